@@ -4,6 +4,8 @@ SWIFT_BUILD := swift build -c release
 
 # Each kind of fault once. Not beside `swift test`, whose load would make a time limit of three seconds expire.
 FAULT_SEEDS := 1-53
+# Each way to disturb prepared shards, on two jobs.
+SHARD_SEEDS := 1-10
 MINUTES := 10
 
 .PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery clean
@@ -17,6 +19,7 @@ demo: setup
 test: setup-tests build lint
 	Scripts/test
 	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
+	$(BUILD)/penumbra-faults run --family shards --seeds $(SHARD_SEEDS)
 
 ## make test-slurm: install Slurm, prove that a cluster of its own starts, breaks as asked and leaves nothing behind, and run
 ## jobs on it that are disturbed

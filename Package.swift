@@ -185,6 +185,11 @@ let package = Package(
             dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "Kernels", "Filters", "Rendering"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .target(
+            name: "FarmTestSupport",
+            dependencies: [
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Engines", "Coordination",
+            ], path: "Tests/FarmTestSupport", swiftSettings: settings),
+        .target(
             name: "ExamplePictures", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"],
             path: "Tests/ExamplePictures", swiftSettings: settings),
         .executableTarget(
@@ -257,13 +262,21 @@ let package = Package(
             "BatchSystemsTests",
             [
                 "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling",
+                "FarmTestSupport",
+            ]),
+        tests(
+            "EngineTests",
+            [
+                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Engines",
+                "FarmTestSupport",
+                "TestSupport",
             ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests(
             "CoordinationTests",
             [
-                "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Catalogs", "JobModel",
-                "TestSupport",
+                "Coordination", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Scheduling", "Engines",
+                "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests(
             "RenderFarmTests",

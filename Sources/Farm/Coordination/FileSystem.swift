@@ -116,10 +116,11 @@ enum FileSystem {
     ///   - folder: the open folder of `path`; the file is looked for there, wherever `path` leads now.
     ///   - mode: of a file that is created.
     static func append(
-        _ bytes: [UInt8], to path: String, in folder: Int32? = nil, mode: mode_t = 0o666, syncs: Bool = false
+        _ bytes: [UInt8], to path: String, in folder: Int32? = nil, mode: mode_t = 0o666, syncs: Bool = false,
+        calls: FileCalls = .kernel
     ) throws(FileTrouble) {
         // A pipe that nobody reads would be waited for. Of one that somebody reads nothing could be taken back.
-        let file = openat(
+        let file = calls.open(
             folder ?? AT_FDCWD, folder == nil ? path : PathNames.last(of: path),
             O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
@@ -131,7 +132,7 @@ enum FileSystem {
         let end = lseek(file, 0, SEEK_END)
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { calls.write(file, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let code = count < 0 ? errno : ENOSPC
@@ -140,7 +141,7 @@ enum FileSystem {
             }
             rest = rest.dropFirst(count)
         }
-        guard !syncs || fdatasync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
+        guard !syncs || calls.syncData(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
     }
 
     /// No line that Penumbra writes is longer.
@@ -173,16 +174,14 @@ enum FileSystem {
     }
 
     /// Waits until the file system that holds a folder has everything on its disk.
-    static func syncFileSystem(of folder: String) throws(FileTrouble) {
-        // C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/syncfs.2.html>
-        typealias Sync = @convention(c) (Int32) -> Int32
-        let file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    static func syncFileSystem(of folder: String, calls: FileCalls = .kernel) throws(FileTrouble) {
+        let file = calls.open(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard file >= 0 else { throw FileTrouble(path: folder, code: errno, action: "open the folder") }
         defer { close(file) }
-        guard let symbol = dlsym(nil, "syncfs") else { return sync() }
-        guard unsafeBitCast(symbol, to: Sync.self)(file) == 0 else {
-            throw FileTrouble(path: folder, code: errno, action: "sync the file system")
-        }
+        if calls.syncFileSystem(file) == 0 { return }
+        guard errno == ENOSYS else { throw FileTrouble(path: folder, code: errno, action: "sync the file system") }
+        // This system has no such call.
+        sync()
     }
 
     /// Puts a file at its final path in one step, replacing what is there.
@@ -223,7 +222,9 @@ enum FileSystem {
     }
 
     /// Makes the names in a folder last through a power failure.
-    static func syncFolder(_ path: String) throws(FileTrouble) { try SafeFolder(path, trusting: .everybody).sync() }
+    static func syncFolder(_ path: String, calls: FileCalls = .kernel) throws(FileTrouble) {
+        try SafeFolder(path, trusting: .everybody, calls: calls).sync()
+    }
 
     /// With the slash at its end: for the root, too, a path.
     static func folder(of path: String) -> String { (PathNames.folder(of: path) ?? "") + "/" }

@@ -41,8 +41,10 @@ package final class JobRun: Sendable {
     private let heritage: RecoveredWork
     private let outputs: OutputGuard
     private let desk: PublishQueue
-    private let clock: ContinuousClock
+    private let clock: RunClock
     private let state = Mutex(State())
+    /// Removes what frames leave: a folder of tiles has thousands of files.
+    private let removals = SerialThread()
 
     /// - Parameters:
     ///   - targets: outputs that ``JobPlan/check(_:)`` accepted, in the order in which they are wanted.
@@ -53,7 +55,7 @@ package final class JobRun: Sendable {
         settings: RunSettings, books: OutputTracker, recorder: RunRecorder? = nil,
         heritage: RecoveredWork = RecoveredWork(),
         receipts: ReceiptMaker? = nil,
-        observer: any RunObserver, clock: ContinuousClock = ContinuousClock()
+        observer: any RunObserver, clock: RunClock = .system, calls: FileCalls = .kernel
     ) {
         self.receipts = receipts
         self.recorder = recorder
@@ -72,7 +74,7 @@ package final class JobRun: Sendable {
             inputs: targets.compactMap { $0.files.stamp?.identity })
         desk = PublishQueue(
             publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: books.ledger,
-            durability: plan.job.durability)
+            durability: plan.job.durability, calls: calls)
         state.withLock { $0.summary.total = targets.count + ended.count }
         for report in ended { recordUnbegun(report) }
     }
@@ -90,15 +92,18 @@ package final class JobRun: Sendable {
         let start = clock.now
         let found = await loop.run(Scheduler(policy: policy, factory: factory), self)
         let stop = directory.isSuperseded ? .superseded : found
-        books.writeRefreshed()
         // Another coordinator goes on with these: nothing of them is removed.
         for (_, frame) in state.withLock({ $0.open.sorted { $0.key < $1.key } }) { record(frame.target.report(.left)) }
         while let target = takeTarget() { recordUnbegun(target.settled() ?? target.report(.left)) }
-        recorder?.flush()
+        await removals.run {}
+        await books.finish()
+        await Blocking.run { [recorder] in recorder?.flush() }
+        // The last moments of the run may be the first that cannot be written down.
+        let unwritten = recorder?.stop
         return state.withLock { state in
             // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
             let isDeadline = stop == nil || stop == .deadline
-            state.summary.stop = !isDeadline ? stop : state.summary.left > 0 ? .deadline : nil
+            state.summary.stop = !isDeadline ? stop : unwritten ?? (state.summary.left > 0 ? .deadline : nil)
             state.summary.elapsed = clock.now - start
             return state.summary
         }
@@ -287,24 +292,33 @@ extension JobRun: RunLoop.Delegate {
         }
         let items: [PublishQueue.Item]
         do throws(StoreProblem) {
-            items = try outputs.map { (output) throws(StoreProblem) in
-                let (files, rule) = (open.target.files, open.replacements[output.part]?.rule ?? .nothing)
-                let record = try books.record(of: output, files)
-                let receipt = record.flatMap { receipts?.receipt(of: output, $0, books.recipe(of: output, files)) }
-                return PublishQueue.Item(publication: output, rule: rule, record: record, receipt: receipt)
-            }
+            items = try await books.thread.run { () throws(StoreProblem) in try self.items(outputs, of: open) }
         } catch {
             return PublishProblem(error)
         }
         return await desk.publish(items)
     }
 
+    /// The first output of a recipe writes the recipe to the database.
+    private func items(_ outputs: [Publication], of open: OpenFrame) throws(StoreProblem) -> [PublishQueue.Item] {
+        try outputs.map { (output) throws(StoreProblem) in
+            let (files, rule) = (open.target.files, open.replacements[output.part]?.rule ?? .nothing)
+            let record = try books.record(of: output, files)
+            let receipt = record.flatMap { receipts?.receipt(of: output, $0, books.recipe(of: output, files)) }
+            return PublishQueue.Item(publication: output, rule: rule, record: record, receipt: receipt)
+        }
+    }
+
     package func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
-        // Another coordinator goes on with them.
-        if !directory.isSuperseded { FileSystem.removeTree("\(directory.scratch)/\(frame.name)") }
-        guard let open = state.withLock({ $0.open.removeValue(forKey: frame) }) else { return }
-        // The published one was renamed away; what is left belongs to attempts that came to nothing.
-        for file in open.temporaries { directory.removeTemporary(file) }
+        let found = state.withLock { $0.open.removeValue(forKey: frame) }
+        let (directory, temporaries) = (directory, found?.temporaries ?? [])
+        removals.begin {
+            // Another coordinator goes on with them.
+            if !directory.isSuperseded { FileSystem.removeTree("\(directory.scratch)/\(frame.name)") }
+            // The published one was renamed away; what is left belongs to attempts that came to nothing.
+            for file in temporaries { directory.removeTemporary(file) }
+        }
+        guard let open = found else { return }
         let (target, kept) = (open.target, open.kept)
         let seconds = open.began.map { (clock.now - $0) / .seconds(1) }
         recorder?.concluded(frame, outcome, seconds: seconds)

@@ -29,12 +29,15 @@ final class Journal: Sendable {
 
     private let descriptor: Mutex<Int32>
     private let path: String
+    private let calls: FileCalls
 
-    init(_ path: String) throws(FileTrouble) {
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+    init(_ path: String, calls: FileCalls = .kernel) throws(FileTrouble) {
+        let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let file = calls.open(AT_FDCWD, path, flags, 0o666)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "create the journal") }
         descriptor = Mutex(file)
         self.path = path
+        self.calls = calls
     }
 
     deinit { descriptor.withLock { _ = close($0) } }
@@ -46,7 +49,7 @@ final class Journal: Sendable {
             throw FileTrouble(path: path, code: EINVAL, action: "write the journal")
         }
         let line = Array(json) + [UInt8(ascii: "\n")]
-        let written = descriptor.withLock { file in line.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+        let written = descriptor.withLock { file in line.withUnsafeBytes { calls.write(file, $0.baseAddress, $0.count) }
         }
         guard written == line.count else {
             throw FileTrouble(path: path, code: written < 0 ? errno : ENOSPC, action: "write the journal")
@@ -58,10 +61,10 @@ final class Journal: Sendable {
 
     /// What was written stays, whatever becomes of the power.
     func sync() throws(FileTrouble) {
-        guard descriptor.withLock({ fsync($0) }) == 0 else {
+        guard descriptor.withLock({ calls.sync($0) }) == 0 else {
             throw FileTrouble(path: path, code: errno, action: "sync the journal")
         }
-        try FileSystem.syncFolder(PathText.folder(of: path))
+        try FileSystem.syncFolder(PathText.folder(of: path), calls: calls)
     }
 
     /// All whole entries; a torn last line was never acted on.

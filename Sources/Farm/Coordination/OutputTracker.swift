@@ -15,6 +15,8 @@ package final class OutputTracker: Sendable {
     private let hasPictures: Bool
     private let recipes = Mutex<[RecipeKey: RecipeID]>([:])
     private let refreshed = Mutex<[OutputRecord]>([])
+    /// Transactions wait for the disk, and nobody waits for these before the run ends.
+    let thread = SerialThread()
 
     package init(ledger: Ledger?, freshness: Freshness, hasPictures: Bool, now: Int) {
         self.hasPictures = hasPictures
@@ -36,12 +38,15 @@ package final class OutputTracker: Sendable {
             refreshed += records
             return refreshed.count >= 512
         }
-        if isMuch { writeRefreshed() }
+        if isMuch { thread.begin { self.writeRefreshed() } }
         return verdict
     }
 
+    /// Everything is written when this returns.
+    func finish() async { await thread.run { self.writeRefreshed() } }
+
     /// Writes down the new stamps of files that were only touched.
-    func writeRefreshed() {
+    private func writeRefreshed() {
         let records = refreshed.withLock { refreshed in
             defer { refreshed = [] }
             return refreshed
@@ -118,7 +123,7 @@ package final class OutputTracker: Sendable {
         return freshness.verdict(of: alone, findings: findings) == .upToDate
     }
 
-    /// A picture that is broken need not be tried again while it is the same.
+    /// A picture that is broken need not be tried again while it is the same. Written in the background: see ``finish()``.
     package func remember(_ failure: FrameFailure, of files: FrameFiles) {
         guard let ledger, let stamp = files.stamp else { return }
         switch failure.cause {
@@ -127,11 +132,14 @@ package final class OutputTracker: Sendable {
         case .value where !hasPictures: break
         default: return
         }
-        // When that cannot be written down it is tried again, which does no harm.
-        try? ledger.setBroken(
-            BrokenRecord(
-                input: files.input, page: files.page, stamp: stamp,
-                recipe: ledger.id(ofText: freshness.book.text(of: files.outputs.map(\.recipe))),
-                message: failure.message, since: freshness.brokenRecord(of: files)?.since ?? now))
+        let text = freshness.book.text(of: files.outputs.map(\.recipe))
+        let since = freshness.brokenRecord(of: files)?.since ?? now
+        thread.begin {
+            // When that cannot be written down it is tried again, which does no harm.
+            try? ledger.setBroken(
+                BrokenRecord(
+                    input: files.input, page: files.page, stamp: stamp, recipe: ledger.id(ofText: text),
+                    message: failure.message, since: since))
+        }
     }
 }

@@ -42,7 +42,9 @@ package final class RunFolder: Sendable {
     ///   - token: holds the run's name, which is unique on this machine.
     ///   - scratch: where canvases and tiles go; nil for the run's own folder.
     ///   - job: whose run this is; nil for one that is not gone on with when it is killed.
-    package init(state: String, token: CoordinatorToken, scratch: String?, job: JobSpec? = nil) throws(FileTrouble) {
+    package init(
+        state: String, token: CoordinatorToken, scratch: String?, job: JobSpec? = nil, calls: FileCalls = .kernel
+    ) throws(FileTrouble) {
         let name = token.run
         self.name = name
         self.token = token
@@ -68,7 +70,7 @@ package final class RunFolder: Sendable {
                 throw FileTrouble(path: path, code: EEXIST, action: "create the run's folder")
             }
             self.lock = lock
-            journal = try Journal("\(path)/journal")
+            journal = try Journal("\(path)/journal", calls: calls)
             try journal.write(.scratch(self.scratch))
             for folder in missing { try journal.write(.folder(folder)) }
             createdFolders.withLock { $0 = missing }
@@ -88,9 +90,9 @@ package final class RunFolder: Sendable {
 
     /// For a run of which no worker has been started yet.
     package convenience init(
-        state: String, name: String, scratch: String?, job: JobSpec? = nil
+        state: String, name: String, scratch: String?, job: JobSpec? = nil, calls: FileCalls = .kernel
     ) throws(FileTrouble) {
-        try self.init(state: state, token: CoordinatorToken(run: name), scratch: scratch, job: job)
+        try self.init(state: state, token: CoordinatorToken(run: name), scratch: scratch, job: job, calls: calls)
     }
 
     /// Takes over the run of a coordinator that was killed, and ends workers that outlived it. Nil when its coordinator

@@ -50,11 +50,11 @@ package struct RunLoop: Sendable {
     let deadline: Deadline?
     /// Whether what ends this process, a signal or a trouble of its place, ends the run: or another coordinator is to go on.
     let isGoneOnWith: Bool
-    let clock: ContinuousClock
+    let clock: RunClock
 
     package init(
         engine: any Engine, control: RunControl, deadline: Deadline? = nil, isGoneOnWith: Bool = false,
-        clock: ContinuousClock = ContinuousClock()
+        clock: RunClock = .system
     ) {
         self.isGoneOnWith = isGoneOnWith
         self.deadline = deadline
@@ -68,37 +68,37 @@ package struct RunLoop: Sendable {
 
     /// Runs until the scheduler finishes, and returns why it stopped early, if it did.
     package func run(_ scheduler: Scheduler, _ delegate: some Delegate) async -> StopReason? {
-        let (events, post) = AsyncStream.makeStream(of: Event.self)
+        let events = EventQueue()
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
-        async let crew: Void = engine.run(commands) { post.yield($0) }
+        async let crew: Void = engine.run(commands) { events.post($0) }
         let reason = await withDiscardingTaskGroup { group in
-            group.addTask { await keepTicking(post, delegate) }
-            group.addTask { await forwardStops(post) }
+            group.addTask { await keepTicking(events, delegate) }
+            group.addTask { await forwardStops(events) }
             defer { group.cancelAll() }
-            return await decide(scheduler, events, delegate, command, post, in: &group)
+            return await decide(scheduler, events, delegate, command, in: &group)
         }
+        events.end()
         command.finish()
         await crew
         return reason
     }
 
     private func decide(
-        _ scheduler: Scheduler, _ events: AsyncStream<Event>, _ delegate: some Delegate,
-        _ command: AsyncStream<EngineCommand>.Continuation, _ post: AsyncStream<Event>.Continuation,
-        in group: inout DiscardingTaskGroup
+        _ scheduler: Scheduler, _ events: EventQueue, _ delegate: some Delegate,
+        _ command: AsyncStream<EngineCommand>.Continuation, in group: inout DiscardingTaskGroup
     ) async -> StopReason? {
         var scheduler = scheduler
         var watch = StallWatch()
         let start = clock.now
-        if control.isPaused { post.yield(.pause(true)) }
-        post.yield(.tick)
-        for await event in events {
+        if control.isPaused { events.post(.pause(true)) }
+        events.post(.tick)
+        let ending: Ending? = await events.read { event in
             switch event {
             case .workerLost(_, let death) where death.isOfProcess: delegate.workerLost()
             case .words(let worker, let words): delegate.heard(worker, words)
             case .stop(let reason) where handsOver(for: reason):
                 command.yield(.handOver)
-                return reason
+                return Ending(reason: reason)
             default: break
             }
             let now = Timestamp(clock.now - start)
@@ -106,17 +106,24 @@ package struct RunLoop: Sendable {
             for directive in stall + scheduler.handle(event, at: now) {
                 if case .finish(let reason) = directive {
                     if let reason, handsOver(for: reason) { command.yield(.handOver) }
-                    return reason
+                    return Ending(reason: reason)
                 }
-                carryOut(directive, delegate, command, post, in: &group)
+                carryOut(directive, delegate, command, events, in: &group)
             }
             // Often enough to look at; thousands of events come between two ticks.
             if case .tick = event {
                 delegate.progressed(scheduler.progress, at: now)
                 command.yield(.pulse)
             }
+            return nil
         }
-        return nil
+        return ending?.reason
+    }
+
+    /// The run is over.
+    private struct Ending {
+        /// Nil for a run that came to the end of its plan.
+        let reason: StopReason?
     }
 
     /// Nothing of the run is ended or removed: it is another coordinator's, or will be.
@@ -130,16 +137,16 @@ package struct RunLoop: Sendable {
 
     private func carryOut(
         _ directive: Directive, _ delegate: some Delegate, _ command: AsyncStream<EngineCommand>.Continuation,
-        _ post: AsyncStream<Event>.Continuation, in group: inout DiscardingTaskGroup
+        _ events: EventQueue, in group: inout DiscardingTaskGroup
     ) {
         switch directive {
-        case .wantFrames(let count): for event in answer(delegate.nextFrames(count), count) { post.yield(event) }
+        case .wantFrames(let count): for event in answer(delegate.nextFrames(count), count) { events.post(event) }
         case .start(let lease):
             do {
                 try delegate.willStart(lease)
                 command.yield(.start(lease))
             } catch {
-                post.yield(.stop(StopReason(error)))
+                events.post(.stop(StopReason(error)))
             }
         case .ended(let lease, let end): delegate.ended(lease, end)
         case .flag(let lease, let haste): delegate.flagged(lease, haste)
@@ -154,9 +161,9 @@ package struct RunLoop: Sendable {
         case .publish(let frame, let outputs):
             group.addTask {
                 let problem = await delegate.publish(frame, outputs)
-                post.yield(problem.map { .publishFailed(frame, $0) } ?? .published(frame))
+                events.post(problem.map { .publishFailed(frame, $0) } ?? .published(frame))
             }
-        case .decide(let frame, let facts): post.yield(.decided(frame, delegate.decide(frame, facts)))
+        case .decide(let frame, let facts): events.post(.decided(frame, delegate.decide(frame, facts)))
         case .conclude(let frame, let outcome): delegate.concluded(frame, outcome)
         case .finish: break
         }
@@ -170,28 +177,28 @@ package struct RunLoop: Sendable {
         }
     }
 
-    private func keepTicking(_ post: AsyncStream<Event>.Continuation, _ delegate: some Delegate) async {
+    private func keepTicking(_ events: EventQueue, _ delegate: some Delegate) async {
         var last: Request?
         // Sleeping fails when the run is over.
         while (try? await clock.sleep(for: Self.tick)) != nil {
             var request = delegate.request
             if control.isPaused, request?.isStop != true { request = .pause(true) }
             switch request {
-            case .pause(let isPaused) where request != last: post.yield(.pause(isPaused))
-            case .stop(let reason) where request != last: post.yield(.stop(reason))
-            case nil where last == .pause(true): post.yield(.pause(false))
+            case .pause(let isPaused) where request != last: events.post(.pause(isPaused))
+            case .stop(let reason) where request != last: events.post(.stop(reason))
+            case nil where last == .pause(true): events.post(.pause(false))
             case .pause, .stop, nil: break
             }
             last = request
-            post.yield(.tick)
+            events.post(.tick)
             guard let deadline else { continue }
-            if clock.now >= deadline.end { post.yield(.drain) }
-            if clock.now >= deadline.lastEnd { post.yield(.stop(.deadline)) }
+            if clock.now >= deadline.end { events.post(.drain) }
+            if clock.now >= deadline.lastEnd { events.post(.stop(.deadline)) }
         }
     }
 
-    private func forwardStops(_ post: AsyncStream<Event>.Continuation) async {
-        for await reason in control.stops() { post.yield(.stop(reason)) }
+    private func forwardStops(_ events: EventQueue) async {
+        for await reason in control.stops() { events.post(.stop(reason)) }
     }
 }
 

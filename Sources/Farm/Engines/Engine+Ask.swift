@@ -29,7 +29,7 @@ extension Engine {
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
         let (news, tell) = AsyncStream.makeStream(of: News.self)
         let result = await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.run(commands) { tell.yield(.event($0)) } }
+            group.addTask { await self.run(commands) { if $0.mayAnswer { tell.yield(.event($0)) } } }
             group.addTask { for await signal in signals { tell.yield(.signal(signal)) } }
             group.addTask {
                 // Sleeping fails when the answer is there.
@@ -73,5 +73,15 @@ extension Engine {
             }
         }
         return .failure(.tookTooLong)
+    }
+}
+
+extension Event {
+    /// False for events that a worker can cause in any number, and that answer nothing.
+    fileprivate var mayAnswer: Bool {
+        switch self {
+        case .words, .report(_, .alive), .report(_, .inPlugins), .report(_, .worn): false
+        default: true
+        }
     }
 }

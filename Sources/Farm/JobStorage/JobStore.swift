@@ -10,14 +10,21 @@ package final class JobStore: Sendable {
 
     /// Opens the database, or creates it.
     ///
-    /// - Parameter survivesPowerLoss: false for what may be lost with the power, though never with a process: no write
-    ///   waits for the disk then.
-    package convenience init(path: String, survivesPowerLoss: Bool = true) throws(StoreProblem) {
+    /// - Parameters:
+    ///   - survivesPowerLoss: false for what may be lost with the power, though never with a process: no write waits for the disk then.
+    ///   - patience: how long to wait for a process that writes, in seconds.
+    ///   - settings: further settings of the connection, in SQL.
+    package convenience init(
+        path: String, survivesPowerLoss: Bool = true, patience: Double = 60, settings: String = ""
+    ) throws(StoreProblem) {
         var configuration = Self.configuration
+        configuration.busyMode = .timeout(patience)
         let synchronous = survivesPowerLoss ? "FULL" : "NORMAL"
         configuration.prepareDatabase { database in
             try database.execute(
-                sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -32000")
+                sql:
+                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -32000; \(settings)"
+            )
         }
         let lock = OpeningLock(ofDatabase: path)
         Self.keepPrivate(path)

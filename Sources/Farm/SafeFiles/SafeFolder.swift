@@ -14,6 +14,7 @@ package final class SafeFolder: Sendable {
     package let path: String
     private let descriptor: Int32
     private let trust: Trust
+    private let calls: FileCalls
 
     /// Opens a folder that the user has named, if its last name is no link; nil where nothing is there.
     package static func unlinked(_ path: String, trusting trust: Trust = .ownAndRoot) throws(FileTrouble) -> SafeFolder?
@@ -46,22 +47,27 @@ package final class SafeFolder: Sendable {
     /// Opens a folder that the user has named.
     ///
     /// - Throws: ``FileTrouble`` where it is not there, is no folder, or belongs to somebody who is not trusted.
-    package convenience init(_ path: String, trusting trust: Trust = .ownAndRoot) throws(FileTrouble) {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    package convenience init(
+        _ path: String, trusting trust: Trust = .ownAndRoot, calls: FileCalls = .kernel
+    ) throws(FileTrouble) {
+        let descriptor = calls.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
-        try self.init(path, descriptor, trust)
+        try self.init(path, descriptor, trust, calls)
     }
 
     /// Another opening of an open folder. Its path is for messages: it may be no UTF-8.
-    package convenience init(reopening folder: Int32, _ path: String) throws(FileTrouble) {
-        let descriptor = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    package convenience init(
+        reopening folder: Int32, _ path: String, calls: FileCalls = .kernel
+    ) throws(FileTrouble) {
+        let descriptor = calls.open(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
-        try self.init(path, descriptor, .everybody)
+        try self.init(path, descriptor, .everybody, calls)
     }
 
     /// Takes over the descriptor.
-    private init(_ path: String, _ descriptor: Int32, _ trust: Trust) throws(FileTrouble) {
+    private init(_ path: String, _ descriptor: Int32, _ trust: Trust, _ calls: FileCalls) throws(FileTrouble) {
         self.path = path
+        self.calls = calls
         self.descriptor = descriptor
         self.trust = trust
         try Self.check(Self.status(of: descriptor, path, "open the folder"), trust, path, "open the folder")
@@ -84,7 +90,7 @@ package final class SafeFolder: Sendable {
             if code == ENOENT { return nil }
             throw try refused(name, code, "open the folder")
         }
-        return try SafeFolder(path, opened, trust)
+        return try SafeFolder(path, opened, trust, calls)
     }
 
     /// Opens folders one below the other, as in `runs/photos-1`.
@@ -259,7 +265,7 @@ package final class SafeFolder: Sendable {
     /// Creates a file that was not there before, to be written.
     package func newFile(_ name: String, mode: mode_t = 0o666) throws(FileTrouble) -> SafeFile {
         let path = try path(of: name, "write")
-        let file = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        let file = calls.open(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
         return SafeFile(path, file)
     }
@@ -269,7 +275,7 @@ package final class SafeFolder: Sendable {
         let folder = folder ?? self
         _ = try path(of: name, "move")
         let target = try folder.path(of: other, "put a file in place")
-        guard renameat(descriptor, name, folder.descriptor, other) == 0 else {
+        guard calls.rename(descriptor, name, folder.descriptor, other, 0) == 0 else {
             throw FileTrouble(path: target, code: errno, action: "put a file in place")
         }
     }
@@ -281,13 +287,13 @@ package final class SafeFolder: Sendable {
         _ = try path(of: name, "move")
         let target = try folder.path(of: other, "put a file in place")
         let noReplace: UInt32 = 1
-        let code = Self.rename(descriptor, name, folder.descriptor, other, noReplace)
-        if code == 0 { return }
+        if calls.rename(descriptor, name, folder.descriptor, other, noReplace) == 0 { return }
+        let code = errno
         // What else it says comes from file systems that know no such renaming.
         guard [ENOSYS, EINVAL, EPERM, EOPNOTSUPP].contains(code) else {
             throw FileTrouble(path: target, code: code, action: "put a file in place")
         }
-        if linkat(descriptor, name, folder.descriptor, other, 0) == 0 {
+        if calls.link(descriptor, name, folder.descriptor, other) == 0 {
             unlinkat(descriptor, name, 0)
             return
         }
@@ -307,18 +313,7 @@ package final class SafeFolder: Sendable {
     package func exchange(_ one: String, _ other: String) -> Bool {
         guard Self.isName(one), Self.isName(other) else { return false }
         let exchange: UInt32 = 2
-        return Self.rename(descriptor, one, descriptor, other, exchange) == 0
-    }
-
-    /// C's headers show it to GNU sources only. <https://man7.org/linux/man-pages/man2/rename.2.html>
-    ///
-    /// - Returns: 0, or why it failed: `ENOSYS` where there is no such call, `EINVAL` where a file system knows no flags.
-    private static func rename(
-        _ folder: Int32, _ name: String, _ target: Int32, _ other: String, _ flags: UInt32
-    ) -> Int32 {
-        typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-        guard let symbol = dlsym(nil, "renameat2") else { return ENOSYS }
-        return unsafeBitCast(symbol, to: Rename.self)(folder, name, target, other, flags) == 0 ? 0 : errno
+        return calls.rename(descriptor, one, descriptor, other, exchange) == 0
     }
 
     /// Removes a file or a link; nothing is as good.
@@ -360,7 +355,7 @@ package final class SafeFolder: Sendable {
         if unlinkat(descriptor, name, 0) == 0 || levels == 0 { return }
         // Whoever it belongs to: the user may remove it, or the kernel says no.
         let inner = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        if inner >= 0, let folder = try? SafeFolder("\(path)/\(name)", inner, .everybody),
+        if inner >= 0, let folder = try? SafeFolder("\(path)/\(name)", inner, .everybody, calls),
             let names = try? folder.names()
         {
             for name in names { folder.removeTree(name, levels: levels - 1) }
@@ -371,7 +366,7 @@ package final class SafeFolder: Sendable {
     /// Waits until the disk has the folder's names.
     package func sync() throws(FileTrouble) {
         // Some network filesystems cannot sync a folder and say so; their renames are then as safe as they get.
-        guard fsync(descriptor) == 0 || errno == EINVAL else {
+        guard calls.sync(descriptor) == 0 || errno == EINVAL else {
             throw FileTrouble(path: path, code: errno, action: "sync the folder")
         }
     }

@@ -5,6 +5,7 @@ public typealias ByteRows = UnsafePointer<UnsafePointer<UInt8>>
 public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
 
 /// See ``halve(_:_:_:count:bias:scratch:out:)``.
+@inline(never)
 public func halveBytes(
     _ rows: ByteRows, channels: Int, taps: Int, count: Int, bias: UInt16, scratch: UnsafeMutablePointer<UInt16>,
     out: UnsafeMutablePointer<UInt16>
@@ -13,6 +14,7 @@ public func halveBytes(
 }
 
 /// See ``halve(_:_:_:count:bias:scratch:out:)``.
+@inline(never)
 public func halveWords(
     _ rows: WordRows, channels: Int, taps: Int, count: Int, bias: UInt16, scratch: UnsafeMutablePointer<UInt16>,
     out: UnsafeMutablePointer<UInt16>
@@ -43,6 +45,7 @@ private func chooseHalve<Sample: FixedSample>(
 }
 
 /// See ``double(_:_:_:isOdd:count:scratch:out:)``.
+@inline(never)
 public func doubleWords(
     _ rows: WordRows, channels: Int, taps: Int, isOdd: Bool, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     out: UnsafeMutablePointer<UInt16>
@@ -65,6 +68,7 @@ public func doubleWords(
 }
 
 /// See ``doubleToBytes(_:_:_:count:scratch:even:odd:)``.
+@inline(never)
 public func doubleWordsToBytes(
     _ rows: WordRows, channels: Int, taps: Int, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     even: UnsafeMutablePointer<UInt8>?, odd: UnsafeMutablePointer<UInt8>?
@@ -91,6 +95,7 @@ public func doubleWordsToBytes(
 }
 
 /// See ``filterWords``.
+@inline(never)
 public func filterWordRows(
     _ rows: WordRows, rowCount: Int, channels: Int, vertical: UnsafePointer<UInt16>, verticalRadius: Int,
     horizontal: UnsafePointer<UInt16>, horizontalRadius: Int, count: Int, scratch: UnsafeMutablePointer<UInt16>,
@@ -103,6 +108,7 @@ public func filterWordRows(
 
 /// See ``filterDirectPair(_:_:_:vertical:horizontal:count:scratch:first:second:)``; `radius` is 0…9, and both axes
 /// have radius + 1 weights.
+@inline(never)
 public func filterBytePair(
     _ rows: ByteRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
     count: Int, scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt8>,
@@ -133,6 +139,7 @@ public func filterBytePair(
 
 /// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``; `radius` is 0…9, and both axes have
 /// radius + 1 weights.
+@inline(never)
 public func filterWordRow(
     _ rows: WordRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
     count: Int, scratch: UnsafeMutablePointer<UInt16>, bytes: UnsafeMutablePointer<UInt8>?,

@@ -20,6 +20,7 @@ public func storeRow(
 }
 
 /// Makes streamed rows visible to other threads.
+@inline(never)
 public func endStreaming() { penumbra_stream_end() }
 
 @inline(__always)

@@ -23,6 +23,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "One seed.") var seed: UInt64?
     @Option(help: "For so long, with seeds from a random one on.") var minutes: Double?
     @Option(help: "Only these kinds: worker-kill,disk-full.") var kind: String?
+    @Option(help: "Kinds that seeds choose from: standard, or shards.") var family = ScenarioKind.Family.standard
     @Option(help: "Only on this job: tiles-png, zoom, … Default: one that the seed chooses.") var job: String?
     @OptionGroup var place: LocationOptions
 
@@ -76,7 +77,7 @@ struct RunCommand: ParsableCommand {
     }
 
     private func kinds() throws -> [ScenarioKind] {
-        guard let kind else { return ScenarioKind.standard }
+        guard let kind else { return family.kinds }
         return try kind.split(separator: ",").map { name in
             guard let kind = ScenarioKind(rawValue: String(name)) else {
                 throw ValidationError("there is no kind '\(name)'; 'penumbra-faults list' lists them")
@@ -98,6 +99,8 @@ struct RunCommand: ParsableCommand {
         return first...last
     }
 }
+
+extension ScenarioKind.Family: ExpressibleByArgument {}
 
 /// At once, for whoever watches a log.
 func say(_ text: String) {

@@ -115,6 +115,13 @@ extension Stage {
 
     /// Any command of `penumbra`, with the faults that are injected.
     @discardableResult func command(_ arguments: [String], _ codes: Set<Int32> = Stage.refusals) throws -> ProgramRun {
+        let run = try begin(arguments)
+        finish(run, codes)
+        return run
+    }
+
+    /// The same, going on.
+    func begin(_ arguments: [String]) throws -> ProgramRun {
         result.runs += 1
         let log = "\(workspace.path)/logs/run-\(result.runs)"
         try workspace.write(arguments.joined(separator: " ") + "\n", to: "logs/run-\(result.runs).command")
@@ -122,8 +129,6 @@ extension Stage {
         let process = try ChildProcess(
             programs.penumbra, arguments, environment: workspace.environment(programs, adding: more),
             output: .file(log + ".out"), errors: .file(log + ".err"))
-        let run = ProgramRun(number: result.runs, process: process, log: log)
-        finish(run, codes)
-        return run
+        return ProgramRun(number: result.runs, process: process, log: log)
     }
 }

@@ -55,9 +55,28 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     case fewWatches = "few-watches"
     case fewBytes = "few-bytes"
     case believedLie = "believed-lie"
+    case shardKill = "shard-kill"
+    case shardTwice = "shard-twice"
+    case shardOrder = "shard-order"
+    case shardDamage = "shard-damage"
+    case shardResume = "shard-resume"
 
-    /// Those that are run unless others are named.
-    static let standard = allCases.filter { $0 != .calm && $0 != .believedLie }
+    /// Kinds that seeds choose from.
+    enum Family: String, CaseIterable, Sendable {
+        case standard
+        /// Prepared shards that others do.
+        case shards
+
+        var kinds: [ScenarioKind] {
+            switch self {
+            case .standard:
+                ScenarioKind.allCases.filter {
+                    ![.calm, .believedLie].contains($0) && !Family.shards.kinds.contains($0)
+                }
+            case .shards: [.shardKill, .shardTwice, .shardOrder, .shardDamage, .shardResume]
+            }
+        }
+    }
 
     var summary: String {
         switch self {
@@ -119,6 +138,11 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .fewWatches: "folders may be watched only so often ('run --watch'; inotify, in a user namespace)"
         case .fewBytes: "a control group has only so much memory (needs root)"
         case .believedLie: "a worker writes another byte, and nobody reads it back: has to be found ('mutations')"
+        case .shardKill: "processes that do prepared shards get SIGKILL; some shards are done again, some never"
+        case .shardTwice: "two processes do the same prepared shard at the same time"
+        case .shardOrder: "some prepared shards are done, in any order, and the others by 'resume'"
+        case .shardDamage: "files of shards that were done are cut, emptied, exchanged, filled with noise or removed"
+        case .shardResume: "some prepared shards are done, and 'resume' gets SIGKILL at random moments"
         }
     }
 
@@ -180,6 +204,11 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .fewWatches: FewWatches()
         case .fewBytes: Scarcity(resource: .bytes)
         case .believedLie: StruckTasks(faults: [.plantByte], chance: 1, limit: 4)
+        case .shardKill: DisturbedShards(way: .killed)
+        case .shardTwice: DisturbedShards(way: .twice)
+        case .shardOrder: DisturbedShards(way: .unordered)
+        case .shardDamage: DisturbedShards(way: .damaged)
+        case .shardResume: DisturbedShards(way: .resumed)
         }
     }
 

@@ -1,6 +1,6 @@
 package import JobModel
 package import JobStorage
-import SafeFiles
+package import SafeFiles
 import Synchronization
 
 /// What Penumbra knows of one job's outputs: in the database, and in the indexes beside them.
@@ -34,12 +34,14 @@ package final class Ledger: Sendable {
     ///   - folders: those of the job's outputs, see ``OutputFolders``.
     ///   - roots: the same, as the run has locked them.
     ///   - told: by other machines, of a run that is gone on with.
+    ///   - store: the database, where it is open already.
     package init(
-        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: SharedHistory? = nil
+        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: SharedHistory? = nil,
+        store open: JobStore? = nil, calls: FileCalls = .kernel
     ) throws {
         _ = try FileSystem.createFolders(state)
-        let store = try JobStore(path: Self.databasePath(state: state))
-        let indexes = folders.map { OutputIndex(folder: $0, job: spec) }
+        let store = try open ?? JobStore(path: Self.databasePath(state: state))
+        let indexes = folders.map { OutputIndex(folder: $0, job: spec, calls: calls) }
         let job = try store.write { try $0.job(manifest: spec.manifestPath, name: spec.name) }
         let intents = try store.read { try $0.intents(of: job) }
         // A run that was killed has renamed an output or not: the file at its path tells.

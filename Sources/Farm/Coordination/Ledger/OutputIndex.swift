@@ -32,11 +32,13 @@ final class OutputIndex: Sendable {
     let folder: String
     let path: String
     private let job: JobSpec
+    private let calls: FileCalls
     private let state = Mutex(State())
 
-    init(folder: String, job: JobSpec) {
+    init(folder: String, job: JobSpec, calls: FileCalls = .kernel) {
         self.folder = folder
         self.job = job
+        self.calls = calls
         path = PathNames.joined(folder, Self.name)
     }
 
@@ -143,7 +145,7 @@ final class OutputIndex: Sendable {
     /// that only root may write to. A link is replaced, and not read: whoever put it there chose what it leads to.
     private func add(_ bytes: [UInt8], in folder: Int32) throws(FileTrouble) -> Bool {
         do {
-            try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true)
+            try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true, calls: calls)
             return true
         } catch {
             guard [EACCES, EPERM, ELOOP, ENXIO].contains(error.code) else { throw error }
@@ -159,7 +161,7 @@ final class OutputIndex: Sendable {
         let aside = Self.name + "-aside"
         do throws(FileTrouble) {
             // By the open folder: another one may have taken its path meanwhile.
-            let place = try SafeFolder(reopening: folder, self.folder)
+            let place = try SafeFolder(reopening: folder, self.folder, calls: calls)
             try place.remove(aside)
             try place.create(aside, bytes, mode: Self.mode, syncs: true)
             do throws(FileTrouble) {

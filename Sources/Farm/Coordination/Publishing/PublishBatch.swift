@@ -7,14 +7,16 @@ import WorkerProtocol
 /// Outputs of several frames that are published together.
 struct PublishBatch {
     private let frames: [[PublishQueue.Item]]
+    private let calls: FileCalls
     private(set) var problems: [PublishProblem?]
     /// By temporary path, as the ledger is to know it.
     private var records: [PathKey: OutputRecord] = [:]
     /// Those that are at their final paths.
     private(set) var published: [OutputRecord] = []
 
-    init(frames: [[PublishQueue.Item]]) {
+    init(frames: [[PublishQueue.Item]], calls: FileCalls) {
         self.frames = frames
+        self.calls = calls
         problems = frames.map { _ in nil }
     }
 
@@ -28,7 +30,7 @@ struct PublishBatch {
             guard let receipt = item.receipt else { continue }
             FileSystem.remove(item.temporaryReceipt)
             do {
-                try FileSystem.append(receipt.bytes, to: item.temporaryReceipt, syncs: syncs)
+                try FileSystem.append(receipt.bytes, to: item.temporaryReceipt, syncs: syncs, calls: calls)
             } catch {
                 // Half of one must not be put in its place.
                 FileSystem.remove(item.temporaryReceipt)
@@ -41,7 +43,7 @@ struct PublishBatch {
     func syncFileSystems() throws(FileTrouble) {
         var seen: Set<UInt64> = []
         for folder in folders where seen.insert(FileSystem.stamp(folder.path)?.device ?? 0).inserted {
-            try FileSystem.syncFileSystem(of: folder.path)
+            try FileSystem.syncFileSystem(of: folder.path, calls: calls)
         }
     }
 
@@ -98,7 +100,7 @@ struct PublishBatch {
     ) throws(FileTrouble) -> SafeFolder {
         let path = FileSystem.folder(of: item.publication.path)
         if let open = folders[PathKey(path)] { return open }
-        let folder = try SafeFolder(path, trusting: .everybody)
+        let folder = try SafeFolder(path, trusting: .everybody, calls: calls)
         folders[PathKey(path)] = folder
         return folder
     }

@@ -33,6 +33,7 @@ final class PublishQueue: Sendable {
     private let publisher: Publisher
     private let ledger: Ledger?
     private let durability: Durability
+    private let calls: FileCalls
     private let state = Mutex(State())
     /// Disks block; the threads of tasks are few.
     private let queue = DispatchQueue(label: "penumbra.publishing")
@@ -40,13 +41,14 @@ final class PublishQueue: Sendable {
     /// How long outputs wait for others, so that their file system is not synced for each.
     private static let patience = DispatchTimeInterval.milliseconds(200)
 
-    init(publisher: Publisher, ledger: Ledger?, durability: Durability) {
+    init(publisher: Publisher, ledger: Ledger?, durability: Durability, calls: FileCalls) {
         var publisher = publisher
         // Only what a ledger knows is replaced by its stamp.
         if let ledger { publisher.compare = ledger.compare }
         self.publisher = publisher
         self.ledger = ledger
         self.durability = durability
+        self.calls = calls
     }
 
     /// Returns when the frame's outputs are in place, or why they are not. What was published before a failure stays: it
@@ -84,7 +86,7 @@ final class PublishQueue: Sendable {
 
     /// - Returns: one problem, or none, for each frame.
     private func publish(_ frames: [[Item]]) -> [PublishProblem?] {
-        var batch = PublishBatch(frames: frames)
+        var batch = PublishBatch(frames: frames, calls: calls)
         do {
             try batch.writeReceipts(syncs: durability == .file)
             if durability == .batch { try batch.syncFileSystems() }

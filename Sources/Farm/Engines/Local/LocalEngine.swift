@@ -20,7 +20,7 @@ package final class LocalEngine: Engine {
     ///
     /// - Returns: nil when the worker ended before it was ready. The engine is of no use then.
     package func introduce() async -> Catalog? {
-        let (answers, answer) = AsyncStream.makeStream(of: Catalog?.self)
+        let (answers, answer) = AsyncStream.makeStream(of: Catalog?.self, bufferingPolicy: .bufferingOldest(1))
         let events = events
         let slot = Task {
             await self.keepFilled(SlotID(1), introducing: { answer.yield($0) }) { event in
@@ -108,25 +108,20 @@ package final class LocalEngine: Engine {
 
 /// Keeps the events that come before anybody listens.
 private final class EventRelay: Sendable {
-    private struct State {
-        var waiting: [Event] = []
-        var listener: (@Sendable (Event) -> Void)?
-    }
-
-    private let state = Mutex(State())
+    private let waiting = EventQueue()
+    private let listener = Mutex<(@Sendable (Event) -> Void)?>(nil)
 
     func post(_ event: Event) {
-        state.withLock { state in
-            if let listener = state.listener { listener(event) } else { state.waiting.append(event) }
+        listener.withLock { listener in
+            if let listener { listener(event) } else { waiting.post(event) }
         }
     }
 
-    /// Hands over what has come, in order, and from now on every event.
+    /// Hands over the events so far, in order, and from now on every event.
     func connect(_ listener: @escaping @Sendable (Event) -> Void) {
-        state.withLock { state in
-            for event in state.waiting { listener(event) }
-            state.waiting = []
-            state.listener = listener
+        self.listener.withLock { current in
+            while let event = waiting.next() { listener(event) }
+            current = listener
         }
     }
 }

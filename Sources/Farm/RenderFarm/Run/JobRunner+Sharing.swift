@@ -61,7 +61,10 @@ extension JobRunner {
         if case .resumed(_, asJob: true) = wishes.sharing { isJob = true }
         let end = ContinuousClock.now + (isJob ? Self.longestWait : .zero)
         repeat {
-            if let directory = try RunFolder(claiming: run.name, state: run.place, keepsRequests: isJob) {
+            let claimed = try await Blocking.run { [isJob] () throws(FileTrouble) in
+                try RunFolder(claiming: run.name, state: run.place, keepsRequests: isJob)
+            }
+            if let directory = claimed {
                 guard run.end != nil else { return directory }
                 // Its coordinator was killed before it had removed what the run kept.
                 directory.remove()

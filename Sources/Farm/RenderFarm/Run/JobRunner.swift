@@ -56,7 +56,7 @@ package struct JobRunner {
     ) async throws -> RunOutcome {
         try refuseMissingCluster()
         try installation.secureDescriptors(jobs: jobs.count)
-        RunFolder.sweep(state: state)
+        await Blocking.run { [state] in RunFolder.sweep(state: state) }
         importEnds()
         var started: [StartedJob] = []
         defer {
@@ -113,14 +113,15 @@ package struct JobRunner {
             // Only now: the database may be in the hands of a run that has the lock.
             // A shared run that is gone on with has made its folders when it was prepared: empty ones are no surprise.
             if !wishes.sharing.isResumed { try refusal.refuseLostOutputs(of: job, state: known, there: there) }
-            if directory.epoch == 1, let claimed = try claimInterrupted(job) {
+            if directory.epoch == 1, let claimed = try await claimInterrupted(job) {
                 claimed.takeFolders(of: directory)
                 directory.remove()
                 directory = claimed
             }
-            let ledger = try Ledger(
-                state: state, job: job, folders: folders, roots: lock.roots,
-                told: isShared ? directory.shared.history : nil)
+            let told = isShared ? directory.shared.history : nil
+            let ledger = try await Blocking.run { [state] in
+                try Ledger(state: state, job: job, folders: folders, roots: lock.roots, told: told)
+            }
             if directory.epoch == 1 { tellBroken(.known, ledger, directory.shared) }
             for doubt in ledger.contents.doubts where try ledger.tellOnce("doubt: \(doubt.path)") {
                 reporting.note("\(job.name): \(doubt.message)")
@@ -154,19 +155,23 @@ package struct JobRunner {
     /// That of a shared run, or a new one.
     private func directory(for job: JobSpec) async throws -> RunFolder {
         if let shared = try await sharedDirectory(for: job) { return shared }
-        return try RunFolder(
-            state: state, token: installation.newToken(), scratch: scratchPlace(for: job),
-            job: wishes.isRecorded ? job : nil)
+        let (token, scratch, recorded) = (
+            installation.newToken(), scratchPlace(for: job), wishes.isRecorded ? job : nil
+        )
+        return try await Blocking.run { [state] () throws(FileTrouble) in
+            try RunFolder(state: state, token: token, scratch: scratch, job: recorded)
+        }
     }
 
     /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be gone on with: its disk is
     /// not mounted, say.
-    private func claimInterrupted(_ job: JobSpec) throws -> RunFolder? {
-        guard wishes.isRecorded, !isShared, let name = try RunHistory.unfinished(of: job, state: state) else {
-            return nil
-        }
-        do {
-            return try RunFolder(claiming: name, state: state)
+    private func claimInterrupted(_ job: JobSpec) async throws -> RunFolder? {
+        let state = state
+        guard wishes.isRecorded, !isShared,
+            let name = try await Blocking.run({ try RunHistory.unfinished(of: job, state: state) })
+        else { return nil }
+        do throws(FileTrouble) {
+            return try await Blocking.run { () throws(FileTrouble) in try RunFolder(claiming: name, state: state) }
         } catch {
             reporting.note("\(job.name): the interrupted run \(name) cannot be gone on with: \(error.message)")
             return nil
@@ -189,7 +194,7 @@ package struct JobRunner {
         let settings = runSettings(for: prepared)
         let engine = try await engine(for: job)
         let isAsBefore = try share(job, settings)
-        let history = try history(of: job, settings)
+        let history = try await history(of: job, settings)
         // Nothing fails in a run before the run has begun.
         let books = OutputTracker(
             ledger: job.ledger, freshness: prepared.freshness,
@@ -242,20 +247,23 @@ package struct JobRunner {
         return finished
     }
 
-    private func history(of job: StartedJob, _ settings: RunSettings) throws -> RunHistory? {
+    private func history(of job: StartedJob, _ settings: RunSettings) async throws -> RunHistory? {
         guard wishes.isRecorded else { return nil }
         let prepared = job.prepared
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
         counts.rerun = prepared.rerun
-        return try RunHistory(
-            state: state, job: prepared.job, directory: job.directory, workers: settings.workers,
-            request: wishes.request ?? "{}", isShared: isShared,
-            counts: { [counts] concluded in
-                var counts = counts
-                counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count
-                return counts.json
-            }, now: currentTime)
+        let (directory, request, isShared) = (job.directory, wishes.request ?? "{}", isShared)
+        return try await Blocking.run { [state, counts] in
+            try RunHistory(
+                state: state, job: prepared.job, directory: directory, workers: settings.workers,
+                request: request, isShared: isShared,
+                counts: { concluded in
+                    var counts = counts
+                    counts.work = prepared.workCount + concluded.subtracting(prepared.workFrames).count
+                    return counts.json
+                }, now: currentTime)
+        }
     }
 
     /// What goes wrong now is told, and costs the other jobs nothing.

@@ -85,23 +85,20 @@ package struct Bilateral: Sendable {
                 columns: columns, rows: area.y - reach..<area.bottom + reach, channels: 1, planes: channels,
                 capacity: 2 * reach + 1, margin: 0)
             let window = Window(filter.offsets)
-            let stride = (area.width + 63) & ~31
-            let result = WorkBuffer<Float>(count: stride * channels)
+            let result = PlaneBuffer(area.columns, channels: channels)
             for y in area.rows {
                 while ring.lacks(y + reach) {
                     source.read(ring.next, into: ring)
-                    operations.scaleFloats(ring.whole(ring.next), scale, ring.wholeCount)
+                    operations.scaleFloats(ring.whole(ring.next), by: scale, count: ring.wholeCount)
                     ring.next += 1
                 }
-                let center = UnsafePointer(ring.pixel(x: area.x, y: y))
-                let taps = window.taps(in: ring, x: area.x, y: y)
+                let center = Row(ring.pixel(x: area.x, y: y))
+                window.set(in: ring, x: area.x, y: y)
                 operations.bilateralRow(
-                    taps, window.space.base, window.offsets.count, center, ring.planeStride, channels, 1 / scale,
-                    area.width, result.base, stride)
-                sink.write(
-                    PlaneRow(
-                        result.base, stride: stride, count: area.width, channels: channels, x: area.x, y: y,
-                        operations))
+                    taps: window.taps, space: window.space, tapCount: window.offsets.count, center: center,
+                    planeStride: ring.planeStride, channels: channels, scale: 1 / scale, count: area.width,
+                    out: result.plane(0), outStride: result.planeStride)
+                sink.write(result.row(y, operations))
             }
         }
     }
@@ -109,21 +106,20 @@ package struct Bilateral: Sendable {
     /// Where the pixels of a window lie in memory.
     private final class Window {
         let offsets: [Offset]
-        let space: WorkBuffer<Float>
-        private let pointers: WorkBuffer<UnsafePointer<Float>?>
+        let space: [Float]
+        let taps: RowList<Float>
 
         init(_ offsets: [Offset]) {
             self.offsets = offsets
-            space = WorkBuffer(count: offsets.count)
-            pointers = WorkBuffer(count: offsets.count)
-            for (index, offset) in offsets.enumerated() { space.base[index] = offset.space }
+            space = offsets.map(\.space)
+            taps = RowList(count: offsets.count)
         }
 
-        func taps(in ring: RowRing<Float>, x: Int, y: Int) -> FloatRows {
+        /// Sets ``taps`` to the pixels around one.
+        func set(in ring: RowRing<Float>, x: Int, y: Int) {
             for (index, offset) in offsets.enumerated() {
-                pointers.base[index] = UnsafePointer(ring.pixel(x: x + offset.dx, y: y + offset.dy))
+                taps.set(index, Row(ring.pixel(x: x + offset.dx, y: y + offset.dy)))
             }
-            return UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<Float>.self)
         }
     }
 }

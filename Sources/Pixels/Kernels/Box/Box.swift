@@ -36,7 +36,7 @@ public struct Box: Blur {
             return WholeWords.render(source, within: mask, on: level, into: &destination) { words, writer in
                 let parts = WordMean.parts(
                     of: writer.rect.columns, channels: words.channels, reach: horizontal.reach)
-                for columns in parts { WordMean(words, columns, horizontal, vertical, writer, .of(level)).render() }
+                for columns in parts { WordMean(words, columns, horizontal, vertical, writer).render() }
             }
         }
         guard case .u8 = source.raster, light == .encoded else {
@@ -54,7 +54,7 @@ public struct Box: Blur {
             let parts = FixedMean.parts(
                 of: writer.rect.columns, channels: writer.layout.channels, reach: horizontal.reach)
             for columns in parts {
-                FixedMean(bytes, columns, horizontal, vertical, isOpaque: isOpaque, writer, .of(level)).render()
+                FixedMean(bytes, columns, horizontal, vertical, isOpaque: isOpaque, writer).render()
             }
         }
     }

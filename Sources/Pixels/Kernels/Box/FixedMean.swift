@@ -7,17 +7,16 @@ final class FixedMean {
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
     private let target: ByteRowWriter
-    private let operations: BoxOperations
     private let source: SummedRows
     private let channels: Int
     /// Of the windows of all columns that are read, in 8.7 fixed point; or of samples, where those fit 16 bits and no
     /// pixel is translucent. Both give the same means.
-    private let sums: WorkBuffer<Int32>
-    private let shortSums: WorkBuffer<UInt16>
+    private let sums: RowBuffer<Int32>
+    private let shortSums: RowBuffer<UInt16>
     private let shortWeights: ShortWeights?
     private let isOpaque: Bool
-    private let means: WorkBuffer<UInt16>
-    private let words: WorkBuffer<UInt16>
+    private let means: RowBuffer<UInt16>
+    private let words: RowBuffer<UInt16>
 
     /// Values before the first column's mean, which a sum along the row begins with.
     private static let lead = 64
@@ -37,22 +36,21 @@ final class FixedMean {
     ///   - isOpaque: no pixel that is read has an alpha below full.
     init(
         _ bytes: ByteSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, isOpaque: Bool,
-        _ target: ByteRowWriter, _ operations: BoxOperations
+        _ target: ByteRowWriter
     ) {
         self.horizontal = horizontal
         self.vertical = vertical
         self.target = target
-        self.operations = operations
         channels = target.layout.channels
         self.columns = columns
         let read = columns.lowerBound - horizontal.reach..<columns.upperBound + horizontal.reach
         self.isOpaque = isOpaque
         source = SummedRows(bytes, read, vertical, isOpaque: isOpaque, target)
         shortWeights = ShortWeights(vertical)
-        sums = WorkBuffer(count: read.count * channels)
-        shortSums = WorkBuffer(count: read.count * channels + 3 * Self.gap)
-        means = WorkBuffer(count: Self.lead + read.count * channels + 64)
-        words = WorkBuffer(count: columns.count * channels + 64)
+        sums = RowBuffer(count: read.count * channels)
+        shortSums = RowBuffer(count: read.count * channels + 3 * Self.gap)
+        means = RowBuffer(count: Self.lead + read.count * channels + 64)
+        words = RowBuffer(count: columns.count * channels + 64)
     }
 
     /// Writes every pixel.
@@ -72,23 +70,24 @@ final class FixedMean {
         let weight = shortWeights?.scale ?? vertical.weight
         let tail = outside == nil ? 0 : shortWeights.map { Double($0.tail) } ?? vertical.tail
         let isShort = shortWeights != nil
-        let to = means.base + Self.lead
+        let to = means.start + Self.lead
         source.withRows(
-            [entering, leaving, outside?.above, outside?.below],
+            entering: entering, leaving: leaving, outside: outside,
             bytes: { rows, part, start, count in
                 if let shortWeights, isOpaque {
-                    operations.slideShortColumns(
-                        rows[0], rows[1], rows[2], rows[3], shortWeights.shift, shortWeights.weight,
-                        outside == nil ? 0 : shortWeights.tail, count, shortSums.base + start + Self.gap * part,
-                        to + start)
+                    target.operations.slideShortColumns(
+                        rows, shift: shortWeights.shift, weight: shortWeights.weight,
+                        tail: outside == nil ? 0 : shortWeights.tail, count: count,
+                        sums: shortSums.start + start + Self.gap * part, words: to + start)
                 } else {
-                    operations.slideByteColumns(
-                        rows[0], rows[1], rows[2], rows[3], weight, tail, isShort, count, sums.base + start, to + start)
+                    target.operations.slideByteColumns(
+                        rows, weight: weight, tail: tail, isShort: isShort, count: count, sums: sums.start + start,
+                        words: to + start)
                 }
             },
             words: { rows, count in
-                operations.slideWordColumns(
-                    rows[0], rows[1], rows[2], rows[3], weight, tail, isShort, count, sums.base, to)
+                target.operations.slideWordColumns(
+                    rows, weight: weight, tail: tail, isShort: isShort, count: count, sums: sums.start, words: to)
             })
     }
 
@@ -96,17 +95,19 @@ final class FixedMean {
     /// another one in the row is translucent.
     private func write(_ y: Int) {
         let hasAlpha = target.layout.hasAlpha
-        let row = means.base + Self.lead + (horizontal.reach - horizontal.side) * channels
+        let row = means.start + Self.lead + (horizontal.reach - horizontal.side) * channels
         let scale = hasAlpha ? 1 : 128.0  // from 8.7 fixed point to samples
         let count = columns.count * channels
-        operations.averageAlong(
-            row, channels, horizontal.length, Float(horizontal.weight / scale), Float(horizontal.tail / scale), count,
-            hasAlpha ? nil : target.row, hasAlpha ? words.base : nil)
+        target.operations.averageAlong(
+            Row(row), channels: channels, length: horizontal.length, weight: Float(horizontal.weight / scale),
+            tail: Float(horizontal.tail / scale), count: count, bytes: hasAlpha ? nil : target.row,
+            words: hasAlpha ? words.start : nil)
         if hasAlpha {
             if source.isOpaque(from: y - vertical.reach) {
-                target.operations.roundWords(words.base, count, target.row)
+                target.operations.roundWords(Row(words.start), count: count, bytes: target.row)
             } else {
-                target.operations.unpremultiply(words.base, 0, channels - 1, columns.count, target.row)
+                target.operations.unpremultiply(
+                    Row(words.start), zero: 0, colors: channels - 1, pixels: columns.count, out: target.row)
             }
         }
         target.store(target.row, columns: columns, y: y)

@@ -11,9 +11,8 @@ final class SummedRows {
     /// What enters a window, and what leaves it; nil when all pixels are opaque.
     private let ahead: PremultipliedRows?
     private let behind: PremultipliedRows?
-    private let zeros: WorkBuffer<UInt16>
-    private let bytePointers = WorkBuffer<UnsafePointer<UInt8>?>(count: 4)
-    private let wordPointers = WorkBuffer<UnsafePointer<UInt16>?>(count: 4)
+    private let zeroBytes: RowBuffer<UInt8>
+    private let zeroWords: RowBuffer<UInt16>
 
     /// - Parameter isOpaque: no pixel has an alpha below full.
     init(
@@ -29,18 +28,39 @@ final class SummedRows {
         }
         ahead = premultiplied()
         behind = premultiplied()
-        zeros = WorkBuffer(count: columns.count * target.layout.channels + 64)
+        zeroBytes = RowBuffer(count: columns.count * target.layout.channels + 64)
+        zeroWords = RowBuffer(count: columns.count * target.layout.channels + 64)
     }
 
     /// Calls `bytes` for each part of the columns (three at most), with the place of its first value and how many it has; or
-    /// `words` once where some pixel is not opaque.
-    ///
-    /// - Parameter y: what enters the window, what leaves it, the rows above and below it; nil is a row of zeros.
+    /// `words` once where some pixel is not opaque. What is nil is a row of zeros.
     func withRows(
-        _ y: [Int?], bytes: (ByteRows, _ part: Int, _ start: Int, _ count: Int) -> Void,
-        words: (WordRows, _ count: Int) -> Void
+        entering: Int, leaving: Int?, outside: (above: Int, below: Int)?,
+        bytes: (SlidingRows<UInt8>, _ part: Int, _ start: Int, _ count: Int) -> Void,
+        words: (SlidingRows<UInt16>, _ count: Int) -> Void
     ) {
-        if isPlain(y) { withBytes(y, bytes) } else { withWords(y, words) }
+        if isPlain([entering, leaving, outside?.above, outside?.below]) {
+            for (part, segment) in segments.enumerated() {
+                func row(_ y: Int?) -> Row<UInt8> {
+                    y.map { segment.row($0, x: segment.outputs.lowerBound) } ?? Row(zeroBytes.start)
+                }
+                let rows = SlidingRows(
+                    entering: row(entering), leaving: row(leaving), above: row(outside?.above),
+                    below: row(outside?.below))
+                bytes(
+                    rows, part, (segment.outputs.lowerBound - columns.lowerBound) * channels,
+                    segment.outputs.count * channels)
+            }
+        } else {
+            func row(_ y: Int?, of rows: PremultipliedRows?) -> Row<UInt16> {
+                y.flatMap { rows?.pixel(x: columns.lowerBound, y: $0) } ?? Row(zeroWords.start)
+            }
+            // What enters and what lies below are neighbours, as are what leaves and what lies above.
+            let rows = SlidingRows(
+                entering: row(entering, of: ahead), leaving: row(leaving, of: behind),
+                above: row(outside?.above, of: behind), below: row(outside?.below, of: ahead))
+            words(rows, columns.count * channels)
+        }
     }
 
     /// True when no row up to now, from the coordinate `y` on, has a pixel that is not opaque.
@@ -50,33 +70,5 @@ final class SummedRows {
     private func isPlain(_ y: [Int?]) -> Bool {
         guard let ahead else { return true }
         return y.reduce(true) { isPlain, row in row.map { ahead.isPlain($0) && isPlain } ?? isPlain }
-    }
-
-    private func withBytes(_ y: [Int?], _ body: (ByteRows, Int, Int, Int) -> Void) {
-        let zeros = UnsafeRawPointer(zeros.base).assumingMemoryBound(to: UInt8.self)
-        for (part, segment) in segments.enumerated() {
-            for (index, row) in y.enumerated() {
-                bytePointers.base[index] = zeros
-                guard let row else { continue }
-                segment.point(to: segment.outputs.lowerBound, rows: row..<row + 1, bytePointers.base + index)
-            }
-            bytePointers.base.withMemoryRebound(to: UnsafePointer<UInt8>.self, capacity: 4) {
-                body(
-                    $0, part, (segment.outputs.lowerBound - columns.lowerBound) * channels,
-                    segment.outputs.count * channels)
-            }
-        }
-    }
-
-    private func withWords(_ y: [Int?], _ body: (WordRows, Int) -> Void) {
-        for (index, row) in y.enumerated() {
-            // What enters and what lies below are neighbours, as are what leaves and what lies above.
-            let rows = index == 0 || index == 3 ? ahead : behind
-            wordPointers.base[index] =
-                row.flatMap { row in rows?.pixel(x: columns.lowerBound, y: row) } ?? UnsafePointer(zeros.base)
-        }
-        wordPointers.base.withMemoryRebound(to: UnsafePointer<UInt16>.self, capacity: 4) {
-            body($0, columns.count * channels)
-        }
     }
 }

@@ -6,16 +6,16 @@ final class WordMean {
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
     private let target: WordRowWriter
-    private let operations: BoxOperations
     private let source: WordSource.Columns
     private let channels: Int
     private let count: Int
     /// Of the windows of all columns that are read.
-    private let sums: WorkBuffer<Int32>
-    private let means: WorkBuffer<UInt32>
+    private let sums: RowBuffer<Int32>
+    private let means: RowBuffer<UInt32>
     /// For rows that cannot be read in place: what enters and leaves, and those outside.
-    private let copies: [WorkBuffer<UInt16>]
-    private let zeros: WorkBuffer<UInt16>
+    private let copies: RowBuffer<UInt16>
+    private let copyStride: Int
+    private let zeros: RowBuffer<UInt16>
 
     /// Values before the first column's mean, which a sum along the row begins with.
     private static let lead = 64
@@ -30,23 +30,21 @@ final class WordMean {
 
     /// - Parameter columns: a part of the target's.
     init(
-        _ words: WordSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, _ target: WordRowWriter,
-        _ operations: BoxOperations
+        _ words: WordSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, _ target: WordRowWriter
     ) {
         self.columns = columns
         self.horizontal = horizontal
         self.vertical = vertical
         self.target = target
-        self.operations = operations
         channels = words.channels
         let read = columns.lowerBound - horizontal.reach..<columns.upperBound + horizontal.reach
         source = words.reading(read)
         count = read.count * channels
-        sums = WorkBuffer(count: count)
-        means = WorkBuffer(count: Self.lead + count + 64)
-        let count = count
-        copies = (0..<4).map { _ in WorkBuffer(count: count) }
-        zeros = WorkBuffer(count: count)
+        sums = RowBuffer(count: count)
+        means = RowBuffer(count: Self.lead + count + 64)
+        copyStride = (count + 31) & ~31  // loops read whole vectors
+        copies = RowBuffer(count: 4 * copyStride)
+        zeros = RowBuffer(count: count)
     }
 
     /// Writes every pixel.
@@ -63,20 +61,22 @@ final class WordMean {
     private func slide(entering: Int, leaving: Int?, around y: Int? = nil) {
         let tail = y == nil ? 0 : vertical.tail
         let outside = y.flatMap { tail > 0 ? ($0 - vertical.side - 1, $0 + vertical.side + 1) : nil }
-        operations.slideSampleColumns(
-            row(entering, 0), row(leaving, 1), row(outside?.0, 2), row(outside?.1, 3), Float(16 * vertical.weight),
-            Float(16 * tail), count, sums.base, means.base + Self.lead)
+        let rows = SlidingRows(
+            entering: row(entering, 0), leaving: row(leaving, 1), above: row(outside?.0, 2), below: row(outside?.1, 3))
+        target.operations.slideSampleColumns(
+            rows, weight: Float(16 * vertical.weight), tail: Float(16 * tail), count: count, sums: sums.start,
+            means: means.start + Self.lead)
     }
 
-    private func row(_ y: Int?, _ place: Int) -> UnsafePointer<UInt16> {
-        y.map { source.row($0, copies[place]) } ?? UnsafePointer(zeros.base)
+    private func row(_ y: Int?, _ place: Int) -> Row<UInt16> {
+        y.map { source.row($0, copies.start + place * copyStride) } ?? Row(zeros.start)
     }
 
     private func average(_ y: Int) {
-        let row = means.base + Self.lead + (horizontal.reach - horizontal.side) * channels
-        operations.averageWideAlong(
-            row, channels, horizontal.length, Float(horizontal.weight / 16), Float(horizontal.tail / 16),
-            columns.count * channels, target.row)
+        let row = means.start + Self.lead + (horizontal.reach - horizontal.side) * channels
+        target.operations.averageWideAlong(
+            Row(row), channels: channels, length: horizontal.length, weight: Float(horizontal.weight / 16),
+            tail: Float(horizontal.tail / 16), count: columns.count * channels, words: target.row)
         target.store(columns: columns, y: y)
     }
 }

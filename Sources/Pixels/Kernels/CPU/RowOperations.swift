@@ -2,143 +2,449 @@
     import RowKernelsV2
     import RowKernelsV3
     import RowKernelsV4
-#else
-    import RowKernelsNative
 #endif
 
-typealias ByteRows = UnsafePointer<UnsafePointer<UInt8>>
-typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
-typealias FloatRows = UnsafePointer<UnsafePointer<Float>>
-typealias ByteTarget = UnsafeMutablePointer<UInt8>
-typealias WordTarget = UnsafeMutablePointer<UInt16>
-typealias SumTarget = UnsafeMutablePointer<UInt32>
-typealias Positions = UnsafePointer<Int32>
-typealias FloatTarget = UnsafeMutablePointer<Float>
-
-/// The inner loops of one CPU level. The functions say in `RowKernels` what they take.
+/// The inner loops of one CPU level. They say in `RowKernels` what they take.
+///
+/// Each is chosen by its name from the modules of all levels, and takes the labels that it has there.
 struct RowOperations: Sendable {
-    let halveBytes: @Sendable (ByteRows, Int, Int, Int, UInt16, WordTarget, WordTarget) -> Void
-    let halveWords: @Sendable (WordRows, Int, Int, Int, UInt16, WordTarget, WordTarget) -> Void
-    let doubleWords: @Sendable (WordRows, Int, Int, Bool, Int, WordTarget, WordTarget) -> Void
-    let doubleWordsToBytes: @Sendable (WordRows, Int, Int, Int, WordTarget, ByteTarget?, ByteTarget?) -> Void
-    let filterWordRows:
-        @Sendable (
-            WordRows, Int, Int, UnsafePointer<UInt16>, Int, UnsafePointer<UInt16>, Int, Int, WordTarget,
-            UnsafePointer<WordTarget>
-        ) -> Void
-    let filterBytePair:
-        @Sendable (
-            ByteRows, Int, Int, UnsafePointer<UInt16>, UnsafePointer<UInt16>, Int, WordTarget, ByteTarget, ByteTarget
-        ) -> Void
-    let filterWordRow:
-        @Sendable (
-            WordRows, Int, Int, UnsafePointer<UInt16>, UnsafePointer<UInt16>, Int, WordTarget, ByteTarget?, WordTarget?
-        ) -> Void
-    let filterSparse:
-        @Sendable (
-            UnsafePointer<UInt16>, WordRows, Int, UnsafePointer<UInt16>, Int, ByteTarget?, WordTarget?
-        ) -> Void
-    let averageSparse:
-        @Sendable (
-            UnsafePointer<UInt16>, WordRows, Int, Int, UnsafePointer<UInt16>, Int, ByteTarget?, WordTarget?
-        ) -> Void
-    let slideSums: @Sendable (UnsafePointer<UInt16>, UnsafePointer<UInt16>, Int, SumTarget) -> Void
-    let addToSums: @Sendable (UnsafePointer<UInt16>, Int, SumTarget) -> Void
-    let sumWindows: @Sendable (UnsafePointer<UInt16>, Int, Int, Int, SumTarget) -> Void
-    let weighSums: @Sendable (UnsafePointer<UInt32>, Float, WordRows, Float, Float, Int, WordTarget) -> Void
-    let roundWords: @Sendable (UnsafePointer<UInt16>, Int, ByteTarget) -> Void
-    let loadBytePlane: @Sendable (UnsafePointer<UInt8>, Int, Int?, Int, FloatTarget) -> Void
-    let loadWordPlane: @Sendable (UnsafePointer<UInt16>, Int, Int?, Int, FloatTarget) -> Void
-    let loadFloatPlane: @Sendable (UnsafePointer<Float>, Int, Int?, Int, FloatTarget) -> Void
-    let lookUpBytePlane: @Sendable (UnsafePointer<UInt8>, Int, UnsafePointer<Double>, Int, FloatTarget) -> Void
-    let lookUpWordPlane: @Sendable (UnsafePointer<UInt16>, Int, UnsafePointer<Double>, Int, FloatTarget) -> Void
-    let storeBytePlane: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>?, Int, Int, ByteTarget) -> Void
-    let storeWordPlane: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>?, Int, Int, WordTarget) -> Void
-    let storeFloatPlane: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>?, Int, Int, FloatTarget) -> Void
-    let roundPlane: @Sendable (FloatTarget, Float, Int) -> Void
-    let lookUpBytes: @Sendable (UnsafePointer<Float>, UnsafePointer<UInt8>, Int, Int, ByteTarget) -> Void
-    let premultiply: @Sendable (UnsafePointer<UInt8>, Int, Int, WordTarget) -> Void
-    let unpremultiply: @Sendable (UnsafePointer<UInt16>, UInt16, Int, Int, ByteTarget) -> Void
-    let isOpaque: @Sendable (UnsafePointer<UInt8>, Int, Int) -> Bool
-    let storeRow: @Sendable (UnsafePointer<UInt8>, Int, Bool, ByteTarget) -> Void
-    let endStreaming: @Sendable () -> Void
-    let widenBytes: @Sendable (UnsafePointer<UInt8>, Int, Int, WordTarget) -> Void
-    let sumFloatPairs:
-        @Sendable (UnsafePointer<Float>?, Float, FloatRows, Int, UnsafePointer<Float>, Int, FloatTarget) -> Void
-    let sumFloatRows: @Sendable (FloatRows, Int, UnsafePointer<Float>, Int, FloatTarget) -> Void
-    let splitFloats: @Sendable (UnsafePointer<Float>, Int, FloatTarget, FloatTarget) -> Void
-    let zipFloats: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>, Int, FloatTarget) -> Void
-    let resampleRow:
-        @Sendable (
-            UnsafePointer<Float>, UnsafePointer<Int32>, UnsafePointer<Int32>, UnsafePointer<Float>, Int, Int,
-            FloatTarget
-        ) -> Void
-    let addFloats: @Sendable (UnsafePointer<Float>, FloatTarget, Int) -> Void
-    let scaleFloats: @Sendable (FloatTarget, Float, Int) -> Void
-    let bilateralRow:
-        @Sendable (
-            FloatRows, UnsafePointer<Float>, Int, UnsafePointer<Float>, Int, Int, Float, Int, FloatTarget, Int
-        ) -> Void
-    let zoomDirectly:
-        @Sendable (
-            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
-            UnsafePointer<Double>, Int, Int, Int, FloatTarget
-        ) -> Void
-    let spinDirectly:
-        @Sendable (
-            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
-            UnsafePointer<Double>, UnsafePointer<Double>, Int, Int, Int, FloatTarget
-        ) -> Void
-    let sampleRing:
-        @Sendable (
-            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
-            UnsafePointer<Double>, Double, UnsafePointer<Double>, UnsafePointer<Double>, Int, Int, FloatTarget
-        ) -> Void
-    let sumRing:
-        @Sendable (
-            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
-            UnsafePointer<Double>, Double, UnsafePointer<Double>, UnsafePointer<Double>, Int, Int,
-            UnsafeMutableRawPointer, SumTarget
-        ) -> Void
-    let sampleRay:
-        @Sendable (
-            UnsafeRawPointer, Int, Positions, Positions, UnsafePointer<Double>?, UnsafePointer<Int>,
-            UnsafePointer<Double>, Double, Double, Int, Int, FloatTarget
-        ) -> Void
-    let sumBlocks: @Sendable (UnsafePointer<Float>, Int, Int, Int, FloatTarget, FloatTarget) -> Void
-    let slideMeans: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>, Int, Int, Int, FloatTarget) -> Void
-    let zoomMeans:
-        @Sendable (
-            UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, Int, Double, Int, Int, FloatTarget
-        ) -> Void
-    let interpolateLines:
-        @Sendable (
-            UnsafePointer<Float>, Int, Int, Int, UnsafePointer<Double>, UnsafePointer<Double>, Int, FloatTarget
-        ) -> Void
-    let interpolateRings:
-        @Sendable (
-            UnsafePointer<UInt32>, Int, Int, Int, Int, UnsafePointer<Double>, UnsafePointer<Double>, Int, Float,
-            FloatTarget
-        ) -> Void
-    let packWords: @Sendable (UnsafePointer<Float>, Int, Int, Float, Float, WordTarget) -> Void
-    let scatterWords: @Sendable (UnsafePointer<Float>, UnsafePointer<Int32>, Int, Int, Float, Float, WordTarget) -> Void
-    let placeInRings:
-        @Sendable (
-            UnsafePointer<Double>, UnsafePointer<Double>, Int, Double, Double, UnsafeMutablePointer<Double>,
-            UnsafeMutablePointer<Double>
-        ) -> Void
-    let lookUpWeights: @Sendable (UnsafePointer<UInt16>, UnsafePointer<Float>, Int, FloatTarget) -> Void
-    let addWeighted: @Sendable (UnsafePointer<Float>, UnsafePointer<Float>, Int, FloatTarget) -> Void
+    let isV4: Bool
+    let isV3: Bool
 
-    #if arch(x86_64)
-        static func of(_ level: CPULevel) -> RowOperations {
-            switch level {
-            case .v4: v4
-            case .v3: v3
-            default: v2
-            }
-        }
-    #else
-        static func of(_: CPULevel) -> RowOperations { native }
-    #endif
+    /// Other architectures have one level alone, under the name of the first.
+    static func of(_ level: CPULevel) -> RowOperations { RowOperations(isV4: level == .v4, isV3: level == .v3) }
+
+    @inline(__always)
+    func halveBytes(
+        _ rows: borrowing RowList<UInt8>, channels: Int, taps: Int, count: Int, bias: UInt16,
+        scratch: MutableRow<UInt16>, out: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.halveBytes : isV3 ? RowKernelsV3.halveBytes : RowKernelsV2.halveBytes
+        loop(rows.pointers(count: taps), channels, taps, count, bias, scratch.pointer, out.pointer)
+    }
+
+    @inline(__always)
+    func halveWords(
+        _ rows: borrowing RowList<UInt16>, channels: Int, taps: Int, count: Int, bias: UInt16,
+        scratch: MutableRow<UInt16>, out: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.halveWords : isV3 ? RowKernelsV3.halveWords : RowKernelsV2.halveWords
+        loop(rows.pointers(count: taps), channels, taps, count, bias, scratch.pointer, out.pointer)
+    }
+
+    @inline(__always)
+    func doubleWords(
+        _ rows: borrowing RowList<UInt16>, channels: Int, taps: Int, isOdd: Bool, count: Int,
+        scratch: MutableRow<UInt16>, out: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.doubleWords : isV3 ? RowKernelsV3.doubleWords : RowKernelsV2.doubleWords
+        loop(rows.pointers(count: 5), channels, taps, isOdd, count, scratch.pointer, out.pointer)
+    }
+
+    @inline(__always)
+    func doubleWordsToBytes(
+        _ rows: borrowing RowList<UInt16>, channels: Int, taps: Int, count: Int, scratch: MutableRow<UInt16>,
+        even: MutableRow<UInt8>?, odd: MutableRow<UInt8>?
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.doubleWordsToBytes : isV3 ? RowKernelsV3.doubleWordsToBytes : RowKernelsV2.doubleWordsToBytes
+        loop(rows.pointers(count: 5), channels, taps, count, scratch.pointer, even?.pointer, odd?.pointer)
+    }
+
+    @inline(__always)
+    func filterWordRows(
+        _ rows: borrowing RowList<UInt16>, rowCount: Int, channels: Int, vertical: [UInt16], verticalRadius: Int,
+        horizontal: [UInt16], horizontalRadius: Int, count: Int, scratch: MutableRow<UInt16>,
+        into out: borrowing MutableRowList<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.filterWordRows : isV3 ? RowKernelsV3.filterWordRows : RowKernelsV2.filterWordRows
+        loop(
+            rows.pointers(count: rowCount + 2 * verticalRadius), rowCount, channels, vertical, verticalRadius,
+            horizontal, horizontalRadius, count, scratch.pointer, out.pointers(count: rowCount))
+    }
+
+    @inline(__always)
+    func filterBytePair(
+        _ rows: borrowing RowList<UInt8>, channels: Int, radius: Int, vertical: [UInt16], horizontal: [UInt16],
+        count: Int, scratch: MutableRow<UInt16>, first: MutableRow<UInt8>, second: MutableRow<UInt8>
+    ) {
+        let loop = isV4 ? RowKernelsV4.filterBytePair : isV3 ? RowKernelsV3.filterBytePair : RowKernelsV2.filterBytePair
+        loop(
+            rows.pointers(count: 2 * radius + 2), channels, radius, vertical, horizontal, count, scratch.pointer,
+            first.pointer, second.pointer)
+    }
+
+    @inline(__always)
+    func filterWordRow(
+        _ rows: borrowing RowList<UInt16>, from first: Int = 0, channels: Int, radius: Int, vertical: [UInt16],
+        horizontal: [UInt16], count: Int, scratch: MutableRow<UInt16>, bytes: MutableRow<UInt8>?,
+        words: MutableRow<UInt16>?
+    ) {
+        let loop = isV4 ? RowKernelsV4.filterWordRow : isV3 ? RowKernelsV3.filterWordRow : RowKernelsV2.filterWordRow
+        loop(
+            rows.pointers(from: first, count: 2 * radius + 1), channels, radius, vertical, horizontal, count,
+            scratch.pointer, bytes?.pointer, words?.pointer)
+    }
+
+    @inline(__always)
+    func filterSparse(
+        center: Row<UInt16>, pairs: borrowing RowList<UInt16>, pairCount: Int, weights: [UInt16], count: Int,
+        bytes: MutableRow<UInt8>?, words: MutableRow<UInt16>?
+    ) {
+        let loop = isV4 ? RowKernelsV4.filterSparse : isV3 ? RowKernelsV3.filterSparse : RowKernelsV2.filterSparse
+        loop(
+            center.pointer, pairs.pointers(count: 2 * pairCount), pairCount, weights, count, bytes?.pointer(for: count),
+            words?.pointer(for: count))
+    }
+
+    @inline(__always)
+    func averageSparse(
+        center: Row<UInt16>, pairs: borrowing RowList<UInt16>, pairCount: Int, shift: Int, weights: [UInt16],
+        count: Int, bytes: MutableRow<UInt8>?, words: MutableRow<UInt16>?
+    ) {
+        let loop = isV4 ? RowKernelsV4.averageSparse : isV3 ? RowKernelsV3.averageSparse : RowKernelsV2.averageSparse
+        loop(
+            center.pointer, pairs.pointers(count: 2 * pairCount), pairCount, shift, weights, count,
+            bytes?.pointer(for: count), words?.pointer(for: count))
+    }
+
+    @inline(__always)
+    func slideSums(entering: Row<UInt16>, leaving: Row<UInt16>, count: Int, sums: MutableRow<UInt32>) {
+        let loop = isV4 ? RowKernelsV4.slideSums : isV3 ? RowKernelsV3.slideSums : RowKernelsV2.slideSums
+        loop(entering.pointer(for: count), leaving.pointer(for: count), count, sums.pointer(for: count))
+    }
+
+    @inline(__always)
+    func addToSums(_ entering: Row<UInt16>, count: Int, sums: MutableRow<UInt32>) {
+        let loop = isV4 ? RowKernelsV4.addToSums : isV3 ? RowKernelsV3.addToSums : RowKernelsV2.addToSums
+        loop(entering.pointer(for: count), count, sums.pointer(for: count))
+    }
+
+    @inline(__always)
+    func sumWindows(_ row: Row<UInt16>, channels: Int, length: Int, count: Int, sums: MutableRow<UInt32>) {
+        let loop = isV4 ? RowKernelsV4.sumWindows : isV3 ? RowKernelsV3.sumWindows : RowKernelsV2.sumWindows
+        loop(row.pointer, channels, length, count, sums.pointer)
+    }
+
+    @inline(__always)
+    func weighSums(
+        _ sums: Row<UInt32>, weight: Float, pairs: borrowing RowList<UInt16>, first: Float, second: Float, count: Int,
+        words: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.weighSums : isV3 ? RowKernelsV3.weighSums : RowKernelsV2.weighSums
+        loop(sums.pointer, weight, pairs.pointers(count: 4), first, second, count, words.pointer)
+    }
+
+    @inline(__always)
+    func roundWords(_ words: Row<UInt16>, count: Int, bytes: MutableRow<UInt8>) {
+        let loop = isV4 ? RowKernelsV4.roundWords : isV3 ? RowKernelsV3.roundWords : RowKernelsV2.roundWords
+        loop(words.pointer(for: count), count, bytes.pointer(for: count))
+    }
+
+    @inline(__always)
+    func loadBytePlane(_ source: Row<UInt8>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.loadBytePlane : isV3 ? RowKernelsV3.loadBytePlane : RowKernelsV2.loadBytePlane
+        loop(source.pointer, channels, alpha, count, plane.pointer(for: count))
+    }
+
+    @inline(__always)
+    func loadWordPlane(_ source: Row<UInt16>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.loadWordPlane : isV3 ? RowKernelsV3.loadWordPlane : RowKernelsV2.loadWordPlane
+        loop(source.pointer, channels, alpha, count, plane.pointer(for: count))
+    }
+
+    @inline(__always)
+    func loadFloatPlane(_ source: Row<Float>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.loadFloatPlane : isV3 ? RowKernelsV3.loadFloatPlane : RowKernelsV2.loadFloatPlane
+        loop(source.pointer, channels, alpha, count, plane.pointer(for: count))
+    }
+
+    @inline(__always)
+    func lookUpBytePlane(
+        _ source: Row<UInt8>, channels: Int, table: [Double], from place: Int, count: Int, plane: MutableRow<Float>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.lookUpBytePlane : isV3 ? RowKernelsV3.lookUpBytePlane : RowKernelsV2.lookUpBytePlane
+        table.withRow { loop(source.pointer, channels, ($0 + place).pointer, count, plane.pointer(for: count)) }
+    }
+
+    @inline(__always)
+    func lookUpWordPlane(
+        _ source: Row<UInt16>, channels: Int, table: [Double], from place: Int, count: Int, plane: MutableRow<Float>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.lookUpWordPlane : isV3 ? RowKernelsV3.lookUpWordPlane : RowKernelsV2.lookUpWordPlane
+        table.withRow { loop(source.pointer, channels, ($0 + place).pointer, count, plane.pointer(for: count)) }
+    }
+
+    @inline(__always)
+    func storeBytePlane(_ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<UInt8>) {
+        let loop = isV4 ? RowKernelsV4.storeBytePlane : isV3 ? RowKernelsV3.storeBytePlane : RowKernelsV2.storeBytePlane
+        loop(plane.pointer(for: count), alpha?.pointer, channels, count, out.pointer)
+    }
+
+    @inline(__always)
+    func storeWordPlane(_ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<UInt16>) {
+        let loop = isV4 ? RowKernelsV4.storeWordPlane : isV3 ? RowKernelsV3.storeWordPlane : RowKernelsV2.storeWordPlane
+        loop(plane.pointer(for: count), alpha?.pointer, channels, count, out.pointer)
+    }
+
+    @inline(__always)
+    func storeFloatPlane(_ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<Float>) {
+        let loop =
+            isV4 ? RowKernelsV4.storeFloatPlane : isV3 ? RowKernelsV3.storeFloatPlane : RowKernelsV2.storeFloatPlane
+        loop(plane.pointer(for: count), alpha?.pointer, channels, count, out.pointer)
+    }
+
+    @inline(__always)
+    func roundPlane(_ plane: MutableRow<Float>, full: Float, count: Int) {
+        let loop = isV4 ? RowKernelsV4.roundPlane : isV3 ? RowKernelsV3.roundPlane : RowKernelsV2.roundPlane
+        loop(plane.pointer(for: count), full, count)
+    }
+
+    @inline(__always)
+    func lookUpBytes(_ plane: Row<Float>, table: [UInt8], channels: Int, count: Int, out: MutableRow<UInt8>) {
+        let loop = isV4 ? RowKernelsV4.lookUpBytes : isV3 ? RowKernelsV3.lookUpBytes : RowKernelsV2.lookUpBytes
+        loop(plane.pointer(for: count), table, channels, count, out.pointer)
+    }
+
+    @inline(__always)
+    func premultiply(_ source: Row<UInt8>, colors: Int, pixels: Int, out: MutableRow<UInt16>) {
+        let loop = isV4 ? RowKernelsV4.premultiply : isV3 ? RowKernelsV3.premultiply : RowKernelsV2.premultiply
+        loop(source.pointer, colors, pixels, out.pointer)
+    }
+
+    @inline(__always)
+    func unpremultiply(_ source: Row<UInt16>, zero: UInt16, colors: Int, pixels: Int, out: MutableRow<UInt8>) {
+        let loop = isV4 ? RowKernelsV4.unpremultiply : isV3 ? RowKernelsV3.unpremultiply : RowKernelsV2.unpremultiply
+        loop(source.pointer, zero, colors, pixels, out.pointer)
+    }
+
+    @inline(__always)
+    func isOpaque(_ source: Row<UInt8>, channels: Int, pixels: Int) -> Bool {
+        let loop = isV4 ? RowKernelsV4.isOpaque : isV3 ? RowKernelsV3.isOpaque : RowKernelsV2.isOpaque
+        return loop(source.pointer(for: channels * pixels), channels, pixels)
+    }
+
+    /// Copies bytes of whatever type; `count` values.
+    @inline(__always)
+    func storeRow<Value: BitwiseCopyable>(_ source: Row<Value>, count: Int, streams: Bool, out: MutableRow<Value>) {
+        let loop = isV4 ? RowKernelsV4.storeRow : isV3 ? RowKernelsV3.storeRow : RowKernelsV2.storeRow
+        loop(
+            UnsafeRawPointer(source.pointer(for: count)).assumingMemoryBound(to: UInt8.self),
+            count * MemoryLayout<Value>.stride, streams,
+            UnsafeMutableRawPointer(out.pointer(for: count)).assumingMemoryBound(to: UInt8.self))
+    }
+
+    @inline(__always)
+    func endStreaming() {
+        let loop = isV4 ? RowKernelsV4.endStreaming : isV3 ? RowKernelsV3.endStreaming : RowKernelsV2.endStreaming
+        loop()
+    }
+
+    @inline(__always)
+    func widenBytes(_ source: Row<UInt8>, count: Int, shift: Int, out: MutableRow<UInt16>) {
+        let loop = isV4 ? RowKernelsV4.widenBytes : isV3 ? RowKernelsV3.widenBytes : RowKernelsV2.widenBytes
+        loop(source.pointer(for: count), count, shift, out.pointer(for: count))
+    }
+
+    @inline(__always)
+    func sumFloatPairs(
+        center: Row<Float>?, centerWeight: Float, pairs: borrowing RowList<Float>, pairCount: Int, weights: [Float],
+        count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sumFloatPairs : isV3 ? RowKernelsV3.sumFloatPairs : RowKernelsV2.sumFloatPairs
+        loop(
+            center?.pointer, centerWeight, pairs.pointers(count: 2 * pairCount), pairCount, weights, count,
+            out.pointer(for: count))
+    }
+
+    @inline(__always)
+    func sumFloatRows(
+        _ rows: borrowing RowList<Float>, rowCount: Int, weights: [Float], count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sumFloatRows : isV3 ? RowKernelsV3.sumFloatRows : RowKernelsV2.sumFloatRows
+        loop(rows.pointers(count: rowCount), rowCount, weights, count, out.pointer(for: count))
+    }
+
+    @inline(__always)
+    func splitFloats(_ row: Row<Float>, count: Int, even: MutableRow<Float>, odd: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.splitFloats : isV3 ? RowKernelsV3.splitFloats : RowKernelsV2.splitFloats
+        loop(row.pointer(for: count), count, even.pointer, odd.pointer)
+    }
+
+    @inline(__always)
+    func zipFloats(even: Row<Float>, odd: Row<Float>, count: Int, out: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.zipFloats : isV3 ? RowKernelsV3.zipFloats : RowKernelsV2.zipFloats
+        loop(even.pointer, odd.pointer, count, out.pointer)
+    }
+
+    @inline(__always)
+    func resampleRow(
+        _ row: Row<Float>, starts: [Int32], counts: [Int32], weights: [Float], stride: Int, count: Int,
+        out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.resampleRow : isV3 ? RowKernelsV3.resampleRow : RowKernelsV2.resampleRow
+        loop(row.pointer, starts, counts, weights, stride, count, out.pointer(for: count))
+    }
+
+    @inline(__always)
+    func addFloats(_ row: Row<Float>, to target: MutableRow<Float>, count: Int) {
+        let loop = isV4 ? RowKernelsV4.addFloats : isV3 ? RowKernelsV3.addFloats : RowKernelsV2.addFloats
+        loop(row.pointer(for: count), target.pointer(for: count), count)
+    }
+
+    @inline(__always)
+    func scaleFloats(_ row: MutableRow<Float>, by factor: Float, count: Int) {
+        let loop = isV4 ? RowKernelsV4.scaleFloats : isV3 ? RowKernelsV3.scaleFloats : RowKernelsV2.scaleFloats
+        loop(row.pointer(for: count), factor, count)
+    }
+
+    @inline(__always)
+    func bilateralRow(
+        taps: borrowing RowList<Float>, space: [Float], tapCount: Int, center: Row<Float>, planeStride: Int,
+        channels: Int, scale: Float, count: Int, out: MutableRow<Float>, outStride: Int
+    ) {
+        let loop = isV4 ? RowKernelsV4.bilateralRow : isV3 ? RowKernelsV3.bilateralRow : RowKernelsV2.bilateralRow
+        loop(
+            taps.pointers(count: tapCount), space, tapCount, center.pointer, planeStride, channels, scale, count,
+            out.pointer, outStride)
+    }
+
+    @inline(__always)
+    func zoomDirectly(_ picture: SweptPicture, center: [Double], x: Int, y: Int, count: Int, out: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.zoomDirectly : isV3 ? RowKernelsV3.zoomDirectly : RowKernelsV2.zoomDirectly
+        loop(
+            picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
+            center, x, y, count, out.pointer)
+    }
+
+    @inline(__always)
+    func spinDirectly(
+        _ picture: SweptPicture, center: [Double], turns: [Double], x: Int, y: Int, count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.spinDirectly : isV3 ? RowKernelsV3.spinDirectly : RowKernelsV2.spinDirectly
+        loop(
+            picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
+            center, turns, x, y, count, out.pointer)
+    }
+
+    @inline(__always)
+    func sampleRing(
+        _ picture: SweptPicture, center: [Double], radius: Double, coarse: Row<Double>, fine: Row<Double>, first: Int,
+        count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sampleRing : isV3 ? RowKernelsV3.sampleRing : RowKernelsV2.sampleRing
+        loop(
+            picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
+            center, radius, coarse.pointer, fine.pointer, first, count, out.pointer)
+    }
+
+    @inline(__always)
+    func sumRing(
+        _ picture: SweptPicture, center: [Double], radius: Double, coarse: Row<Double>, fine: Row<Double>, first: Int,
+        count: Int, scratch: MutableRow<UInt8>, sums: MutableRow<UInt32>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sumRing : isV3 ? RowKernelsV3.sumRing : RowKernelsV2.sumRing
+        loop(
+            picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
+            center, radius, coarse.pointer, fine.pointer, first, count, UnsafeMutableRawPointer(scratch.pointer),
+            sums.pointer)
+    }
+
+    @inline(__always)
+    func sampleRay(
+        _ picture: SweptPicture, center: [Double], stepX: Double, stepY: Double, first: Int, count: Int,
+        out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sampleRay : isV3 ? RowKernelsV3.sampleRay : RowKernelsV2.sampleRay
+        loop(
+            picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
+            center, stepX, stepY, first, count, out.pointer)
+    }
+
+    @inline(__always)
+    func sumBlocks(
+        _ line: Row<Float>, count: Int, phase: Int, length: Int, heads: MutableRow<Float>, tails: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sumBlocks : isV3 ? RowKernelsV3.sumBlocks : RowKernelsV2.sumBlocks
+        loop(line.pointer, count, phase, length, heads.pointer, tails.pointer)
+    }
+
+    @inline(__always)
+    func slideMeans(heads: Row<Float>, tails: Row<Float>, phase: Int, length: Int, count: Int, out: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.slideMeans : isV3 ? RowKernelsV3.slideMeans : RowKernelsV2.slideMeans
+        loop(heads.pointer, tails.pointer, phase, length, count, out.pointer)
+    }
+
+    @inline(__always)
+    func zoomMeans(
+        _ line: Row<Float>, heads: Row<Float>, tails: Row<Float>, blockBits: Int, factor: Double, first: Int,
+        count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.zoomMeans : isV3 ? RowKernelsV3.zoomMeans : RowKernelsV2.zoomMeans
+        loop(line.pointer, heads.pointer, tails.pointer, blockBits, factor, first, count, out.pointer)
+    }
+
+    @inline(__always)
+    func interpolateLines(
+        _ lines: Row<Float>, stride: Int, firstLine: Int, firstSample: Int, across: Row<Double>, along: Row<Double>,
+        count: Int, out: MutableRow<Float>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.interpolateLines : isV3 ? RowKernelsV3.interpolateLines : RowKernelsV2.interpolateLines
+        loop(lines.pointer, stride, firstLine, firstSample, across.pointer, along.pointer, count, out.pointer)
+    }
+
+    @inline(__always)
+    func interpolateRings(
+        _ sums: Row<UInt32>, stride: Int, firstRing: Int, firstSample: Int, window: Int, across: Row<Double>,
+        along: Row<Double>, count: Int, scale: Float, out: MutableRow<Float>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.interpolateRings : isV3 ? RowKernelsV3.interpolateRings : RowKernelsV2.interpolateRings
+        loop(
+            sums.pointer, stride, firstRing, firstSample, window, across.pointer, along.pointer, count, scale,
+            out.pointer)
+    }
+
+    @inline(__always)
+    func packWords(_ values: Row<Float>, count: Int, channels: Int, scale: Float, full: Float, out: MutableRow<UInt16>)
+    {
+        let loop = isV4 ? RowKernelsV4.packWords : isV3 ? RowKernelsV3.packWords : RowKernelsV2.packWords
+        loop(values.pointer, count, channels, scale, full, out.pointer)
+    }
+
+    @inline(__always)
+    func scatterWords(
+        _ values: Row<Float>, at pixels: Row<Int32>, count: Int, channels: Int, scale: Float, full: Float,
+        out: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.scatterWords : isV3 ? RowKernelsV3.scatterWords : RowKernelsV2.scatterWords
+        loop(values.pointer, pixels.pointer, count, channels, scale, full, out.pointer)
+    }
+
+    @inline(__always)
+    func placeInRings(
+        right: Row<Double>, down: Row<Double>, count: Int, scaleOfDistances: Double, scaleOfTurns: Double,
+        distances: MutableRow<Double>, turns: MutableRow<Double>
+    ) {
+        let loop = isV4 ? RowKernelsV4.placeInRings : isV3 ? RowKernelsV3.placeInRings : RowKernelsV2.placeInRings
+        loop(
+            right.pointer(for: count), down.pointer(for: count), count, scaleOfDistances, scaleOfTurns,
+            distances.pointer(for: count), turns.pointer(for: count))
+    }
+
+    @inline(__always)
+    func lookUpWeights(_ index: Row<UInt16>, table: Row<Float>, count: Int, out: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.lookUpWeights : isV3 ? RowKernelsV3.lookUpWeights : RowKernelsV2.lookUpWeights
+        loop(index.pointer(for: count), table.pointer, count, out.pointer(for: count))
+    }
+
+    @inline(__always)
+    func addWeighted(_ row: Row<Float>, weights: Row<Float>, count: Int, to target: MutableRow<Float>) {
+        let loop = isV4 ? RowKernelsV4.addWeighted : isV3 ? RowKernelsV3.addWeighted : RowKernelsV2.addWeighted
+        loop(row.pointer(for: count), weights.pointer(for: count), count, target.pointer(for: count))
+    }
 }

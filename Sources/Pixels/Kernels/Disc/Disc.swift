@@ -34,7 +34,7 @@ public struct Disc: Blur {
         FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
             let strips = FixedDisc.strips(
                 of: writer.rect.columns, channels: writer.layout.channels, reach: weights.reach)
-            for strip in strips { FixedDisc(bytes, weights, strip, writer, .of(level)).render() }
+            for strip in strips { FixedDisc(bytes, weights, strip, writer).render() }
         }
     }
 }

@@ -11,14 +11,13 @@ final class FixedDisc {
     private let strip: Range<Int>
     private let target: ByteRowWriter
     private let rows: FixedStrip
-    private let operations: DiscOperations
     private let channels: Int
     private let groups: DiscGroups
-    private let sums: WorkBuffer<UInt32>
-    private let words: WorkBuffer<UInt16>
-    private let entering: WorkBuffer<UnsafePointer<UInt16>?>
-    private let leaving: WorkBuffer<UnsafePointer<UInt16>?>
-    private let borders: WorkBuffer<UnsafePointer<UInt16>?>
+    private let sums: RowBuffer<UInt32>
+    private let words: RowBuffer<UInt16>
+    private let entering: RowList<UInt16>
+    private let leaving: RowList<UInt16>
+    private let borders: RowList<UInt16>
 
     /// Rows that fit the first-level cache where the disc is small.
     static func strips(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
@@ -30,23 +29,21 @@ final class FixedDisc {
     }
 
     init(
-        _ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter,
-        _ operations: DiscOperations
+        _ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter
     ) {
         self.weights = weights
         self.strip = strip
         self.target = target
-        self.operations = operations
         channels = target.layout.channels
         groups = DiscGroups(weights)
         let count = strip.count * channels + 128
         rows = FixedStrip(
             source, reach: (weights.reach, weights.reach), strip: strip, shift: target.layout.hasAlpha ? 7 : 0, target)
-        sums = WorkBuffer(count: count)
-        words = WorkBuffer(count: count)
-        entering = WorkBuffer(count: 2 * weights.reach + 1)
-        leaving = WorkBuffer(count: 2 * weights.reach + 1)
-        borders = WorkBuffer(count: groups.offsets.count)
+        sums = RowBuffer(count: count)
+        words = RowBuffer(count: count)
+        entering = RowList(count: 2 * weights.reach + 1)
+        leaving = RowList(count: 2 * weights.reach + 1)
+        borders = RowList(count: groups.offsets.count)
     }
 
     /// Writes every pixel of the strip.
@@ -67,7 +64,7 @@ final class FixedDisc {
         for dy in -weights.reach...weights.reach {
             var count = 0
             for dx in -weights.reach...weights.reach where weights.heights[abs(dx)] >= abs(dy) {
-                entering.base[count] = rows.row(y + dy) + dx * channels
+                entering.set(count, rows.row(y + dy).moved(unchecked: dx * channels))
                 count += 1
             }
             slideSums(count, 0)
@@ -79,39 +76,49 @@ final class FixedDisc {
         for dx in -weights.reach...weights.reach {
             let height = weights.heights[abs(dx)]
             guard height >= 0 else { continue }
-            entering.base[count] = rows.row(y + height) + dx * channels
-            leaving.base[count] = rows.row(y - 1 - height) + dx * channels
+            entering.set(count, rows.row(y + height).moved(unchecked: dx * channels))
+            leaving.set(count, rows.row(y - 1 - height).moved(unchecked: dx * channels))
             count += 1
         }
         slideSums(count, count)
     }
 
     private func slideSums(_ enteringCount: Int, _ leavingCount: Int) {
-        let slide = target.layout.hasAlpha ? operations.slideWordDiscs : operations.slideByteDiscs
-        slide(
-            entering.rows, enteringCount, leaving.rows, leavingCount, strip.count * channels, sums.base)
+        let count = strip.count * channels
+        if target.layout.hasAlpha {
+            target.operations.slideWordDiscs(
+                entering: entering, enteringCount: enteringCount, leaving: leaving, leavingCount: leavingCount,
+                count: count, sums: sums.start)
+        } else {
+            target.operations.slideByteDiscs(
+                entering: entering, enteringCount: enteringCount, leaving: leaving, leavingCount: leavingCount,
+                count: count, sums: sums.start)
+        }
     }
 
     private func write(_ y: Int) {
         for (index, offset) in groups.offsets.enumerated() {
-            borders.base[index] = rows.row(y + offset.dy) + offset.dx * channels
+            borders.set(index, rows.row(y + offset.dy).moved(unchecked: offset.dx * channels))
         }
         let count = strip.count * channels
         let hasAlpha = target.layout.hasAlpha
-        groups.counts.withUnsafeBufferPointer { counts in
-            groups.weights.withUnsafeBufferPointer { weights in
-                guard let counts = counts.baseAddress, let weights = weights.baseAddress else { return }
-                let weigh = hasAlpha ? operations.weighWordDiscs : operations.weighByteDiscs
-                weigh(
-                    sums.base, Float(self.weights.weight), borders.rows, counts, weights, groups.counts.count, count,
-                    words.base, target.row)
-            }
+        if hasAlpha {
+            target.operations.weighWordDiscs(
+                sums: Row(sums.start), weight: Float(weights.weight), taps: borders, counts: groups.counts,
+                weights: groups.weights, groups: groups.counts.count, count: count, words: words.start,
+                bytes: target.row)
+        } else {
+            target.operations.weighByteDiscs(
+                sums: Row(sums.start), weight: Float(weights.weight), taps: borders, counts: groups.counts,
+                weights: groups.weights, groups: groups.counts.count, count: count, words: words.start,
+                bytes: target.row)
         }
         if hasAlpha {
             if rows.isOpaque(from: y - weights.reach) {
-                target.operations.roundWords(words.base, count, target.row)
+                target.operations.roundWords(Row(words.start), count: count, bytes: target.row)
             } else {
-                target.operations.unpremultiply(words.base, 0, channels - 1, strip.count, target.row)
+                target.operations.unpremultiply(
+                    Row(words.start), zero: 0, colors: channels - 1, pixels: strip.count, out: target.row)
             }
         }
         target.store(target.row, columns: strip, y: y)
@@ -143,11 +150,5 @@ struct DiscGroups {
             counts = [0]
             weights = [0]
         }
-    }
-}
-
-extension WorkBuffer<UnsafePointer<UInt16>?> {
-    fileprivate var rows: WordRows {
-        UnsafeRawPointer(base).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
     }
 }

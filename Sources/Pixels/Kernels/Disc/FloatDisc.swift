@@ -33,41 +33,36 @@ struct FloatDisc: WorkingKernel {
     private func apply(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
         let channels = reader.layout.channels
         let rows = DiscRows(reader, area, reach: disc.reach, operations)
-        let pointers = WorkBuffer<UnsafePointer<Float>?>(count: 2 * weights.count + 2)
-        let stride = (area.width + 63) & ~31
-        let result = WorkBuffer<Float>(count: stride * channels)
+        let list = RowList<Float>(count: 2 * weights.count + 2)
+        let result = PlaneBuffer(area.columns, channels: channels)
         for y in area.rows {
             for plane in 0..<channels {
                 rows.addUp(around: y, plane: plane)
-                sum(rows, pointers, area.width, result.base + plane * stride)
+                sum(rows, list, area.width, result.plane(plane))
             }
-            sink.write(
-                PlaneRow(
-                    result.base, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations))
+            sink.write(result.row(y, operations))
         }
     }
 
     private func sum(
-        _ rows: DiscRows, _ pointers: WorkBuffer<UnsafePointer<Float>?>, _ count: Int, _ target: FloatTarget
+        _ rows: DiscRows, _ list: borrowing RowList<Float>, _ count: Int, _ target: MutableRow<Float>
     ) {
         var index = 0
-        func add(_ row: UnsafePointer<Float>, _ dx: Int) {
-            pointers.base[index] = row - dx
-            pointers.base[index + 1] = row + dx
+        for (dx, height) in disc.heights.enumerated() where dx > 0 && height >= 0 {
+            list.set(index, rows.column(height) - dx)
+            list.set(index + 1, rows.column(height) + dx)
             index += 2
         }
-        for (dx, height) in disc.heights.enumerated() where dx > 0 && height >= 0 { add(rows.column(height), dx) }
         for border in borders {
-            add(border.dy == 0 ? rows.column(0) : rows.pair(border.dy), border.dx)
+            let row = border.dy == 0 ? rows.column(0) : rows.pair(border.dy)
+            list.set(index, row - border.dx)
+            list.set(index + 1, row + border.dx)
+            index += 2
         }
         let center = disc.heights[0]
-        let list = UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<Float>.self)
-        weights.withUnsafeBufferPointer { weights in
-            guard let weights = weights.baseAddress else { return }
-            operations.sumFloatPairs(
-                rows.column(max(0, center)), Float(center < 0 ? centerWeight : disc.weight), list, index / 2, weights,
-                count, target)
-        }
+        operations.sumFloatPairs(
+            center: rows.column(max(0, center)), centerWeight: Float(center < 0 ? centerWeight : disc.weight),
+            pairs: list, pairCount: index / 2, weights: weights, count: count, out: target)
     }
 
     /// Of a disc that does not even cover its own pixel.
@@ -82,10 +77,10 @@ private final class DiscRows {
     private let reach: Int
     private let stride: Int
     /// `pairs[k]` is the sum of the rows k above and k below, `columns[k]` of all up to there.
-    private let pairs: WorkBuffer<Float>
-    private let columns: WorkBuffer<Float>
-    private let two = WorkBuffer<UnsafePointer<Float>?>(count: 2)
-    private let one = WorkBuffer<Float>(count: 1)
+    private let pairs: RowBuffer<Float>
+    private let columns: RowBuffer<Float>
+    private let two = RowList<Float>(count: 2)
+    private let one: [Float] = [1]
 
     init(_ reader: PixelReader, _ area: PixelRect, reach: Int, _ operations: RowOperations) {
         self.reach = reach
@@ -96,35 +91,35 @@ private final class DiscRows {
             columns: read.columns, rows: read.rows, channels: 1, planes: reader.layout.channels,
             capacity: 2 * reach + 1, margin: 0)
         stride = (read.width + 63) & ~31
-        pairs = WorkBuffer(count: stride * (reach + 1))
-        columns = WorkBuffer(count: stride * (reach + 1))
-        one.base[0] = 1
+        pairs = RowBuffer(count: stride * (reach + 1))
+        columns = RowBuffer(count: stride * (reach + 1))
     }
 
     /// The sum of the rows at `distance` above and below, at the first output column.
-    func pair(_ distance: Int) -> UnsafePointer<Float> { UnsafePointer(pairs.base + (distance * stride + reach)) }
+    func pair(_ distance: Int) -> Row<Float> { Row(pairs.start + (distance * stride + reach)) }
 
     /// The sum of all rows up to `height` above and below.
-    func column(_ height: Int) -> UnsafePointer<Float> { UnsafePointer(columns.base + (height * stride + reach)) }
+    func column(_ height: Int) -> Row<Float> { Row(columns.start + (height * stride + reach)) }
 
     func addUp(around y: Int, plane: Int) {
         while ring.lacks(y + reach) {
             source.read(ring.next, into: ring)
             ring.next += 1
         }
-        func row(_ distance: Int) -> UnsafePointer<Float> {
-            UnsafePointer(ring.row(y + distance) + plane * ring.planeStride)
+        func row(_ distance: Int) -> Row<Float> {
+            Row(ring.row(y + distance) + plane * ring.planeStride)
         }
         let count = ring.columns.count
-        columns.base.update(from: row(0), count: count)
+        columns.start.update(from: row(0), count: count)
         for distance in 1..<reach + 1 {
-            (two.base[0], two.base[1]) = (row(-distance), row(distance))
-            let list = UnsafeRawPointer(two.base).assumingMemoryBound(to: UnsafePointer<Float>.self)
-            let pair = pairs.base + distance * stride
-            operations.sumFloatPairs(nil, 0, list, 1, one.base, count, pair)
-            let column = columns.base + distance * stride
-            column.update(from: column - stride, count: count)
-            operations.addFloats(UnsafePointer(pair), column, count)
+            two.set(0, row(-distance))
+            two.set(1, row(distance))
+            let pair = pairs.start + distance * stride
+            operations.sumFloatPairs(
+                center: nil, centerWeight: 0, pairs: two, pairCount: 1, weights: one, count: count, out: pair)
+            let column = columns.start + distance * stride
+            column.update(from: Row(column - stride), count: count)
+            operations.addFloats(Row(pair), to: column, count: count)
         }
     }
 }

@@ -9,8 +9,8 @@ final class ByteRowWriter {
     let rect: PixelRect
     let layout: PixelLayout
     let operations: RowOperations
-    private let target: UnsafeMutablePointer<UInt8>
-    private let rows: WorkBuffer<UInt8>
+    private let target: MutableRow<UInt8>
+    private let rows: RowBuffer<UInt8>
     private let streams: Bool
 
     /// From this size on, rows are written past the caches: the size of a second-level cache.
@@ -20,14 +20,14 @@ final class ByteRowWriter {
 
     /// - Parameter target: all samples of the rectangle, rows without padding.
     init(
-        _ target: UnsafeMutablePointer<UInt8>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations
+        _ target: MutableRow<UInt8>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations
     ) {
         self.target = target
         self.rect = rect
         self.layout = layout
         self.operations = operations
         streams = Self.streams(rect.area * layout.channels)
-        rows = WorkBuffer(count: 2 * Self.bufferSize(rect, layout))
+        rows = RowBuffer(count: 2 * Self.bufferSize(rect, layout))
     }
 
     private static func bufferSize(_ rect: PixelRect, _ layout: PixelLayout) -> Int {
@@ -35,19 +35,19 @@ final class ByteRowWriter {
     }
 
     /// Room for a row and 192 values behind it.
-    var row: UnsafeMutablePointer<UInt8> { rows.base }
+    var row: MutableRow<UInt8> { rows.start }
     /// Room for another one.
-    var secondRow: UnsafeMutablePointer<UInt8> { rows.base + rows.count / 2 }
+    var secondRow: MutableRow<UInt8> { rows.start + rows.count / 2 }
 
     /// Where a row belongs, for loops that write nothing beyond its end.
-    func inPlace(y: Int) -> UnsafeMutablePointer<UInt8> { target + (y - rect.y) * rect.width * layout.channels }
+    func inPlace(y: Int) -> MutableRow<UInt8> { target + (y - rect.y) * rect.width * layout.channels }
 
-    func store(_ row: UnsafePointer<UInt8>, y: Int) { store(row, columns: rect.columns, y: y) }
+    func store(_ row: MutableRow<UInt8>, y: Int) { store(row, columns: rect.columns, y: y) }
 
     /// Puts a part of a row where it belongs.
-    func store(_ row: UnsafePointer<UInt8>, columns: Range<Int>, y: Int) {
+    func store(_ row: MutableRow<UInt8>, columns: Range<Int>, y: Int) {
         let start = ((y - rect.y) * rect.width + columns.lowerBound - rect.x) * layout.channels
-        operations.storeRow(row, columns.count * layout.channels, streams, target + start)
+        operations.storeRow(Row(row), count: columns.count * layout.channels, streams: streams, out: target + start)
     }
 
     /// Makes all rows visible to other threads.

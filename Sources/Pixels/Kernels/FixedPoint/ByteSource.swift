@@ -14,27 +14,23 @@ final class ByteSource {
     let columnCore: Range<Int>
     let rowCore: Range<Int>
 
-    private let samples: UnsafePointer<UInt8>
+    private let samples: Row<UInt8>
     /// Pixels in a row of the raster.
     let rasterWidth: Int
     private let stride: Int
     private let run: (coordinates: Range<Int>, shift: Int)
-    private let zeroRow: WorkBuffer<UInt8>
+    private let zeroRow: RowBuffer<UInt8>
     private var opacity: [Bool?]
     /// Rows that vectors may read beyond without leaving the raster; and copies of the others.
     private let innerRows: Range<Int>
-    private let outerRows: WorkBuffer<UInt8>
-    // What the loops look up, without a reference count on the way.
-    private let positionsBase: UnsafePointer<Int32>
-    private let outerBase: UnsafePointer<UInt8>
-    let zeros: UnsafePointer<UInt8>
+    private let outerRows: RowBuffer<UInt8>
     /// The rows' table over the core, for the loops that look up a window's rows.
-    private let positions: WorkBuffer<Int32>
+    private let positions: RowBuffer<Int32>
 
     /// - Parameters:
     ///   - samples: the raster's; they outlive this object.
     ///   - wanted: the columns of the output, to read in place as many of them as can be.
-    init(_ source: KernelSource, samples: UnsafePointer<UInt8>, wanted: Range<Int>) {
+    init(_ source: KernelSource, samples: Row<UInt8>, wanted: Range<Int>) {
         channels = source.raster.layout.channels
         columns = source.columns
         rows = source.rows
@@ -45,20 +41,20 @@ final class ByteSource {
         stride = rasterWidth * channels
         run = columns.longestRun(in: wanted)
         opacity = Array(repeating: nil, count: source.raster.rect.height)
-        positions = WorkBuffer(count: rowCore.count)
-        for (index, y) in rowCore.enumerated() { positions.base[index] = Int32(rows[y]) }
+        positions = RowBuffer(count: rowCore.count)
+        for (index, y) in rowCore.enumerated() { positions[index] = Int32(rows[y]) }
         let height = source.raster.rect.height
         let outer = stride == 0 ? 0 : (Reading.slack + stride - 1) / stride
         innerRows = min(outer, height)..<max(min(outer, height), height - outer)
-        outerRows = WorkBuffer(count: (height - innerRows.count) * (stride + 2 * Reading.slack))
-        zeroRow = WorkBuffer(count: columns.range.count * channels + 2 * Reading.slack)
-        positionsBase = UnsafePointer(positions.base)
-        outerBase = UnsafePointer(outerRows.base + Reading.slack)
-        zeros = UnsafePointer(zeroRow.base + Reading.slack)  // long enough for every column that is read in place
+        outerRows = RowBuffer(count: (height - innerRows.count) * (stride + 2 * Reading.slack))
+        zeroRow = RowBuffer(count: columns.range.count * channels + 2 * Reading.slack)
         for position in 0..<height where !innerRows.contains(position) {
-            UnsafeMutablePointer(mutating: outerRow(position)).update(from: rasterRow(position), count: stride)
+            outerRow(position).update(from: rasterRow(position), count: stride)
         }
     }
+
+    /// Long enough for every column that is read in place.
+    private var zeros: Row<UInt8> { Row(zeroRow.start.moved(unchecked: Reading.slack)) }
 
     /// The columns that are read in place.
     var inPlaceColumns: Range<Int> { run.coordinates }
@@ -72,38 +68,44 @@ final class ByteSource {
     @inline(__always)
     func position(ofRow y: Int) -> Int {
         let inside = min(max(y, rowCore.lowerBound), rowCore.upperBound &- 1)
-        return Int(positionsBase[inside &- rowCore.lowerBound])
+        return Int(positions[unchecked: inside &- rowCore.lowerBound])
     }
 
     /// The raster's samples of a row that has them.
-    func rasterRow(_ position: Int) -> UnsafePointer<UInt8> { samples + position * stride }
+    func rasterRow(_ position: Int) -> Row<UInt8> { samples + position * stride }
 
     /// A pixel whose column is one of ``inPlaceColumns``; readable to ``Reading/slack`` values beyond its row.
     @inline(__always)
-    func inPlace(x: Int, position: Int) -> UnsafePointer<UInt8> {
+    func inPlace(x: Int, position: Int) -> Row<UInt8> {
         let column = (x &+ run.shift) &* channels
         if innerRows.contains(position) { return samples + (position &* stride &+ column) }
-        return outerRow(position) + column
+        return Row(outerRow(position) + column)
+    }
+
+    /// The same of the row at a coordinate.
+    @inline(__always)
+    func row(_ y: Int, inPlace x: Int) -> Row<UInt8> {
+        let position = position(ofRow: y)
+        return position < 0 ? zeros : inPlace(x: x, position: position)
     }
 
     /// Points to a column that is read in place, of each of the rows `y` (coordinates).
-    func point(to x: Int, rows y: Range<Int>, _ pointers: UnsafeMutablePointer<UnsafePointer<UInt8>?>) {
+    func point(to x: Int, rows y: Range<Int>, _ list: borrowing RowList<UInt8>) {
         var index = 0
         for row in y {
-            let position = position(ofRow: row)
-            pointers[index] = position < 0 ? zeros : inPlace(x: x, position: position)
+            list.set(index, self.row(row, inPlace: x))
             index &+= 1
         }
     }
 
     /// A copy of a row that is so near to an end of the raster that vectors would read beyond it.
-    private func outerRow(_ position: Int) -> UnsafePointer<UInt8> {
+    private func outerRow(_ position: Int) -> MutableRow<UInt8> {
         let index = position < innerRows.lowerBound ? position : position &- innerRows.count
-        return outerBase + (index &* (stride &+ 2 &* Reading.slack))
+        return outerRows.start.moved(unchecked: Reading.slack &+ index &* (stride &+ 2 &* Reading.slack))
     }
 
     /// Copies the pixels of `wanted` columns; they may lie anywhere.
-    func copy(_ wanted: Range<Int>, position: Int, to target: UnsafeMutablePointer<UInt8>) {
+    func copy(_ wanted: Range<Int>, position: Int, to target: MutableRow<UInt8>) {
         let inside = wanted.clamped(to: run.coordinates)
         guard position >= 0, !inside.isEmpty else {
             return copyOneByOne(wanted, position, from: wanted.lowerBound, to: target)
@@ -115,46 +117,44 @@ final class ByteSource {
     }
 
     /// Where each of some columns starts in a row of the raster, in samples; negative where nothing is.
-    func offsets(of wanted: Range<Int>) -> WorkBuffer<Int> {
-        let offsets = WorkBuffer<Int>(count: wanted.count)
+    func offsets(of wanted: Range<Int>) -> RowBuffer<Int> {
+        let offsets = RowBuffer<Int>(count: wanted.count)
         for (index, x) in wanted.enumerated() {
-            offsets.base[index] = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] * channels
+            offsets[index] = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] * channels
         }
         return offsets
     }
 
     /// Copies the pixels at `offsets` of a row.
     func copy(
-        _ offsets: UnsafePointer<Int>, count: Int, position: Int, to target: UnsafeMutablePointer<UInt8>
+        _ offsets: Row<Int>, count: Int, position: Int, to target: MutableRow<UInt8>
     ) {
         guard position >= 0 else { return target.update(repeating: 0, count: count * channels) }
-        let row = rasterRow(position)
         switch channels {
-        case 1: copyPixels(row, offsets, count, target) { $0[0] = $1[0] }
-        case 2: copyPixels(row, offsets, count, target) { ($0[0], $0[1]) = ($1[0], $1[1]) }
-        case 3: copyPixels(row, offsets, count, target) { ($0[0], $0[1], $0[2]) = ($1[0], $1[1], $1[2]) }
-        default:
-            copyPixels(row, offsets, count, target) {
-                ($0[0], $0[1], $0[2], $0[3]) = ($1[0], $1[1], $1[2], $1[3])
-            }
+        case 1: copyPixels(1, position, offsets, count, target)
+        case 2: copyPixels(2, position, offsets, count, target)
+        case 3: copyPixels(3, position, offsets, count, target)
+        default: copyPixels(4, position, offsets, count, target)
         }
     }
 
     @inline(__always)
     private func copyPixels(
-        _ row: UnsafePointer<UInt8>, _ offsets: UnsafePointer<Int>, _ count: Int,
-        _ target: UnsafeMutablePointer<UInt8>,
-        _ copy: (UnsafeMutablePointer<UInt8>, UnsafePointer<UInt8>) -> Void
+        _ channels: Int, _ position: Int, _ offsets: Row<Int>, _ count: Int, _ target: MutableRow<UInt8>
     ) {
+        precondition(count <= offsets.count && count * channels <= target.count, "every pixel has a place")
+        let (row, zeros) = (rasterRow(position), zeros)
         var pixel = target
         for index in 0..<count {
-            copy(pixel, offsets[index] < 0 ? zeros : row + offsets[index])
-            pixel += channels
+            let offset = offsets[unchecked: index]
+            let from = offset < 0 ? zeros : row.moved(unchecked: offset)
+            for channel in 0..<channels { pixel[unchecked: channel] = from[unchecked: channel] }
+            pixel = pixel.moved(unchecked: channels)
         }
     }
 
     private func copyOneByOne(
-        _ wanted: Range<Int>, _ position: Int, from start: Int, to target: UnsafeMutablePointer<UInt8>
+        _ wanted: Range<Int>, _ position: Int, from start: Int, to target: MutableRow<UInt8>
     ) {
         for x in wanted {
             let place = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)]
@@ -171,7 +171,7 @@ final class ByteSource {
     /// Whether all pixels of a row of the raster, whose last channel is an alpha, are opaque; looked up once.
     func isOpaque(_ position: Int, _ operations: RowOperations) -> Bool {
         if let known = opacity[position] { return known }
-        let isOpaque = operations.isOpaque(rasterRow(position), channels, rasterWidth)
+        let isOpaque = operations.isOpaque(rasterRow(position), channels: channels, pixels: rasterWidth)
         opacity[position] = isOpaque
         return isOpaque
     }

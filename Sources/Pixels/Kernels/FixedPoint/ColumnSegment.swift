@@ -41,15 +41,22 @@ final class ColumnSegment {
         ].filter { !$0.outputs.isEmpty }
     }
 
+    /// The column `x` of the row at the coordinate `y`; of copies the latest few are held.
+    func row(_ y: Int, x: Int) -> Row<UInt8> {
+        guard let copies else { return source.row(y, inPlace: x) }
+        if !copies.holds(y) { copies.fill(y, from: source) }
+        return copies.row(y, x: x, source.channels)
+    }
+
     /// Points to the column `x` of each of the rows `y` (coordinates).
-    func point(to x: Int, rows y: Range<Int>, _ pointers: UnsafeMutablePointer<UnsafePointer<UInt8>?>) {
-        guard let copies else { return source.point(to: x, rows: y, pointers) }
+    func point(to x: Int, rows y: Range<Int>, _ list: borrowing RowList<UInt8>) {
+        guard let copies else { return source.point(to: x, rows: y, list) }
         var index = 0
         for row in y {
             if !copies.holds(row) {
                 copies.fill(row, from: source)
             }
-            pointers[index] = UnsafePointer(copies.row(row) + (x &- copies.columns.lowerBound) &* source.channels)
+            list.set(index, copies.row(row, x: x, source.channels))
             index &+= 1
         }
     }
@@ -58,14 +65,11 @@ final class ColumnSegment {
 /// The latest rows of a few columns, copied when they are first asked for.
 final class CopiedRows {
     let columns: Range<Int>
-    private let memory: WorkBuffer<UInt8>
+    private let memory: RowBuffer<UInt8>
     private let stride: Int
     private let mask: Int
-    private let held: WorkBuffer<Int>
-    private let base: UnsafeMutablePointer<UInt8>
-    private let heldBase: UnsafeMutablePointer<Int>
-
-    private let offsets: WorkBuffer<Int>
+    private let held: RowBuffer<Int>
+    private let offsets: RowBuffer<Int>
 
     init(_ columns: Range<Int>, of source: ByteSource, capacity: Int) {
         self.columns = columns
@@ -74,25 +78,29 @@ final class CopiedRows {
         while count < capacity { count *= 2 }
         stride = (columns.count * source.channels + 2 * Reading.slack + 63) & ~63
         mask = count - 1
-        held = WorkBuffer(count: count)
-        for slot in 0..<count { held.base[slot] = Int.min }
-        memory = WorkBuffer(count: stride * count)
-        base = memory.base + Reading.slack
-        heldBase = held.base
+        held = RowBuffer(count: count)
+        for slot in 0..<count { held[slot] = Int.min }
+        memory = RowBuffer(count: stride * count)
     }
 
     @inline(__always)
-    func row(_ y: Int) -> UnsafeMutablePointer<UInt8> {
-        base + (y & mask) &* stride
+    private func row(_ y: Int) -> MutableRow<UInt8> {
+        memory.start.moved(unchecked: Reading.slack &+ (y & mask) &* stride)
+    }
+
+    /// The column `x` of a row that is held.
+    @inline(__always)
+    func row(_ y: Int, x: Int, _ channels: Int) -> Row<UInt8> {
+        Row(row(y).moved(unchecked: (x &- columns.lowerBound) &* channels))
     }
 
     @inline(__always)
-    func holds(_ y: Int) -> Bool { heldBase[y & mask] == y }
+    func holds(_ y: Int) -> Bool { held[unchecked: y & mask] == y }
 
     func fill(_ y: Int, from source: ByteSource) {
         source.copy(
-            UnsafePointer(offsets.base), count: columns.count, position: source.position(ofRow: y), to: row(y))
-        heldBase[y & mask] = y
+            Row(offsets.start), count: columns.count, position: source.position(ofRow: y), to: row(y))
+        held[y & mask] = y
     }
 }
 

@@ -20,49 +20,59 @@ struct FixedBox {
         for start in stride(from: columns.lowerBound, to: columns.upperBound, by: width) {
             let columns = start..<min(start + width, columns.upperBound)
             let strip = FixedStrip(source, taps: taps, strip: columns, shift: 7, target)
-            let sums = WorkBuffer<UInt32>(count: columns.count * target.layout.channels + 64)
-            for y in target.rect.rows { render(strip, columns, sums.base, y, target) }
+            let sums = RowBuffer<UInt32>(count: columns.count * target.layout.channels + 64)
+            let list = RowList<UInt16>(count: 4)
+            for y in target.rect.rows { render(strip, columns, sums.start, list, y, target) }
         }
     }
 
     private func render(
-        _ strip: FixedStrip, _ columns: Range<Int>, _ sums: SumTarget, _ y: Int, _ target: ByteRowWriter
+        _ strip: FixedStrip, _ columns: Range<Int>, _ sums: MutableRow<UInt32>,
+        _ list: borrowing RowList<UInt16>, _ y: Int, _ target: ByteRowWriter
     ) {
         let operations = target.operations
         let channels = target.layout.channels
         let count = columns.count * channels
         strip.makeRows(through: y + taps.reachY)
         if isHorizontal {
-            operations.sumWindows(strip.row(y) - plateau.side * channels, channels, plateau.length, count, sums)
+            operations.sumWindows(
+                strip.row(y) - plateau.side * channels, channels: channels, length: plateau.length, count: count,
+                sums: sums)
         } else if y == target.rect.y {
-            for row in y - plateau.side...y + plateau.side { operations.addToSums(strip.row(row), count, sums) }
+            for row in y - plateau.side...y + plateau.side {
+                operations.addToSums(strip.row(row), count: count, sums: sums)
+            }
         } else {
-            operations.slideSums(strip.row(y + plateau.side), strip.row(y - plateau.side - 1), count, sums)
+            operations.slideSums(
+                entering: strip.row(y + plateau.side), leaving: strip.row(y - plateau.side - 1), count: count,
+                sums: sums)
         }
-        weigh(strip, sums, count, y, channels, operations)
+        weigh(strip, sums, list, count, y, channels)
         if strip.isOpaque(from: y - taps.reachY) {
-            operations.roundWords(strip.words, count, target.row)
+            operations.roundWords(Row(strip.words), count: count, bytes: target.row)
         } else {
-            operations.unpremultiply(strip.words, 0, channels - 1, columns.count, target.row)
+            operations.unpremultiply(
+                Row(strip.words), zero: 0, colors: channels - 1, pixels: columns.count, out: target.row)
         }
         target.store(target.row, columns: columns, y: y)
     }
 
+    /// - Parameter list: room for the rows of the tails.
     private func weigh(
-        _ strip: FixedStrip, _ sums: SumTarget, _ count: Int, _ y: Int, _ channels: Int, _ operations: RowOperations
+        _ strip: FixedStrip, _ sums: MutableRow<UInt32>, _ list: borrowing RowList<UInt16>, _ count: Int, _ y: Int,
+        _ channels: Int
     ) {
-        func row(_ distance: Int) -> UnsafePointer<UInt16> {
+        func row(_ distance: Int) -> Row<UInt16> {
             isHorizontal ? strip.row(y) + distance * channels : strip.row(y + distance)
         }
-        withUnsafeTemporaryAllocation(of: UnsafePointer<UInt16>.self, capacity: 4) { pointers in
-            guard let list = pointers.baseAddress else { return }
-            let tails = plateau.tails + [0, 0]
-            for index in 0..<2 {
-                let distance = index < plateau.tails.count ? plateau.side + 1 + index : 0
-                (list + 2 * index).initialize(to: row(-distance))
-                (list + 2 * index + 1).initialize(to: row(distance))
-            }
-            operations.weighSums(sums, plateau.weight, list, tails[0], tails[1], count, strip.words)
+        let tails = plateau.tails + [0, 0]
+        for index in 0..<2 {
+            let distance = index < plateau.tails.count ? plateau.side + 1 + index : 0
+            list.set(2 * index, row(-distance))
+            list.set(2 * index + 1, row(distance))
         }
+        strip.operations.weighSums(
+            Row(sums), weight: plateau.weight, pairs: list, first: tails[0], second: tails[1], count: count,
+            words: strip.words)
     }
 }

@@ -3,7 +3,7 @@ import Geometry
 import Raster
 
 /// A separable FIR of a small radius on 8-bit samples, row by row.
-package struct FixedDirect {
+package final class FixedDirect {
     private let operations: RowOperations
     private let source: FixedRows
     private let output: PixelRect
@@ -14,8 +14,8 @@ package struct FixedDirect {
     /// where the last bit changes no product.
     private let verticalOfPairs: [UInt16]
     private let zero: UInt16
-    private let scratch = WorkBuffer<UInt16>(count: 4352)
-    private let words: WorkBuffer<UInt16>
+    private let scratch = RowBuffer<UInt16>(count: 4352)
+    private let words: RowBuffer<UInt16>
 
     /// The largest radius that there is a loop for.
     package static let largestRadius = 9
@@ -37,7 +37,7 @@ package struct FixedDirect {
             bytes, layout: layout, outputs: output.columns,
             reading: Reading(scale: 1, before: count - 1, after: count - 1),
             window: 2 * radius + 2, operations)
-        words = WorkBuffer(count: output.width * layout.channels + 128)
+        words = RowBuffer(count: output.width * layout.channels + 128)
     }
 
     /// Writes every pixel of the output.
@@ -53,22 +53,27 @@ package struct FixedDirect {
             bytes: { rows, columns in
                 let start = (columns.lowerBound - output.x) * source.channels
                 operations.filterBytePair(
-                    rows, source.channels, radius, verticalOfPairs, horizontal, columns.count * source.channels,
-                    scratch.base, target.inPlace(y: y) + start,
-                    (isPair ? target.inPlace(y: y + 1) : target.row) + start)
+                    rows, channels: source.channels, radius: radius, vertical: verticalOfPairs, horizontal: horizontal,
+                    count: columns.count * source.channels, scratch: scratch.start, first: target.inPlace(y: y) + start,
+                    second: (isPair ? target.inPlace(y: y + 1) : target.row) + start)
             },
             words: { rows in
-                render(rows, y: y, to: target)
-                if isPair { render(rows + 1, y: y + 1, to: target) }
+                render(rows, from: 0, y: y, to: target)
+                if isPair { render(rows, from: 1, y: y + 1, to: target) }
             })
     }
 
-    private func render(_ rows: WordRows, y: Int, to target: ByteRowWriter) {
+    /// - Parameter first: in the list, the first row that is read.
+    private func render(_ rows: borrowing RowList<UInt16>, from first: Int, y: Int, to target: ByteRowWriter) {
         let isOpaque = source.isOpaque(from: y - radius)
         operations.filterWordRow(
-            rows, source.channels, radius, vertical, horizontal, output.width * source.channels, scratch.base,
-            isOpaque ? target.row : nil, isOpaque ? nil : words.base)
-        if !isOpaque { operations.unpremultiply(words.base, zero, source.channels - 1, output.width, target.row) }
+            rows, from: first, channels: source.channels, radius: radius, vertical: vertical, horizontal: horizontal,
+            count: output.width * source.channels, scratch: scratch.start, bytes: isOpaque ? target.row : nil,
+            words: isOpaque ? nil : words.start)
+        if !isOpaque {
+            operations.unpremultiply(
+                Row(words.start), zero: zero, colors: source.channels - 1, pixels: output.width, out: target.row)
+        }
         target.store(target.row, y: y)
     }
 }

@@ -19,12 +19,7 @@ enum FixedPoint {
     /// Lends the 8-bit samples of a source.
     static func withBytes(of source: KernelSource, columns: Range<Int>, _ body: (ByteSource) -> Void) {
         guard case .u8(let own) = source.raster else { preconditionFailure("8-bit samples") }
-        own.samples.withUnsafeBufferPointer { from in
-            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { nothing in
-                guard let from = from.baseAddress ?? UnsafePointer(nothing.baseAddress) else { return }
-                body(ByteSource(source, samples: from, wanted: columns))
-            }
-        }
+        own.samples.withRow { body(ByteSource(source, samples: $0, wanted: columns)) }
     }
 
     private static func render(
@@ -36,16 +31,13 @@ enum FixedPoint {
         }
         let (layout, rect) = (target.layout, target.rect)
         let operations = RowOperations.of(level)
-        own.samples.withUnsafeBufferPointer { from in
-            target.samples.withUnsafeMutableBufferPointer { to in
-                guard let to = to.baseAddress, !rect.isEmpty else { return }
-                withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { nothing in
-                    // A raster without pixels has no address; its tables are transparent everywhere.
-                    guard let from = from.baseAddress ?? UnsafePointer(nothing.baseAddress) else { return }
-                    let writer = ByteRowWriter(to, rect: rect, layout: layout, operations)
-                    body(ByteSource(source, samples: from, wanted: rect.columns), writer)
-                    writer.finish()
-                }
+        // A raster without pixels is lent, too: its tables are transparent everywhere.
+        own.samples.withRow { from in
+            target.samples.withMutableRow { to in
+                guard !rect.isEmpty else { return }
+                let writer = ByteRowWriter(to, rect: rect, layout: layout, operations)
+                body(ByteSource(source, samples: from, wanted: rect.columns), writer)
+                writer.finish()
             }
         }
         destination = .u8(target)

@@ -24,10 +24,11 @@ final class FixedPyramid {
     /// `low[l]` after l + 1 halvings; `up[l]` at the same rate.
     private let low: [RowRing<UInt16>]
     private let up: [RowRing<UInt16>]
-    private let scratch: WorkBuffer<UInt16>
-    private let words: WorkBuffer<UInt16>
-    private let wordPointers: WorkBuffer<UnsafePointer<UInt16>?>
-    private let targetPointers: WorkBuffer<UnsafeMutablePointer<UInt16>?>
+    private let scratch: RowBuffer<UInt16>
+    private let words: RowBuffer<UInt16>
+    /// The rows that a loop reads, and that one writes.
+    private let window: RowList<UInt16>
+    private let targets: MutableRowList<UInt16>
 
     /// Rows that the FIR filters at once.
     private static let batch = 8
@@ -89,10 +90,10 @@ final class FixedPyramid {
                 columns: x.up[level], rows: y.up[level], channels: layout.channels,
                 capacity: level == levels ? 2 * Self.batch : 8, margin: Self.margin)
         }
-        scratch = WorkBuffer(count: Self.batch * 800 + 256)
-        words = WorkBuffer(count: (output.width + 4) * layout.channels + 256)
-        wordPointers = WorkBuffer(count: 2 * vertical.radius + Self.batch + 8)
-        targetPointers = WorkBuffer(count: Self.batch)
+        scratch = RowBuffer(count: Self.batch * 800 + 256)
+        words = RowBuffer(count: (output.width + 4) * layout.channels + 256)
+        window = RowList(count: 2 * vertical.radius + Self.batch + 8)
+        targets = MutableRowList(count: Self.batch)
     }
 
     /// Down the window of whole samples nothing is cut; nor along it, for 4 taps and (but for a half) 5.
@@ -119,7 +120,7 @@ final class FixedPyramid {
     }
 
     /// Makes every row of the output in 8.7 fixed point, premultiplied where there is alpha.
-    func renderWords(_ body: (_ y: Int, _ row: UnsafePointer<UInt16>) -> Void) {
+    func renderWords(_ body: (_ y: Int, _ row: Row<UInt16>) -> Void) {
         for y in output.rows {
             makeUp(1, through: (y >> 1) + reach[0])
             body(y, doubledRow(y))
@@ -128,40 +129,36 @@ final class FixedPyramid {
 
     /// Doubles a part of two rows to samples in the first-level cache, and puts them where they belong.
     private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: ByteRowWriter) {
-        let rows = window(up[0], around: pair, x: columns.lowerBound >> 1)
+        setWindow(up[0], around: pair, x: columns.lowerBound >> 1)
         let even = 2 * pair >= output.y
         let odd = 2 * pair + 1 < output.rows.upperBound
         let skip = columns.lowerBound & 1
         operations.doubleWordsToBytes(
-            rows, channels, taps[0], (skip + columns.count + 1) / 2, scratch.base, even ? target.row : nil,
-            odd ? target.secondRow : nil)
+            window, channels: channels, taps: taps[0], count: (skip + columns.count + 1) / 2, scratch: scratch.start,
+            even: even ? target.row : nil, odd: odd ? target.secondRow : nil)
         if even { target.store(target.row + skip * channels, columns: columns, y: 2 * pair) }
         if odd { target.store(target.secondRow + skip * channels, columns: columns, y: 2 * pair + 1) }
     }
 
     /// Doubles a row to words and divides by alpha.
     private func writeStraight(_ y: Int, to target: ByteRowWriter) {
-        operations.unpremultiply(doubledRow(y), zero, channels - 1, output.width, target.row)
+        operations.unpremultiply(doubledRow(y), zero: zero, colors: channels - 1, pixels: output.width, out: target.row)
         target.store(target.row, columns: output.columns, y: y)
     }
 
     /// Doubles a row to words.
-    private func doubledRow(_ y: Int) -> UnsafePointer<UInt16> {
-        let rows = window(up[0], around: y >> 1, x: output.x >> 1)
+    private func doubledRow(_ y: Int) -> Row<UInt16> {
+        setWindow(up[0], around: y >> 1, x: output.x >> 1)
         let skip = output.x & 1
         operations.doubleWords(
-            rows, channels, taps[0], y & 1 == 1, (skip + output.width + 1) / 2, scratch.base, words.base + 64)
-        return UnsafePointer(words.base + 64 + skip * channels)
+            window, channels: channels, taps: taps[0], isOdd: y & 1 == 1, count: (skip + output.width + 1) / 2,
+            scratch: scratch.start, out: words.start + 64)
+        return Row(words.start + 64 + skip * channels)
     }
 
-    /// The rows from two above to two below, at a column.
-    private func window(_ ring: RowRing<UInt16>, around y: Int, x: Int) -> WordRows {
-        for offset in -2...2 { wordPointers.base[offset + 2] = UnsafePointer(ring.pixel(x: x, y: y + offset)) }
-        return pointers
-    }
-
-    private var pointers: WordRows {
-        UnsafeRawPointer(wordPointers.base).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
+    /// Sets the window to the rows from two above to two below, at a column.
+    private func setWindow(_ ring: RowRing<UInt16>, around y: Int, x: Int) {
+        for offset in -2...2 { window.set(offset + 2, Row(ring.pixel(x: x, y: y + offset))) }
     }
 }
 
@@ -173,10 +170,10 @@ extension FixedPyramid {
         while up[index].lacks(y) {
             let row = up[index].next
             makeUp(level + 1, through: (row >> 1) + reach[level])
-            let rows = window(up[level], around: row >> 1, x: up[index].columns.lowerBound >> 1)
+            setWindow(up[level], around: row >> 1, x: up[index].columns.lowerBound >> 1)
             operations.doubleWords(
-                rows, channels, taps[level], row & 1 == 1, up[index].columns.count / 2, scratch.base,
-                up[index].row(row))
+                window, channels: channels, taps: taps[level], isOdd: row & 1 == 1, count: up[index].columns.count / 2,
+                scratch: scratch.start, out: up[index].row(row))
             up[index].next = row + 1
         }
     }
@@ -190,19 +187,13 @@ extension FixedPyramid {
             makeLow(index, through: row + count - 1 + vertical.radius)
             let left = up[index].columns.lowerBound
             for offset in 0..<count + 2 * vertical.radius {
-                wordPointers.base[offset] = UnsafePointer(
-                    low[index].pixel(x: left, y: row - vertical.radius + offset))
+                window.set(offset, Row(low[index].pixel(x: left, y: row - vertical.radius + offset)))
             }
-            for offset in 0..<count { targetPointers.base[offset] = up[index].row(row + offset) }
-            vertical.weights.withUnsafeBufferPointer { v in
-                horizontal.weights.withUnsafeBufferPointer { h in
-                    guard let v = v.baseAddress, let h = h.baseAddress else { return }
-                    operations.filterWordRows(
-                        pointers, count, channels, v, vertical.radius, h, horizontal.radius,
-                        up[index].columns.count * channels, scratch.base + 32,
-                        UnsafeRawPointer(targetPointers.base).assumingMemoryBound(to: WordTarget.self))
-                }
-            }
+            for offset in 0..<count { targets.set(offset, up[index].row(row + offset)) }
+            operations.filterWordRows(
+                window, rowCount: count, channels: channels, vertical: vertical.weights,
+                verticalRadius: vertical.radius, horizontal: horizontal.weights, horizontalRadius: horizontal.radius,
+                count: up[index].columns.count * channels, scratch: scratch.start + 32, into: targets)
             up[index].next = row + count
         }
     }
@@ -218,7 +209,7 @@ extension FixedPyramid {
     }
 
     /// The rows that a halved row is made of.
-    private func window(_ index: Int, _ row: Int) -> Range<Int> {
+    private func rowsRead(_ index: Int, _ row: Int) -> Range<Int> {
         horizontal.prefilters[index].window(row..<row + 1)
     }
 
@@ -226,25 +217,28 @@ extension FixedPyramid {
         let (ring, taps) = (low[0], taps[0])
         let bias = biases[0]
         source.withRows(
-            window(0, row),
+            rowsRead(0, row),
             bytes: { rows, columns in
                 operations.halveBytes(
-                    rows, channels, taps, columns.count, bias, scratch.base,
-                    ring.pixel(x: columns.lowerBound, y: row))
+                    rows, channels: channels, taps: taps, count: columns.count, bias: bias, scratch: scratch.start,
+                    out: ring.pixel(x: columns.lowerBound, y: row))
             },
             words: { rows in
-                operations.halveWords(rows, channels, taps, ring.columns.count, bias, scratch.base, ring.row(row))
+                operations.halveWords(
+                    rows, channels: channels, taps: taps, count: ring.columns.count, bias: bias, scratch: scratch.start,
+                    out: ring.row(row))
             })
     }
 
     private func halveLow(_ index: Int, _ row: Int) {
-        let window = window(index, row)
-        makeLow(index - 1, through: window.upperBound - 1)
+        let rows = rowsRead(index, row)
+        makeLow(index - 1, through: rows.upperBound - 1)
         let first = 2 * low[index].columns.lowerBound
-        for (offset, y) in window.enumerated() {
-            wordPointers.base[offset] = UnsafePointer(low[index - 1].pixel(x: first, y: y))
+        for (offset, y) in rows.enumerated() {
+            window.set(offset, Row(low[index - 1].pixel(x: first, y: y)))
         }
         operations.halveWords(
-            pointers, channels, taps[index], low[index].columns.count, biases[index], scratch.base, low[index].row(row))
+            window, channels: channels, taps: taps[index], count: low[index].columns.count, bias: biases[index],
+            scratch: scratch.start, out: low[index].row(row))
     }
 }

@@ -11,8 +11,8 @@ final class FixedRows {
     private let scale: Int
     /// Nil when pixels have no alpha.
     private let premultiplied: PremultipliedRows?
-    private let bytePointers: WorkBuffer<UnsafePointer<UInt8>?>
-    private let wordPointers: WorkBuffer<UnsafePointer<UInt16>?>
+    private let byteRows: RowList<UInt8>
+    private let wordRows: RowList<UInt16>
 
     /// - Parameters:
     ///   - outputs: the columns that the loop writes.
@@ -32,8 +32,8 @@ final class FixedRows {
         premultiplied =
             layout.hasAlpha
             ? PremultipliedRows(source, layout: layout, columns: read, window: window, operations) : nil
-        bytePointers = WorkBuffer(count: window)
-        wordPointers = WorkBuffer(count: window)
+        byteRows = RowList(count: window)
+        wordRows = RowList(count: window)
     }
 
     /// Calls one of two inner loops for the window of rows `y` (coordinates).
@@ -41,12 +41,18 @@ final class FixedRows {
     /// - Parameters:
     ///   - bytes: gets the rows at `scale` times the first of the given output columns.
     ///   - words: gets them at `scale` times the first output column.
-    func withRows(_ y: Range<Int>, bytes: (ByteRows, Range<Int>) -> Void, words: (WordRows) -> Void) {
+    func withRows(
+        _ y: Range<Int>, bytes: (borrowing RowList<UInt8>, Range<Int>) -> Void,
+        words: (borrowing RowList<UInt16>) -> Void
+    ) {
         if isPlain(y) { withBytes(y, bytes) } else { withWords(y, words) }
     }
 
     /// Likewise, with samples only where all pixels that the window reads are opaque.
-    func withOpaqueRows(_ y: Range<Int>, bytes: (ByteRows, Range<Int>) -> Void, words: (WordRows) -> Void) {
+    func withOpaqueRows(
+        _ y: Range<Int>, bytes: (borrowing RowList<UInt8>, Range<Int>) -> Void,
+        words: (borrowing RowList<UInt16>) -> Void
+    ) {
         if isPlain(y), isOpaque(from: y.lowerBound) { withBytes(y, bytes) } else { withWords(y, words) }
     }
 
@@ -56,21 +62,19 @@ final class FixedRows {
         return y.reduce(true) { premultiplied.isPlain($1) && $0 }
     }
 
-    private func withBytes(_ y: Range<Int>, _ body: (ByteRows, Range<Int>) -> Void) {
+    private func withBytes(_ y: Range<Int>, _ body: (borrowing RowList<UInt8>, Range<Int>) -> Void) {
         for segment in segments {
-            segment.point(to: scale * segment.outputs.lowerBound, rows: y, bytePointers.base)
-            bytePointers.base.withMemoryRebound(to: UnsafePointer<UInt8>.self, capacity: y.count) {
-                body($0, segment.outputs)
-            }
+            segment.point(to: scale * segment.outputs.lowerBound, rows: y, byteRows)
+            body(byteRows, segment.outputs)
         }
     }
 
-    private func withWords(_ y: Range<Int>, _ body: (WordRows) -> Void) {
+    private func withWords(_ y: Range<Int>, _ body: (borrowing RowList<UInt16>) -> Void) {
         guard let premultiplied else { return }
         for (index, row) in y.enumerated() {
-            wordPointers.base[index] = premultiplied.pixel(x: scale * outputs.lowerBound, y: row)
+            wordRows.set(index, premultiplied.pixel(x: scale * outputs.lowerBound, y: row))
         }
-        wordPointers.base.withMemoryRebound(to: UnsafePointer<UInt16>.self, capacity: y.count) { body($0) }
+        body(wordRows)
     }
 
     /// True when no row up to now, from the coordinate `y` on, has a pixel that is not opaque.

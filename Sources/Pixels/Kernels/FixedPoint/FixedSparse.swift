@@ -53,22 +53,24 @@ struct FixedSparse {
 
     private func render(_ run: FixedStrip, _ y: Int, _ strip: Range<Int>, _ target: ByteRowWriter) {
         let operations = target.operations
-        let (centerRow, pairs) = run.window(y)
+        let center = run.makeWindow(y)
         let count = strip.count * target.layout.channels
         let isOpaque = run.isOpaque(from: y - taps.reachY)
         let bytes = isOpaque ? target.row : nil
         let words = isOpaque ? nil : run.words
-        weights.withUnsafeBufferPointer { weights in
-            guard let weights = weights.baseAddress else { return }
-            if let meanShift {
-                operations.averageSparse(centerRow, pairs, taps.pairs.count, meanShift, weights, count, bytes, words)
-            } else {
-                operations.filterSparse(centerRow, pairs, taps.pairs.count, weights, count, bytes, words)
-            }
+        if let meanShift {
+            operations.averageSparse(
+                center: center, pairs: run.pairs, pairCount: taps.pairs.count, shift: meanShift, weights: weights,
+                count: count, bytes: bytes, words: words)
+        } else {
+            operations.filterSparse(
+                center: center, pairs: run.pairs, pairCount: taps.pairs.count, weights: weights, count: count,
+                bytes: bytes, words: words)
         }
         if !isOpaque {
             operations.unpremultiply(
-                run.words, UInt16((taps.pairs.count + 1) / 2), target.layout.channels - 1, strip.count, target.row)
+                Row(run.words), zero: UInt16((taps.pairs.count + 1) / 2), colors: target.layout.channels - 1,
+                pixels: strip.count, out: target.row)
         }
         target.store(target.row, columns: strip, y: y)
     }

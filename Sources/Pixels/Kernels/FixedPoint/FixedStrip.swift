@@ -4,19 +4,20 @@ import Geometry
 /// The rows of one strip of columns of 8-bit samples, widened to 16 bits, as a window slides down.
 final class FixedStrip {
     /// Room for a row of results in 8.7 fixed point.
-    let words: UnsafeMutablePointer<UInt16>
+    var words: MutableRow<UInt16> { wordMemory.start }
     private let source: ByteSource
     private let reachY: Int
     private let strip: Range<Int>
     private let shift: Int
-    private let operations: RowOperations
+    let operations: RowOperations
     private let premultiplied: PremultipliedRows?
     private let ring: RowRing<UInt16>
-    private let bytes: WorkBuffer<UInt8>
-    private let wordMemory: WorkBuffer<UInt16>
+    private let bytes: RowBuffer<UInt8>
+    private let wordMemory: RowBuffer<UInt16>
     /// Of each pair: values to the right, and rows down.
     private let offsets: [(values: Int, rows: Int)]
-    private let pointers: WorkBuffer<UnsafePointer<UInt16>?>
+    /// Where the strip's pixels are seen in the window that was made last.
+    let pairs: RowList<UInt16>
 
     /// - Parameter shift: 7 for 8.7 fixed point, or 0; pixels with alpha are always in fixed point.
     convenience init(
@@ -28,7 +29,7 @@ final class FixedStrip {
 
     /// - Parameters:
     ///   - reach: pixels that are read on each side of the strip, and rows above and below.
-    ///   - pairs: for ``window(_:)``.
+    ///   - pairs: for ``makeWindow(_:)``.
     init(
         _ source: ByteSource, reach: (x: Int, y: Int), pairs: [SymmetricPairs.Pair] = [], strip: Range<Int>,
         shift: Int, _ target: ByteRowWriter
@@ -47,29 +48,27 @@ final class FixedStrip {
         ring = RowRing(
             columns: columns, rows: rows.lowerBound - reach.y..<rows.upperBound + reach.y,
             channels: layout.channels, capacity: 2 * reach.y + 2, margin: 0)
-        bytes = WorkBuffer(count: columns.count * source.channels + 64)
-        wordMemory = WorkBuffer(count: strip.count * layout.channels + 192)
-        words = wordMemory.base
+        bytes = RowBuffer(count: columns.count * source.channels + 64)
+        wordMemory = RowBuffer(count: strip.count * layout.channels + 192)
         offsets = pairs.map { ($0.dx * layout.channels, $0.dy) }
-        pointers = WorkBuffer(count: 2 * pairs.count + 1)
+        self.pairs = RowList(count: 2 * pairs.count + 1)
     }
 
-    /// Makes the rows around `y`, and answers where the strip's pixels are seen in them.
-    func window(_ y: Int) -> (center: UnsafePointer<UInt16>, pairs: WordRows) {
+    /// Makes the rows around `y` and points ``pairs`` to them. Answers where the strip's pixels lie in the row itself.
+    func makeWindow(_ y: Int) -> Row<UInt16> {
         makeRows(through: y + reachY)
         let lead = (strip.lowerBound - ring.columns.lowerBound) * ring.channels
         var index = 0
         for offset in offsets {
-            pointers.base[index] = UnsafePointer(ring.rowInside(y &+ offset.rows) + (lead &+ offset.values))
-            pointers.base[index &+ 1] = UnsafePointer(ring.rowInside(y &- offset.rows) + (lead &- offset.values))
+            pairs.set(index, Row(ring.rowInside(y &+ offset.rows).moved(unchecked: lead &+ offset.values)))
+            pairs.set(index &+ 1, Row(ring.rowInside(y &- offset.rows).moved(unchecked: lead &- offset.values)))
             index &+= 2
         }
-        let pairs = UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
-        return (UnsafePointer(ring.rowInside(y) + lead), pairs)
+        return Row(ring.rowInside(y) + lead)
     }
 
     /// The row at `y`, from the strip's first column on; it is one of the latest.
-    func row(_ y: Int) -> UnsafePointer<UInt16> { UnsafePointer(ring.pixel(x: strip.lowerBound, y: y)) }
+    func row(_ y: Int) -> Row<UInt16> { Row(ring.pixel(x: strip.lowerBound, y: y)) }
 
     func makeRows(through y: Int) {
         while ring.lacks(y) {
@@ -88,9 +87,9 @@ final class FixedStrip {
         }
         let position = source.position(ofRow: y)
         let isInPlace = position >= 0 && source.isSafeInPlace(ring.columns)
-        if !isInPlace { source.copy(ring.columns, position: position, to: bytes.base) }
+        if !isInPlace { source.copy(ring.columns, position: position, to: bytes.start) }
         let from =
-            isInPlace ? source.inPlace(x: ring.columns.lowerBound, position: position) : UnsafePointer(bytes.base)
-        operations.widenBytes(from, ring.columns.count * ring.channels, shift, row)
+            isInPlace ? source.inPlace(x: ring.columns.lowerBound, position: position) : Row(bytes.start)
+        operations.widenBytes(from, count: ring.columns.count * ring.channels, shift: shift, out: row)
     }
 }

@@ -12,7 +12,7 @@ final class PremultipliedRows {
     private let hasGaps: Bool
     private let ring: RowRing<UInt16>
     private var held: [Int]
-    private let bytes: WorkBuffer<UInt8>
+    private let bytes: RowBuffer<UInt8>
     /// The last coordinate seen so far whose row is not opaque.
     private(set) var lastTranslucent = Int.min
 
@@ -34,7 +34,7 @@ final class PremultipliedRows {
         ring = RowRing(
             columns: self.columns, rows: 0..<capacity, channels: layout.channels, capacity: capacity, margin: 0)
         held = Array(repeating: Int.min, count: capacity)
-        bytes = WorkBuffer(count: self.columns.count * (source.channels + layout.channels) + 64)
+        bytes = RowBuffer(count: self.columns.count * (source.channels + layout.channels) + 64)
     }
 
     /// True when a row's samples can stand for its premultiplied words. Remembers rows that are not opaque.
@@ -49,26 +49,30 @@ final class PremultipliedRows {
     }
 
     /// The pixel at the column `x` of the row at the coordinate `y`.
-    func pixel(x: Int, y: Int) -> UnsafePointer<UInt16> {
+    func pixel(x: Int, y: Int) -> Row<UInt16> {
         let slot = y & (held.count - 1)
         if held[slot] != y {
             fill(ring.row(slot), y)
             held[slot] = y
         }
-        return UnsafePointer(ring.pixel(x: x, y: slot))
+        return Row(ring.pixel(x: x, y: slot))
     }
 
-    private func fill(_ row: UnsafeMutablePointer<UInt16>, _ y: Int) {
+    private func fill(_ row: MutableRow<UInt16>, _ y: Int) {
         let position = source.position(ofRow: y)
-        let own = bytes.base
+        let own = bytes.start
         source.copy(columns, position: position, to: own)
-        guard addsAlpha else { return operations.premultiply(own, channels - 1, columns.count, row) }
+        guard addsAlpha else {
+            return operations.premultiply(Row(own), colors: channels - 1, pixels: columns.count, out: row)
+        }
         let target = own + columns.count * source.channels
         for (index, x) in columns.enumerated() {
             let isThere = position >= 0 && source.isThere(x)
-            for color in 0..<source.channels { target[index * channels + color] = own[index * source.channels + color] }
-            target[index * channels + source.channels] = isThere ? 255 : 0
+            for color in 0..<source.channels {
+                target[unchecked: index * channels + color] = own[unchecked: index * source.channels + color]
+            }
+            target[unchecked: index * channels + source.channels] = isThere ? 255 : 0
         }
-        operations.premultiply(target, channels - 1, columns.count, row)
+        operations.premultiply(Row(target), colors: channels - 1, pixels: columns.count, out: row)
     }
 }

@@ -39,45 +39,41 @@ struct FloatBox: WorkingKernel {
         let columns = area.x - halo.left..<area.right + halo.right
         let means = FloatColumnMeans(reader, PixelRect(columns: columns, rows: area.rows), vertical, operations)
         let sums = horizontal.map { BlockSums(columns, length: $0.length) }
-        let stride = (area.width + 63) & ~31
-        let result = WorkBuffer<Float>(count: stride * channels)
+        let result = PlaneBuffer(area.columns, channels: channels)
+        let list = RowList<Float>(count: 4)
         for y in area.rows {
-            let (row, planeStride) = means.row(y)
-            var planes = PlaneRow(
-                row, stride: planeStride, count: area.width, channels: channels, x: area.x, y: y, operations)
-            if let horizontal, let sums {
-                for plane in 0..<channels {
-                    let values = row + plane * planeStride
-                    horizontal.combine(
-                        sums.windows(of: values, outputs: area.columns), count: area.width,
-                        into: result.base + plane * stride, operations
-                    ) { UnsafePointer(values + (horizontal.reach + $0)) }
-                }
-                planes = PlaneRow(
-                    result.base, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations)
+            let row = means.row(y)
+            guard let horizontal, let sums else {
+                sink.write(row.planes(area.width, x: area.x, y: y, operations))
+                continue
             }
-            sink.write(planes)
+            for plane in 0..<channels {
+                let values = Row(row.plane(plane))
+                horizontal.combine(
+                    sums.windows(of: values, outputs: area.columns), count: area.width, into: result.plane(plane), list,
+                    operations
+                ) { values + (horizontal.reach + $0) }
+            }
+            sink.write(result.row(y, operations))
         }
     }
 }
 
 extension Plateau {
     /// sums·weight + the tails' samples times theirs.
+    ///
+    /// - Parameter list: room for the rows of the tails, 4 at most.
     func combine(
-        _ sums: UnsafePointer<Float>, count: Int, into target: UnsafeMutablePointer<Float>,
-        _ operations: RowOperations, row: (_ distance: Int) -> UnsafePointer<Float>
+        _ sums: Row<Float>, count: Int, into target: MutableRow<Float>, _ list: borrowing RowList<Float>,
+        _ operations: RowOperations, row: (_ distance: Int) -> Row<Float>
     ) {
-        withUnsafeTemporaryAllocation(of: UnsafePointer<Float>.self, capacity: 4) { pointers in
-            withUnsafeTemporaryAllocation(of: Float.self, capacity: 2) { weights in
-                guard let list = pointers.baseAddress, let values = weights.baseAddress else { return }
-                for (index, tail) in tails.enumerated() {
-                    (list + 2 * index).initialize(to: row(-side - 1 - index))
-                    (list + 2 * index + 1).initialize(to: row(side + 1 + index))
-                    (values + index).initialize(to: tail)
-                }
-                operations.sumFloatPairs(sums, weight, list, tails.count, values, count, target)
-            }
+        for index in tails.indices {
+            list.set(2 * index, row(-side - 1 - index))
+            list.set(2 * index + 1, row(side + 1 + index))
         }
+        operations.sumFloatPairs(
+            center: sums, centerWeight: weight, pairs: list, pairCount: tails.count, weights: tails, count: count,
+            out: target)
     }
 }
 
@@ -85,47 +81,50 @@ extension Plateau {
 private final class BlockSums {
     private let columns: Range<Int>
     private let length: Int
-    private let heads: WorkBuffer<Float>
-    private let tails: WorkBuffer<Float>
-    private let sums: WorkBuffer<Float>
+    private let heads: RowBuffer<Float>
+    private let tails: RowBuffer<Float>
+    private let sums: RowBuffer<Float>
 
     init(_ columns: Range<Int>, length: Int) {
         self.columns = columns
         self.length = length
-        heads = WorkBuffer(count: columns.count)
-        tails = WorkBuffer(count: columns.count + 1)
-        sums = WorkBuffer(count: columns.count + 64)
+        heads = RowBuffer(count: columns.count)
+        tails = RowBuffer(count: columns.count + 1)
+        sums = RowBuffer(count: columns.count + 64)
     }
 
     /// The sums of the windows around some columns; `row` starts at the first column.
-    func windows(of row: UnsafePointer<Float>, outputs: Range<Int>) -> UnsafePointer<Float> {
+    func windows(of row: Row<Float>, outputs: Range<Int>) -> Row<Float> {
         addUp(row)
         let first = outputs.lowerBound - length / 2
         let start = first - columns.lowerBound
+        precondition(
+            start >= 0 && start + outputs.count + length - 1 <= columns.count, "windows lie in the columns")
         var phase = first.modulo(length)
         for index in 0..<outputs.count {
-            let head = heads.base[start + index + length - 1]
-            sums.base[index] = phase == 0 ? head : head + tails.base[start + index]
+            let head = heads[unchecked: start + index + length - 1]
+            sums[unchecked: index] = phase == 0 ? head : head + tails[unchecked: start + index]
             phase = phase == length - 1 ? 0 : phase + 1
         }
-        return UnsafePointer(sums.base)
+        return Row(sums.start)
     }
 
     /// From each block's start to every value of it, and from there to its end.
-    private func addUp(_ row: UnsafePointer<Float>) {
+    private func addUp(_ row: Row<Float>) {
         let count = columns.count
+        precondition(count <= row.count, "the row has all columns")
         var phase = columns.lowerBound.modulo(length)
         var head: Float = 0
         for index in 0..<count {
-            head = phase == 0 ? row[index] : head + row[index]
-            heads.base[index] = head
+            head = phase == 0 ? row[unchecked: index] : head + row[unchecked: index]
+            heads[unchecked: index] = head
             phase = phase == length - 1 ? 0 : phase + 1
         }
         var tail: Float = 0
         phase = (columns.upperBound - 1).modulo(length)
         for index in (0..<count).reversed() {
-            tail = phase == length - 1 ? row[index] : row[index] + tail
-            tails.base[index] = tail
+            tail = phase == length - 1 ? row[unchecked: index] : row[unchecked: index] + tail
+            tails[unchecked: index] = tail
             phase = phase == 0 ? length - 1 : phase - 1
         }
     }

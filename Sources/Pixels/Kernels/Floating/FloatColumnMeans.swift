@@ -13,6 +13,7 @@ final class FloatColumnMeans {
     /// The sum from the block's start to the last row.
     private let heads: RowRing<Float>
     private let result: RowRing<Float>
+    private let list = RowList<Float>(count: 4)
     /// The next row that a window ends with.
     private var last: Int
 
@@ -38,11 +39,11 @@ final class FloatColumnMeans {
         last = output.y - (plateau?.side ?? 0)
     }
 
-    /// The first pixel of the first plane of a row, and from a plane to the next. Rows are asked for in order.
-    func row(_ y: Int) -> (planes: UnsafeMutablePointer<Float>, stride: Int) {
+    /// A row, from the first column on. Rows are asked for in order.
+    func row(_ y: Int) -> RingRow {
         guard let plateau else {
             makeRows(through: y)
-            return (ring.row(y), ring.planeStride)
+            return RingRow(ring, y)
         }
         while last <= y + plateau.side {
             makeRows(through: last + plateau.tails.count)
@@ -50,7 +51,7 @@ final class FloatColumnMeans {
             last += 1
         }
         average(y, plateau)
-        return (result.row(0), result.planeStride)
+        return RingRow(result, 0)
     }
 
     private func makeRows(through y: Int) {
@@ -64,25 +65,25 @@ final class FloatColumnMeans {
         let (length, count, first) = (plateau.length, ring.wholeCount, output.y - plateau.side)
         let phase = last.modulo(length)
         if phase == 0 || last == first {
-            heads.whole(0).update(from: ring.whole(last), count: count)
+            heads.whole(0).update(from: Row(ring.whole(last)), count: count)
         } else {
-            operations.addFloats(UnsafePointer(ring.whole(last)), heads.whole(0), count)
+            operations.addFloats(Row(ring.whole(last)), to: heads.whole(0), count: count)
         }
         guard phase == length - 1 else { return }
         for y in (max(last - length + 1, first)...last).reversed() {
-            tails.whole(y).update(from: ring.whole(y), count: count)
-            if y < last { operations.addFloats(UnsafePointer(tails.whole(y + 1)), tails.whole(y), count) }
+            tails.whole(y).update(from: Row(ring.whole(y)), count: count)
+            if y < last { operations.addFloats(Row(tails.whole(y + 1)), to: tails.whole(y), count: count) }
         }
     }
 
     private func average(_ y: Int, _ plateau: Plateau) {
         let (first, count) = (y - plateau.side, ring.wholeCount)
-        result.whole(0).update(from: heads.whole(0), count: count)
+        result.whole(0).update(from: Row(heads.whole(0)), count: count)
         if first.modulo(plateau.length) != 0 {
-            operations.addFloats(UnsafePointer(tails.whole(first)), result.whole(0), count)
+            operations.addFloats(Row(tails.whole(first)), to: result.whole(0), count: count)
         }
-        plateau.combine(UnsafePointer(result.whole(0)), count: count, into: result.whole(0), operations) {
-            UnsafePointer(ring.whole(y + $0))
+        plateau.combine(Row(result.whole(0)), count: count, into: result.whole(0), list, operations) {
+            Row(ring.whole(y + $0))
         }
     }
 }

@@ -19,11 +19,7 @@ struct FloatPyramid: WorkingKernel {
         guard !area.isEmpty else { return }
         let run = FloatPyramidRun(reader, area: area, horizontal: horizontal, vertical: vertical, operations)
         for y in area.rows {
-            let (planes, stride) = run.row(y)
-            sink.write(
-                PlaneRow(
-                    planes, stride: stride, count: area.width, channels: reader.layout.channels, x: area.x, y: y,
-                    operations))
+            sink.write(run.row(y).planes(area.width, x: area.x, y: y, operations))
         }
     }
 }
@@ -38,10 +34,10 @@ final class FloatPyramidRun {
     /// `low[l]` after l halvings, `low[0]` the source; `up[l]` at the same rate, `up[0]` the output.
     private let low: [RowRing<Float>]
     private let up: [RowRing<Float>]
-    private let row: WorkBuffer<Float>
-    private let even: WorkBuffer<Float>
-    private let odd: WorkBuffer<Float>
-    private let pointers: WorkBuffer<UnsafePointer<Float>?>
+    private let row: RowBuffer<Float>
+    private let even: RowBuffer<Float>
+    private let odd: RowBuffer<Float>
+    private let list: RowList<Float>
 
     private static let margin = 16
 
@@ -76,19 +72,24 @@ final class FloatPyramidRun {
                 columns: columns, rows: y.up[level], channels: 1, planes: channels, capacity: 8, margin: Self.margin)
         }
         let widest = (low + up).map(\.wholeCount).max() ?? 0
-        row = WorkBuffer(count: widest + 512)
-        even = WorkBuffer(count: widest + 512)
-        odd = WorkBuffer(count: widest + 512)
-        pointers = WorkBuffer(count: 2 * max(horizontal.radius, vertical.radius) + 32)
+        row = RowBuffer(count: widest + 512)
+        even = RowBuffer(count: widest + 512)
+        odd = RowBuffer(count: widest + 512)
+        list = RowList(count: 2 * max(horizontal.radius, vertical.radius) + 32)
         firstColumn = area.x
+        horizontalSides = Array(horizontal.weights.dropFirst())
+        verticalSides = Array(vertical.weights.dropFirst())
     }
 
     private let firstColumn: Int
+    /// The weights but for the centre's.
+    private let horizontalSides: [Float]
+    private let verticalSides: [Float]
 
-    /// An output row: the first pixel of its first plane, and from a plane to the next.
-    func row(_ y: Int) -> (planes: UnsafeMutablePointer<Float>, stride: Int) {
+    /// An output row.
+    func row(_ y: Int) -> RingRow {
         makeUp(0, through: y)
-        return (up[0].pixel(x: firstColumn, y: y), up[0].planeStride)
+        return RingRow(up[0], y, x: firstColumn)
     }
 
     private func prefilterX(_ level: Int) -> Prefilter? {
@@ -97,10 +98,6 @@ final class FloatPyramidRun {
 
     private func prefilterY(_ level: Int) -> Prefilter? {
         level < vertical.prefilters.count ? vertical.prefilters[level] : nil
-    }
-
-    private var pointerList: FloatRows {
-        UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<Float>.self)
     }
 }
 
@@ -116,16 +113,16 @@ extension FloatPyramidRun {
     /// Makes a row of `low[level]`.
     private func halve(_ level: Int, _ y: Int) {
         let above = low[level - 1]
-        var summed = UnsafePointer<Float>(self.row.base + above.lead)
+        var summed = Row(self.row.start + above.lead)
         if let prefilter = prefilterY(level - 1) {
             let window = prefilter.window(y..<y + 1)
             makeLow(level - 1, through: window.upperBound - 1)
-            sumPairs(prefilter.taps, above.wholeCount, into: self.row.base) {
+            sumPairs(prefilter.taps, above.wholeCount, into: self.row.start) {
                 low[level - 1].whole(window.lowerBound + $0)
             }
         } else {
             makeLow(level - 1, through: y)
-            summed = UnsafePointer(low[level - 1].row(y))
+            summed = Row(low[level - 1].row(y))
         }
         for plane in 0..<above.planes {
             let from = summed + plane * above.planeStride
@@ -138,11 +135,11 @@ extension FloatPyramidRun {
             // Even and odd columns from 4 low-rate samples before the first one.
             let lead = 4
             let first = 2 * (low[level].columns.lowerBound - lead) - above.columns.lowerBound
-            operations.splitFloats(from + first, count + 2 * lead, even.base, odd.base)
+            operations.splitFloats(from + first, count: count + 2 * lead, even: even.start, odd: odd.start)
             sumPairs(prefilter.taps, count, into: to) { tap in
                 let distance = tap - prefilter.before
                 let place = lead + (distance >> 1)
-                return distance & 1 == 0 ? even.base + place : odd.base + place
+                return distance & 1 == 0 ? even.start + place : odd.start + place
             }
         }
         low[level].pad(y)
@@ -150,19 +147,17 @@ extension FloatPyramidRun {
 
     /// Sums rows in symmetric pairs; `row` gives the one for each tap.
     private func sumPairs(
-        _ taps: [Double], _ count: Int, into target: UnsafeMutablePointer<Float>,
-        row: (Int) -> UnsafeMutablePointer<Float>
+        _ taps: [Double], _ count: Int, into target: MutableRow<Float>,
+        row: (Int) -> MutableRow<Float>
     ) {
         let pairs = taps.count / 2
         for pair in 0..<pairs {
-            pointers.base[2 * pair] = UnsafePointer(row(pair))
-            pointers.base[2 * pair + 1] = UnsafePointer(row(taps.count - 1 - pair))
+            list.set(2 * pair, Row(row(pair)))
+            list.set(2 * pair + 1, Row(row(taps.count - 1 - pair)))
         }
-        let weights = taps.prefix(pairs).map { Float($0) }
-        weights.withUnsafeBufferPointer { weights in
-            guard let weights = weights.baseAddress else { return }
-            operations.sumFloatPairs(nil, 0, pointerList, pairs, weights, count, target)
-        }
+        operations.sumFloatPairs(
+            center: nil, centerWeight: 0, pairs: list, pairCount: pairs, weights: taps.prefix(pairs).map { Float($0) },
+            count: count, out: target)
     }
 }
 
@@ -179,12 +174,13 @@ extension FloatPyramidRun {
     private func filter(_ y: Int) {
         makeLow(levels, through: y + vertical.radius)
         let from = low[levels]
-        sumTaps(vertical.weights, from.wholeCount, into: row.base) { from.whole(y + $0) }
+        sumTaps(vertical.weights[0], verticalSides, from.wholeCount, into: row.start) { from.whole(y + $0) }
         let offset = from.lead + up[levels].columns.lowerBound - from.columns.lowerBound
         for plane in 0..<from.planes {
-            let start = row.base + (offset + plane * from.planeStride)
+            let start = row.start + (offset + plane * from.planeStride)
             sumTaps(
-                horizontal.weights, up[levels].columns.count, into: up[levels].row(y) + plane * up[levels].planeStride
+                horizontal.weights[0], horizontalSides, up[levels].columns.count,
+                into: up[levels].row(y) + plane * up[levels].planeStride
             ) {
                 start + $0
             }
@@ -193,32 +189,30 @@ extension FloatPyramidRun {
 
     /// Sums a centre and symmetric pairs; `row` gives the one at each distance.
     private func sumTaps(
-        _ weights: [Float], _ count: Int, into target: UnsafeMutablePointer<Float>,
-        row: (Int) -> UnsafeMutablePointer<Float>
+        _ center: Float, _ sides: [Float], _ count: Int, into target: MutableRow<Float>,
+        row: (Int) -> MutableRow<Float>
     ) {
-        for distance in 1..<weights.count {
-            pointers.base[2 * distance - 2] = UnsafePointer(row(-distance))
-            pointers.base[2 * distance - 1] = UnsafePointer(row(distance))
+        for distance in 1..<sides.count + 1 {
+            list.set(2 * distance - 2, Row(row(-distance)))
+            list.set(2 * distance - 1, Row(row(distance)))
         }
-        weights.withUnsafeBufferPointer { buffer in
-            guard let sides = buffer.baseAddress else { return }
-            operations.sumFloatPairs(
-                UnsafePointer(row(0)), weights[0], pointerList, weights.count - 1, sides + 1, count, target)
-        }
+        operations.sumFloatPairs(
+            center: Row(row(0)), centerWeight: center, pairs: list, pairCount: sides.count, weights: sides,
+            count: count, out: target)
     }
 
     /// Makes a row of `up[level]` from the level below.
     private func double(_ level: Int, _ y: Int) {
         let below = up[level + 1]
-        var summed = UnsafePointer<Float>(row.base + below.lead)
+        var summed = Row(row.start + below.lead)
         if let prefilter = prefilterY(level) {
             makeUp(level + 1, through: (y >> 1) + prefilter.doublingReach)
-            sumRows(prefilter, isOdd: y & 1 == 1, below.wholeCount, into: row.base) {
+            sumRows(prefilter, isOdd: y & 1 == 1, below.wholeCount, into: row.start) {
                 up[level + 1].whole((y >> 1) + $0)
             }
         } else {
             makeUp(level + 1, through: y)
-            summed = UnsafePointer(up[level + 1].row(y))
+            summed = Row(up[level + 1].row(y))
         }
         let target = up[level]
         for plane in 0..<below.planes {
@@ -231,36 +225,33 @@ extension FloatPyramidRun {
             }
             let start = from + ((target.columns.lowerBound >> 1) - below.columns.lowerBound)
             let count = (target.columns.count + 1) / 2
-            sumRows(prefilter, isOdd: false, count, into: even.base) { start + $0 }
-            sumRows(prefilter, isOdd: true, count, into: odd.base) { start + $0 }
-            operations.zipFloats(even.base, odd.base, count, to)
+            sumRows(prefilter, isOdd: false, count, into: even.start) { start + $0 }
+            sumRows(prefilter, isOdd: true, count, into: odd.start) { start + $0 }
+            operations.zipFloats(even: Row(even.start), odd: Row(odd.start), count: count, out: to)
         }
     }
 
     /// The weighted sum for outputs at twice a position or behind it; `row` gives the neighbours by their distance.
     private func sumRows(
-        _ prefilter: Prefilter, isOdd: Bool, _ count: Int, into target: UnsafeMutablePointer<Float>,
-        row: (Int) -> UnsafePointer<Float>
+        _ prefilter: Prefilter, isOdd: Bool, _ count: Int, into target: MutableRow<Float>,
+        row: (Int) -> Row<Float>
     ) {
         // y[n] = 2·Σ taps[n − 2m + before]·low[m], with n = 2k or 2k + 1 and m = k + distance.
         var weights: [Float] = []
         for distance in -prefilter.doublingReach - 1...prefilter.doublingReach + 1 {
             let tap = (isOdd ? 1 : 0) - 2 * distance + prefilter.before
             guard prefilter.taps.indices.contains(tap) else { continue }
-            pointers.base[weights.count] = row(distance)
+            list.set(weights.count, row(distance))
             weights.append(Float(2 * prefilter.taps[tap]))
         }
-        weights.withUnsafeBufferPointer { buffer in
-            guard let values = buffer.baseAddress else { return }
-            operations.sumFloatRows(pointerList, weights.count, values, count, target)
-        }
+        operations.sumFloatRows(list, rowCount: weights.count, weights: weights, count: count, out: target)
     }
 
     private func sumRows(
-        _ prefilter: Prefilter, isOdd: Bool, _ count: Int, into target: UnsafeMutablePointer<Float>,
-        row: (Int) -> UnsafeMutablePointer<Float>
+        _ prefilter: Prefilter, isOdd: Bool, _ count: Int, into target: MutableRow<Float>,
+        row: (Int) -> MutableRow<Float>
     ) {
-        sumRows(prefilter, isOdd: isOdd, count, into: target) { UnsafePointer(row($0)) }
+        sumRows(prefilter, isOdd: isOdd, count, into: target) { Row(row($0)) }
     }
 }
 

@@ -50,7 +50,7 @@ final class FloatSource {
         }
         for channel in 0..<channels {
             let plane = ring.pixel(x: columns.lowerBound, y: y) + channel * ring.planeStride
-            for index in 0..<columns.count { plane[index] = Float(row[index * channels + channel]) }
+            for index in 0..<columns.count { plane[unchecked: index] = Float(row[index * channels + channel]) }
         }
     }
 
@@ -74,27 +74,33 @@ final class FloatSource {
     }
 
     private func convert(
-        _ start: Int, _ channel: Int, _ channels: Int, _ alpha: Int?, _ count: Int, _ plane: FloatTarget
+        _ start: Int, _ channel: Int, _ channels: Int, _ alpha: Int?, _ count: Int, _ plane: MutableRow<Float>
     ) {
-        let table = reader.tones?.table
-        let place = channel * (reader.tones?.step ?? 0)
+        let (table, place) = (reader.tones?.table, channel * (reader.tones?.step ?? 0))
         switch reader.source.raster {
         case .u8(let raster):
-            raster.samples.withUnsafeBufferPointer { samples in
-                guard let from = samples.baseAddress.map({ $0 + start }) else { return }
-                guard let table else { return operations.loadBytePlane(from, channels, alpha, count, plane) }
-                table.withBase { operations.lookUpBytePlane(from, channels, $0 + place, count, plane) }
+            raster.samples.withRow { samples in
+                if let table {
+                    operations.lookUpBytePlane(
+                        samples + start, channels: channels, table: table, from: place, count: count, plane: plane)
+                } else {
+                    operations.loadBytePlane(
+                        samples + start, channels: channels, alpha: alpha, count: count, plane: plane)
+                }
             }
         case .u16(let raster):
-            raster.samples.withUnsafeBufferPointer { samples in
-                guard let from = samples.baseAddress.map({ $0 + start }) else { return }
-                guard let table else { return operations.loadWordPlane(from, channels, alpha, count, plane) }
-                table.withBase { operations.lookUpWordPlane(from, channels, $0 + place, count, plane) }
+            raster.samples.withRow { samples in
+                if let table {
+                    operations.lookUpWordPlane(
+                        samples + start, channels: channels, table: table, from: place, count: count, plane: plane)
+                } else {
+                    operations.loadWordPlane(
+                        samples + start, channels: channels, alpha: alpha, count: count, plane: plane)
+                }
             }
         case .f32(let raster):
-            raster.samples.withUnsafeBufferPointer { samples in
-                guard let from = samples.baseAddress.map({ $0 + start }) else { return }
-                operations.loadFloatPlane(from, channels, alpha, count, plane)
+            raster.samples.withRow { samples in
+                operations.loadFloatPlane(samples + start, channels: channels, alpha: alpha, count: count, plane: plane)
             }
         }
     }

@@ -30,43 +30,31 @@ struct FloatSparse: WorkingKernel {
         let ring = RowRing<Float>(
             columns: columns, rows: rows.lowerBound - taps.reachY..<rows.upperBound + taps.reachY, channels: 1,
             planes: channels, capacity: 2 * taps.reachY + 1, margin: 0)
-        let stride = (strip.count + 63) & ~31
-        let sums = WorkBuffer<Float>(count: stride * channels)
-        let pointers = WorkBuffer<UnsafePointer<Float>?>(count: 2 * taps.pairs.count + 1)
+        let sums = PlaneBuffer(strip, channels: channels)
+        let list = RowList<Float>(count: 2 * taps.pairs.count + 1)
         for y in rows {
             while ring.lacks(y + taps.reachY) {
                 source.read(ring.next, into: ring)
                 ring.next += 1
             }
             for plane in 0..<channels {
-                sum(
-                    ring, y, strip.lowerBound, plane * ring.planeStride, strip.count, pointers,
-                    sums.base + plane * stride)
+                sum(ring, y, strip.lowerBound, plane * ring.planeStride, strip.count, list, sums.plane(plane))
             }
-            sink.write(
-                PlaneRow(
-                    sums.base, stride: stride, count: strip.count, channels: channels, x: strip.lowerBound, y: y,
-                    operations))
+            sink.write(sums.row(y, operations))
         }
     }
 
     private func sum(
         _ ring: RowRing<Float>, _ y: Int, _ x: Int, _ offset: Int, _ count: Int,
-        _ pointers: WorkBuffer<UnsafePointer<Float>?>, _ target: UnsafeMutablePointer<Float>
+        _ list: borrowing RowList<Float>, _ target: MutableRow<Float>
     ) {
         for (index, pair) in taps.pairs.enumerated() {
-            pointers.base[2 * index] = UnsafePointer(ring.pixel(x: x + pair.dx, y: y + pair.dy) + offset)
-            pointers.base[2 * index + 1] = UnsafePointer(ring.pixel(x: x - pair.dx, y: y - pair.dy) + offset)
+            list.set(2 * index, Row(ring.pixel(x: x + pair.dx, y: y + pair.dy).moved(unchecked: offset)))
+            list.set(2 * index + 1, Row(ring.pixel(x: x - pair.dx, y: y - pair.dy).moved(unchecked: offset)))
         }
-        let list = UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<Float>.self)
-        withUnsafeTemporaryAllocation(of: Float.self, capacity: 1) { none in
-            weights.withUnsafeBufferPointer { weights in
-                guard let values = weights.baseAddress ?? UnsafePointer(none.baseAddress) else { return }
-                operations.sumFloatPairs(
-                    UnsafePointer(ring.pixel(x: x, y: y) + offset), Float(taps.center), list, taps.pairs.count, values,
-                    count, target)
-            }
-        }
+        operations.sumFloatPairs(
+            center: Row(ring.pixel(x: x, y: y).moved(unchecked: offset)), centerWeight: Float(taps.center), pairs: list,
+            pairCount: taps.pairs.count, weights: weights, count: count, out: target)
     }
 }
 

@@ -5,12 +5,10 @@ import Geometry
 struct FloatMedian: WorkingKernel {
     private let radius: Int
     private let operations: RowOperations
-    private let median: MedianOperations
 
-    init(radius: Int, _ operations: RowOperations, _ median: MedianOperations) {
+    init(radius: Int, _ operations: RowOperations) {
         self.radius = radius
         self.operations = operations
-        self.median = median
     }
 
     var halo: Halo { Halo(horizontal: radius, vertical: radius) }
@@ -34,21 +32,22 @@ struct FloatMedian: WorkingKernel {
 
     private func applyNetwork(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
         let channels = reader.layout.channels
-        let rows = RankedRows(reader, area.expanded(by: halo), capacity: 2 * radius + 2, operations, median)
+        let rows = RankedRows(reader, area.expanded(by: halo), capacity: 2 * radius + 2, operations)
         let stride = (area.width + 63) & ~31
-        let result = WorkBuffer<Int32>(count: 2 * stride * channels)
-        let scratch = WorkBuffer<Int32>(count: MedianScratch.values)
+        let result = RowBuffer<Int32>(count: 2 * stride * channels)
+        let scratch = RowBuffer<Int32>(count: MedianScratch.values)
         for y in Swift.stride(from: area.y, to: area.bottom, by: 2) {
             let window = y - radius..<y + radius + 2
             for plane in 0..<channels {
-                let first = result.base + plane * stride
-                median.medianOfRanks(
-                    rows.window(window, x: area.x, plane: plane), radius, 1, area.width, scratch.base, first,
-                    first + channels * stride)
+                let first = result.start + plane * stride
+                rows.setWindow(window, x: area.x, plane: plane)
+                operations.medianOfRanks(
+                    rows.window, radius: radius, channels: 1, count: area.width,
+                    scratch: scratch.start, first: first, second: first + channels * stride)
             }
-            write(result.base, stride, area, y, channels, to: &sink)
+            write(result.start, stride, area, y, channels, to: &sink)
             if y + 1 < area.bottom {
-                write(result.base + channels * stride, stride, area, y + 1, channels, to: &sink)
+                write(result.start + channels * stride, stride, area, y + 1, channels, to: &sink)
             }
         }
     }
@@ -56,22 +55,23 @@ struct FloatMedian: WorkingKernel {
     private func applySorted(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
         let channels = reader.layout.channels
         let stride = area.width
-        let result = WorkBuffer<Int32>(count: area.area * channels)
-        SortedBlock(reader, area, radius: radius, operations, median).findMedians(into: result.base)
+        let result = RowBuffer<Int32>(count: area.area * channels)
+        SortedBlock(reader, area, radius: radius, operations).findMedians(into: result.start)
         for (row, y) in area.rows.enumerated() {
-            write(result.base + row * stride, area.area, area, y, channels, to: &sink)
+            write(result.start + row * stride, area.area, area, y, channels, to: &sink)
         }
     }
 
     /// Writes a row of ranks, whose planes are `stride` values apart.
     private func write(
-        _ ranks: UnsafeMutablePointer<Int32>, _ stride: Int, _ area: PixelRect, _ y: Int, _ channels: Int,
+        _ ranks: MutableRow<Int32>, _ stride: Int, _ area: PixelRect, _ y: Int, _ channels: Int,
         to sink: inout some WorkingRowSink
     ) {
-        for plane in 0..<channels { median.unrankFloats(ranks + plane * stride, area.width) }
-        let planes = UnsafeMutableRawPointer(ranks).assumingMemoryBound(to: Float.self)
+        for plane in 0..<channels { operations.unrankFloats(ranks + plane * stride, count: area.width) }
         sink.write(
-            PlaneRow(planes, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations))
+            PlaneRow(
+                ranks.bits(as: Float.self), stride: stride, count: area.width, channels: channels, x: area.x, y: y,
+                operations))
     }
 }
 
@@ -85,41 +85,39 @@ enum MedianScratch {
 final class RankedRows {
     private let source: FloatSource
     private let ring: RowRing<Float>
-    private let median: MedianOperations
-    private let pointers: WorkBuffer<UnsafePointer<Int32>?>
+    private let operations: RowOperations
+    /// The rows that were set last.
+    let window: RowList<Int32>
 
     /// - Parameter area: all that is read.
     init(
-        _ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations,
-        _ median: MedianOperations
+        _ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations
     ) {
-        self.median = median
+        self.operations = operations
         source = FloatSource(reader, columns: area.columns, operations)
         ring = RowRing(
             columns: area.columns, rows: area.rows, channels: 1, planes: reader.layout.channels, capacity: capacity,
             margin: 0)
-        pointers = WorkBuffer(count: capacity)
+        window = RowList(count: capacity)
     }
 
     /// The row at `y`: the first column of a plane.
-    func row(_ y: Int, plane: Int) -> UnsafePointer<Int32> {
+    func row(_ y: Int, plane: Int) -> Row<Int32> {
         makeRows(through: y)
-        let row = UnsafeRawPointer(ring.row(y) + plane * ring.planeStride)
-        return row.assumingMemoryBound(to: Int32.self)
+        return Row(ring.plane(plane, y: y).bits(as: Int32.self))
     }
 
-    /// Some rows at the column `x`.
-    func window(_ rows: Range<Int>, x: Int, plane: Int) -> MedianOperations.RankRows {
+    /// Sets ``window`` to some rows at the column `x`.
+    func setWindow(_ rows: Range<Int>, x: Int, plane: Int) {
         for (index, y) in rows.enumerated() {
-            pointers.base[index] = row(y, plane: plane) + (x - ring.columns.lowerBound)
+            window.set(index, row(y, plane: plane) + (x - ring.columns.lowerBound))
         }
-        return UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<Int32>.self)
     }
 
     private func makeRows(through y: Int) {
         while ring.lacks(y) {
             source.read(ring.next, into: ring)
-            median.rankFloats(ring.whole(ring.next), ring.wholeCount)
+            operations.rankFloats(ring.whole(ring.next), count: ring.wholeCount)
             ring.next += 1
         }
     }

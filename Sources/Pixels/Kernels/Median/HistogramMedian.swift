@@ -10,12 +10,11 @@ final class HistogramMedian {
     private let channels: Int
     private let source: ByteSource
     private let target: ByteRowWriter
-    private let operations: MedianOperations
-    private let histograms: WorkBuffer<UInt8>
-    private let steps = WorkBuffer<UInt8>(count: 256)
-    private let scratch = WorkBuffer<UInt64>(count: 96)
-    private let entering: WorkBuffer<UInt8>
-    private let leaving: WorkBuffer<UInt8>
+    private let histograms: RowBuffer<UInt8>
+    private let steps = RowBuffer<UInt8>(count: 256)
+    private let scratch = RowBuffer<UInt64>(count: 96)
+    private let entering: RowBuffer<UInt8>
+    private let leaving: RowBuffer<UInt8>
 
     /// What the histograms of a strip may take: half of a second-level cache.
     private static let bytes = 1 << 20
@@ -30,21 +29,19 @@ final class HistogramMedian {
     }
 
     init(
-        _ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: ByteRowWriter,
-        _ operations: MedianOperations
+        _ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: ByteRowWriter
     ) {
         self.radius = radius
         self.strip = strip
         self.source = source
         self.target = target
-        self.operations = operations
         columns = strip.lowerBound - radius..<strip.upperBound + radius
         channels = target.layout.channels
         let count = columns.count * channels
-        histograms = WorkBuffer(count: count * Self.bytesOfColumn)
-        entering = WorkBuffer(count: count)
-        leaving = WorkBuffer(count: count)
-        for step in 0..<256 { steps.base[step] = step & 15 >= step >> 4 ? 1 : 0 }
+        histograms = RowBuffer(count: count * Self.bytesOfColumn)
+        entering = RowBuffer(count: count)
+        leaving = RowBuffer(count: count)
+        for step in 0..<256 { steps[step] = step & 15 >= step >> 4 ? 1 : 0 }
     }
 
     /// Writes every pixel of the strip.
@@ -53,27 +50,30 @@ final class HistogramMedian {
         for y in target.rect.rows {
             if y == target.rect.y {
                 for row in y - radius...y + radius {
-                    operations.addToHistograms(samples(row, entering), steps.base, count, histograms.base)
+                    target.operations.addToHistograms(
+                        samples(row, entering), steps: Row(steps.start), count: count, histograms: histograms.start)
                 }
             } else {
-                operations.slideHistograms(
-                    samples(y + radius, entering), samples(y - radius - 1, leaving), steps.base, count, histograms.base)
+                target.operations.slideHistograms(
+                    entering: samples(y + radius, entering), leaving: samples(y - radius - 1, leaving),
+                    steps: Row(steps.start), count: count, histograms: histograms.start)
             }
             for channel in 0..<channels {
-                operations.medianOfHistograms(
-                    histograms.base, count, channel, channels, radius, strip.count, scratch.base, target.row)
+                target.operations.medianOfHistograms(
+                    Row(histograms.start), columns: count, channel: channel, channels: channels, radius: radius,
+                    pixels: strip.count, scratch: scratch.start, out: target.row)
             }
             target.store(target.row, columns: strip, y: y)
         }
     }
 
     /// The columns' samples of the row at `y`: in place where they lie side by side, or else copied.
-    private func samples(_ y: Int, _ copy: WorkBuffer<UInt8>) -> UnsafePointer<UInt8> {
+    private func samples(_ y: Int, _ copy: borrowing RowBuffer<UInt8>) -> Row<UInt8> {
         let position = source.position(ofRow: y)
         if position >= 0, source.isSafeInPlace(columns) {
             return source.inPlace(x: columns.lowerBound, position: position)
         }
-        source.copy(columns, position: position, to: copy.base)
-        return UnsafePointer(copy.base)
+        source.copy(columns, position: position, to: copy.start)
+        return Row(copy.start)
     }
 }

@@ -37,20 +37,20 @@ public struct Median: Blur {
         guard radius > 0 else { return source.copyPixels(to: &destination) }
         if radius <= Self.networkRadius, WholeWords.serve(source, light: light, destination) {
             return WholeWords.render(source, within: mask, on: level, into: &destination) { words, writer in
-                WordMedian(words, radius: radius, writer, .of(level)).render()
+                WordMedian(words, radius: radius, writer).render()
             }
         }
         guard light == .encoded, source.isOpaqueBytes(as: destination.layout, .of(level)) else {
-            let kernel = FloatMedian(radius: radius, .of(level), .of(level))
+            let kernel = FloatMedian(radius: radius, .of(level))
             return kernel.render(source, light: light, within: mask, into: &destination)
         }
         FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
             if radius <= Self.networkRadius {
-                NetworkMedian(bytes, radius: radius, writer, .of(level)).render()
+                NetworkMedian(bytes, radius: radius, writer).render()
             } else {
                 let strips = HistogramMedian.strips(
                     of: writer.rect.columns, channels: writer.layout.channels, radius: radius)
-                for strip in strips { HistogramMedian(bytes, strip, radius: radius, writer, .of(level)).render() }
+                for strip in strips { HistogramMedian(bytes, strip, radius: radius, writer).render() }
             }
         }
     }

@@ -5,14 +5,12 @@ import Geometry
 final class NetworkMedian {
     private let radius: Int
     private let target: ByteRowWriter
-    private let operations: MedianOperations
     private let source: FixedRows
-    private let scratch = WorkBuffer<UInt8>(count: MedianScratch.values)
+    private let scratch = RowBuffer<UInt8>(count: MedianScratch.values)
 
-    init(_ bytes: ByteSource, radius: Int, _ target: ByteRowWriter, _ operations: MedianOperations) {
+    init(_ bytes: ByteSource, radius: Int, _ target: ByteRowWriter) {
         self.radius = radius
         self.target = target
-        self.operations = operations
         source = FixedRows(
             bytes, layout: target.layout, outputs: target.rect.columns,
             reading: Reading(scale: 1, before: radius, after: radius), window: 2 * radius + 2, target.operations)
@@ -29,9 +27,9 @@ final class NetworkMedian {
                 y - radius..<y + radius + 2,
                 bytes: { rows, columns in
                     let start = (columns.lowerBound - target.rect.x) * source.channels
-                    operations.medianOfBytes(
-                        rows, radius, source.channels, columns.count * source.channels, scratch.base,
-                        first + start, second + start)
+                    target.operations.medianOfBytes(
+                        rows, radius: radius, channels: source.channels, count: columns.count * source.channels,
+                        scratch: scratch.start, first: first + start, second: second + start)
                 },
                 words: { _ in preconditionFailure("opaque rows are read as samples") })
         }

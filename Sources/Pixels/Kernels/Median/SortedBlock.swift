@@ -8,38 +8,39 @@ final class SortedBlock {
     private let radius: Int
     private let channels: Int
     private let rows: RankedRows
-    private let median: MedianOperations
-    private let entries: WorkBuffer<UInt64>
-    private let spare: WorkBuffer<UInt64>
-    private let counts = WorkBuffer<Int>(count: 256)
-    private let places: WorkBuffer<UInt32>
-    private let bits: WorkBuffer<UInt64>
+    private let operations: RowOperations
+    private let entries: RowBuffer<UInt64>
+    private let spare: RowBuffer<UInt64>
+    private let counts = RowBuffer<Int>(count: 256)
+    private let places: RowBuffer<UInt32>
+    private let bits: RowBuffer<UInt64>
 
     init(
-        _ reader: PixelReader, _ area: PixelRect, radius: Int, _ operations: RowOperations, _ median: MedianOperations
+        _ reader: PixelReader, _ area: PixelRect, radius: Int, _ operations: RowOperations
     ) {
         self.area = area
         self.radius = radius
-        self.median = median
+        self.operations = operations
         read = area.expanded(by: Halo(horizontal: radius, vertical: radius))
         channels = reader.layout.channels
-        rows = RankedRows(reader, read, capacity: read.height, operations, median)
-        entries = WorkBuffer(count: read.area)
-        spare = WorkBuffer(count: read.area)
-        places = WorkBuffer(count: read.area)
-        bits = WorkBuffer(count: read.area / 64 + 1)
+        rows = RankedRows(reader, read, capacity: read.height, operations)
+        entries = RowBuffer(count: read.area)
+        spare = RowBuffer(count: read.area)
+        places = RowBuffer(count: read.area)
+        bits = RowBuffer(count: read.area / 64 + 1)
     }
 
     /// Writes the medians' ranks: a plane after the other, row by row.
-    func findMedians(into ranks: UnsafeMutablePointer<Int32>) {
+    func findMedians(into ranks: MutableRow<Int32>) {
         for plane in 0..<channels {
             fill(plane)
-            median.sortEntries(entries.base, spare.base, counts.base, read.area)
+            operations.sortEntries(entries.start, spare: spare.start, counts: counts.start, count: read.area)
             for place in 0..<read.area {
-                places.base[Int(UInt32(truncatingIfNeeded: entries.base[place]))] = UInt32(place)
+                places[unchecked: Int(UInt32(truncatingIfNeeded: entries[unchecked: place]))] = UInt32(place)
             }
-            median.medianOfPlaces(
-                places.base, area.width, area.height, radius, bits.base, entries.base, ranks + plane * area.area)
+            operations.medianOfPlaces(
+                Row(places.start), width: area.width, height: area.height, radius: radius, bits: bits.start,
+                sorted: Row(entries.start), out: ranks + plane * area.area)
         }
     }
 
@@ -48,8 +49,9 @@ final class SortedBlock {
         for y in read.rows {
             let row = rows.row(y, plane: plane)
             for column in 0..<read.width {
-                let rank = UInt32(bitPattern: row[column]) ^ 0x8000_0000  // in the order of numbers without a sign
-                entries.base[index] = UInt64(rank) << 32 | UInt64(index)
+                // In the order of numbers without a sign.
+                let rank = UInt32(bitPattern: row[unchecked: column]) ^ 0x8000_0000
+                entries[unchecked: index] = UInt64(rank) << 32 | UInt64(index)
                 index += 1
             }
         }

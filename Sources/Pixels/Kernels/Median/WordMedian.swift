@@ -4,21 +4,19 @@ import Geometry
 final class WordMedian {
     private let radius: Int
     private let target: WordRowWriter
-    private let operations: MedianOperations
     private let source: WordSource.Columns
     private let ring: RowRing<UInt16>
-    private let pointers: WorkBuffer<UnsafePointer<UInt16>?>
-    private let scratch = WorkBuffer<UInt16>(count: MedianScratch.values)
+    private let window: RowList<UInt16>
+    private let scratch = RowBuffer<UInt16>(count: MedianScratch.values)
 
-    init(_ words: WordSource, radius: Int, _ target: WordRowWriter, _ operations: MedianOperations) {
+    init(_ words: WordSource, radius: Int, _ target: WordRowWriter) {
         self.radius = radius
         self.target = target
-        self.operations = operations
         let read = target.rect.expanded(by: Halo(horizontal: radius, vertical: radius))
         source = words.reading(read.columns)
         ring = RowRing(
             columns: read.columns, rows: read.rows, channels: words.channels, capacity: 2 * radius + 2, margin: 0)
-        pointers = WorkBuffer(count: 2 * radius + 2)
+        window = RowList(count: 2 * radius + 2)
     }
 
     /// Writes every pixel.
@@ -30,13 +28,13 @@ final class WordMedian {
                     source.copy(ring.next, to: ring.row(ring.next))
                     ring.next += 1
                 }
-                pointers.base[index] = UnsafePointer(ring.pixel(x: target.rect.x, y: row))
+                window.set(index, Row(ring.pixel(x: target.rect.x, y: row)))
             }
             let first = target.inPlace(y: y)
             let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
-            let window = UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
-            operations.medianOfWords(
-                window, radius, ring.channels, target.rect.width * ring.channels, scratch.base, first, second)
+            target.operations.medianOfWords(
+                window, radius: radius, channels: ring.channels, count: target.rect.width * ring.channels,
+                scratch: scratch.start, first: first, second: second)
         }
     }
 }

@@ -109,30 +109,23 @@ private struct Pass {
         let tallest = rows.map(\.weights.count).max() ?? 1
         let ring = RowRing<Float>(
             columns: read, rows: first..<end, channels: 1, planes: channels, capacity: tallest, margin: 0)
-        let sums = WorkBuffer<Float>(count: read.count + 64)
-        let stride = (count + 63) & ~31
-        let results = WorkBuffer<Float>(count: stride * channels)
-        let pointers = WorkBuffer<UnsafePointer<Float>?>(count: tallest)
+        let sums = RowBuffer<Float>(count: read.count + 64)
+        let results = PlaneBuffer(x..<x + count, channels: channels)
+        let list = RowList<Float>(count: tallest)
         for (index, taps) in rows.enumerated() {
             while ring.lacks(taps.range.upperBound - 1 + corner) {
                 source.read(ring.next, into: ring)
                 ring.next += 1
             }
             for channel in 0..<channels {
-                let offset = channel * ring.planeStride
-                for k in taps.weights.indices {
-                    pointers.base[k] = UnsafePointer(
-                        ring.pixel(x: read.lowerBound, y: taps.start + k + corner) + offset)
-                }
-                let list = UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<Float>.self)
-                operations.sumFloatRows(list, taps.weights.count, taps.weights, read.count, sums.base)
+                for k in taps.weights.indices { list.set(k, Row(ring.plane(channel, y: taps.start + k + corner))) }
+                operations.sumFloatRows(
+                    list, rowCount: taps.weights.count, weights: taps.weights, count: read.count, out: sums.start)
                 operations.resampleRow(
-                    sums.base, columns.starts, columns.counts, columns.weights, columns.stride, count,
-                    results.base + channel * stride)
+                    Row(sums.start), starts: columns.starts, counts: columns.counts, weights: columns.weights,
+                    stride: columns.stride, count: count, out: results.plane(channel))
             }
-            sink.write(
-                PlaneRow(
-                    results.base, stride: stride, count: count, channels: channels, x: x, y: y + index, operations))
+            sink.write(results.row(y + index, operations))
         }
     }
 }

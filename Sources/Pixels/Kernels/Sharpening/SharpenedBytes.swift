@@ -10,18 +10,15 @@ struct SharpenedBytes {
     private let threshold: Float
     private let isOpaque: Bool
     private let target: ByteRowWriter
-    private let operations: SharpeningOperations
 
     /// - Parameter isOpaque: no pixel that is read has an alpha below full.
     init(
-        _ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: ByteRowWriter,
-        _ operations: SharpeningOperations
+        _ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: ByteRowWriter
     ) {
         self.source = source
         self.gaussian = gaussian
         self.isOpaque = isOpaque
         self.target = target
-        self.operations = operations
         amount = Float(gain.amount)
         threshold = Float(gain.threshold * 255 * 128)
     }
@@ -31,16 +28,16 @@ struct SharpenedBytes {
         let reach = gaussian.fixedX.reach
         let parts = FixedPyramid.parts(of: target.rect, channels: target.layout.channels, reach: reach)
         for part in parts {
-            let words = WorkBuffer<UInt16>(count: part.width * target.layout.channels + 192)
+            let words = RowBuffer<UInt16>(count: part.width * target.layout.channels + 192)
             if gaussian.fixedX.prefilters.isEmpty {
-                renderDirect(part, words.base)
+                renderDirect(part, words.start)
             } else {
-                renderPyramid(part, words.base)
+                renderPyramid(part, words.start)
             }
         }
     }
 
-    private func renderPyramid(_ part: PixelRect, _ words: WordTarget) {
+    private func renderPyramid(_ part: PixelRect, _ words: MutableRow<UInt16>) {
         let strip = FixedStrip(source, reach: (0, 0), strip: part.columns, shift: 7, target)
         let pyramid = FixedPyramid(
             source, layout: target.layout, output: part, horizontal: gaussian.fixedX, vertical: gaussian.fixedY,
@@ -51,39 +48,40 @@ struct SharpenedBytes {
         }
     }
 
-    private func renderDirect(_ part: PixelRect, _ words: WordTarget) {
+    private func renderDirect(_ part: PixelRect, _ words: MutableRow<UInt16>) {
         let weights = gaussian.fixedX.weights
         let radius = weights.count - 1
         let count = part.width * target.layout.channels
         let strip = FixedStrip(source, reach: (radius, radius), strip: part.columns, shift: 7, target)
-        let scratch = WorkBuffer<UInt16>(count: 4352)
-        let blurred = WorkBuffer<UInt16>(count: count + 192)  // apart from the result, or loops go value by value
-        let pointers = WorkBuffer<UnsafePointer<UInt16>?>(count: 2 * radius + 1)
-        let rows = UnsafeRawPointer(pointers.base).assumingMemoryBound(to: UnsafePointer<UInt16>.self)
+        let scratch = RowBuffer<UInt16>(count: 4352)
+        let blurred = RowBuffer<UInt16>(count: count + 192)  // apart from the result, or loops go value by value
+        let rows = RowList<UInt16>(count: 2 * radius + 1)
         for y in part.rows {
             strip.makeRows(through: y + radius)
-            for index in 0...2 * radius { pointers.base[index] = strip.row(y - radius + index) }
-            weights.withUnsafeBufferPointer { weights in
-                guard let weights = weights.baseAddress else { return }
-                target.operations.filterWordRow(
-                    rows, target.layout.channels, radius, weights, weights, count, scratch.base, nil, blurred.base)
-            }
-            sharpen(strip.row(y), UnsafePointer(blurred.base), words, part.columns, y)
+            for index in 0...2 * radius { rows.set(index, strip.row(y - radius + index)) }
+            target.operations.filterWordRow(
+                rows, channels: target.layout.channels, radius: radius, vertical: weights, horizontal: weights,
+                count: count, scratch: scratch.start, bytes: nil, words: blurred.start)
+            sharpen(strip.row(y), Row(blurred.start), words, part.columns, y)
         }
     }
 
     private func sharpen(
-        _ row: UnsafePointer<UInt16>, _ blurred: UnsafePointer<UInt16>, _ words: WordTarget, _ columns: Range<Int>,
+        _ row: Row<UInt16>, _ blurred: Row<UInt16>, _ words: MutableRow<UInt16>, _ columns: Range<Int>,
         _ y: Int
     ) {
         let channels = target.layout.channels
         if isOpaque {
             let count = columns.count * channels
-            operations.sharpenWords(row, blurred, amount, threshold, count, words)
-            target.operations.roundWords(words, count, target.row)
+            target.operations.sharpenWords(
+                row, blurred: blurred, amount: amount, threshold: threshold, count: count, out: words)
+            target.operations.roundWords(Row(words), count: count, bytes: target.row)
         } else {
-            operations.sharpenPixels(row, blurred, amount, threshold, channels - 1, columns.count, words)
-            target.operations.unpremultiply(words, 0, channels - 1, columns.count, target.row)
+            target.operations.sharpenPixels(
+                row, blurred: blurred, amount: amount, threshold: threshold, colors: channels - 1,
+                pixels: columns.count, out: words)
+            target.operations.unpremultiply(
+                Row(words), zero: 0, colors: channels - 1, pixels: columns.count, out: target.row)
         }
         target.store(target.row, columns: columns, y: y)
     }

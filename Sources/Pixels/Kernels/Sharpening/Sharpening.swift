@@ -45,12 +45,12 @@ public struct Sharpening: Blur {
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         guard case .u8 = source.raster, light == .encoded else {
-            let kernel = SharpenedFloats(gaussian, gain, source.raster.format, .of(level), .of(level))
+            let kernel = SharpenedFloats(gaussian, gain, source.raster.format, .of(level))
             return kernel.render(source, light: light, within: mask, into: &destination)
         }
         let isOpaque = source.isOpaqueBytes(as: destination.layout, .of(level))
         FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
-            SharpenedBytes(bytes, gaussian, gain, isOpaque: isOpaque, writer, .of(level)).render()
+            SharpenedBytes(bytes, gaussian, gain, isOpaque: isOpaque, writer).render()
         }
     }
 }

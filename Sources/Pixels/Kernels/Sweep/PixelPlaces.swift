@@ -2,11 +2,11 @@ import Geometry
 
 /// Where pixels lie around a centre: distances, and directions in turns, each on a scale of its own.
 final class PixelPlaces {
-    private(set) var distances = WorkBuffer<Double>(count: 0)
-    private(set) var turns = WorkBuffer<Double>(count: 0)
+    private(set) var distances = RowBuffer<Double>(count: 0)
+    private(set) var turns = RowBuffer<Double>(count: 0)
     private(set) var count = 0
-    private var right = WorkBuffer<Double>(count: 0)
-    private var down = WorkBuffer<Double>(count: 0)
+    private var right = RowBuffer<Double>(count: 0)
+    private var down = RowBuffer<Double>(count: 0)
     private let center: SweepCenter
     private let operations: RowOperations
 
@@ -19,20 +19,22 @@ final class PixelPlaces {
 
     func append(columns: Range<Int>, y: Int) {
         makeRoom(for: columns.count)
+        let (right, down) = (right.start + count, down.start + count)
         for (index, x) in columns.enumerated() {
-            right.base[count + index] = Double(x) - center.x
-            down.base[count + index] = Double(y) - center.y
+            right[unchecked: index] = Double(x) - center.x
+            down[unchecked: index] = Double(y) - center.y
         }
         count += columns.count
     }
 
     /// - Parameter pixels: their numbers in `area`, row by row.
-    func append(_ pixels: UnsafeBufferPointer<Int32>, in area: PixelRect) {
+    func append(_ pixels: PixelGroup, in area: PixelRect) {
         makeRoom(for: pixels.count)
-        for (index, pixel) in pixels.enumerated() {
-            let (row, column) = Int(pixel).quotientAndRemainder(dividingBy: area.width)
-            right.base[count + index] = Double(area.x + column) - center.x
-            down.base[count + index] = Double(area.y + row) - center.y
+        let (right, down) = (right.start + count, down.start + count)
+        for index in 0..<pixels.count {
+            let (row, column) = Int(pixels.numbers[unchecked: index]).quotientAndRemainder(dividingBy: area.width)
+            right[unchecked: index] = Double(area.x + column) - center.x
+            down[unchecked: index] = Double(area.y + row) - center.y
         }
         count += pixels.count
     }
@@ -40,18 +42,32 @@ final class PixelPlaces {
     private func makeRoom(for more: Int) {
         guard right.count < count + more else { return }
         let capacity = 2 * (count + more)
-        func moved(_ old: WorkBuffer<Double>) -> WorkBuffer<Double> {
-            let new = WorkBuffer<Double>(count: capacity)
-            new.base.update(from: old.base, count: count)
-            return new
+        func grow(_ buffer: inout RowBuffer<Double>) {
+            let larger = RowBuffer<Double>(count: capacity)
+            larger.start.update(from: Row(buffer.start), count: count)
+            buffer = larger
         }
-        (right, down) = (moved(right), moved(down))
-        (distances, turns) = (WorkBuffer(count: capacity), WorkBuffer(count: capacity))
+        grow(&right)
+        grow(&down)
+        distances = RowBuffer(count: capacity)
+        turns = RowBuffer(count: capacity)
     }
 
     /// Finds the places of all pixels.
     func find(scaleOfDistances: Double = 1, scaleOfTurns: Double = 1) {
         operations.placeInRings(
-            right.base, down.base, count, scaleOfDistances, scaleOfTurns, distances.base, turns.base)
+            right: Row(right.start), down: Row(down.start), count: count, scaleOfDistances: scaleOfDistances,
+            scaleOfTurns: scaleOfTurns, distances: distances.start, turns: turns.start)
+    }
+
+    /// Of the pixels' numbers in a buffer; there is one at least.
+    func range(_ values: borrowing RowBuffer<Double>) -> (least: Double, greatest: Double) {
+        precondition(count <= values.count, "every pixel has a number")
+        var (least, greatest) = (values[0], values[0])
+        for index in 1..<max(1, count) {
+            least = min(least, values[unchecked: index])
+            greatest = max(greatest, values[unchecked: index])
+        }
+        return (least, greatest)
     }
 }

@@ -4,14 +4,14 @@ import Geometry
 /// rays.
 final class RayRenderer {
     /// Four for each pixel of the group that was rendered last.
-    private(set) var values = WorkBuffer<Float>(count: 0)
+    private(set) var values = RowBuffer<Float>(count: 0)
 
     private let picture: SweptPicture
     private let rays: ZoomRays
     private let places: PixelPlaces
     private let operations: RowOperations
     private let room = LineRoom()
-    private var means = WorkBuffer<Float>(count: 0)
+    private var means = RowBuffer<Float>(count: 0)
 
     init(_ picture: SweptPicture, _ rays: ZoomRays, _ center: SweepCenter, _ operations: RowOperations) {
         self.picture = picture
@@ -21,37 +21,25 @@ final class RayRenderer {
     }
 
     /// - Parameter pixels: the group's, by their numbers in the area; at least one.
-    func render(_ group: Int, _ pixels: UnsafeBufferPointer<Int32>, in area: PixelRect) {
-        if values.count < 4 * pixels.count { values = WorkBuffer(count: 5 * pixels.count) }
+    func render(_ group: Int, _ pixels: PixelGroup, in area: PixelRect) {
+        if values.count < 4 * pixels.count { values = RowBuffer(count: 5 * pixels.count) }
         let octave = rays.octave(ofGroup: group)
         places.removeAll()
         places.append(pixels, in: area)
         places.find(scaleOfDistances: ZoomRays.samplesPerPixel, scaleOfTurns: Double(octave.rays))
-        let (across, along) = (places.turns.range(places.count), places.distances.range(places.count))
+        let (across, along) = (places.range(places.turns), places.range(places.distances))
         // A cubic reads a line before and two behind; along a line, a sample and the next one.
         let used = Int(across.least) - 1..<Int(across.greatest) + 3
         let positions = Int(along.least)..<Int(along.greatest) + 2
         let stride = 4 * positions.count
-        if means.count < stride * used.count { means = WorkBuffer(count: stride * used.count * 5 / 4) }
+        if means.count < stride * used.count { means = RowBuffer(count: stride * used.count * 5 / 4) }
         for line in used {
             rays.average(
                 picture, operations, octave, line: line, positions: positions, room,
-                into: means.base + (line - used.lowerBound) * stride)
+                into: means.start + (line - used.lowerBound) * stride)
         }
         operations.interpolateLines(
-            means.base, stride, used.lowerBound, positions.lowerBound, places.turns.base, places.distances.base,
-            places.count, values.base)
-    }
-}
-
-extension WorkBuffer<Double> {
-    /// Of the first `count` numbers; at least one.
-    fileprivate func range(_ count: Int) -> (least: Double, greatest: Double) {
-        var (least, greatest) = (base[0], base[0])
-        for index in 1..<max(1, count) {
-            least = min(least, base[index])
-            greatest = max(greatest, base[index])
-        }
-        return (least, greatest)
+            Row(means.start), stride: stride, firstLine: used.lowerBound, firstSample: positions.lowerBound,
+            across: Row(places.turns.start), along: Row(places.distances.start), count: places.count, out: values.start)
     }
 }

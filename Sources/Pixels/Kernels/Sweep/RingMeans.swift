@@ -8,8 +8,8 @@ protocol RingMeans: AnyObject {
     ///   - across, along: each pixel's ring, and where on it its window begins.
     ///   - target: receives four values for each.
     func interpolate(
-        _ positions: Range<Int>, across: UnsafePointer<Double>, along: UnsafePointer<Double>, count: Int,
-        into target: UnsafeMutablePointer<Float>)
+        _ positions: Range<Int>, across: Row<Double>, along: Row<Double>, count: Int,
+        into target: MutableRow<Float>)
 }
 
 /// What is the same for all of a spin's bands.
@@ -20,9 +20,7 @@ struct RingContext {
     /// Of an arc.
     let degrees: Double
 
-    func withCenter(_ body: (UnsafePointer<Double>) -> Void) {
-        [center.x, center.y].withUnsafeBufferPointer { if let base = $0.baseAddress { body(base) } }
-    }
+    var centerPoint: [Double] { [center.x, center.y] }
 }
 
 /// Of 8 and 16-bit samples: running sums in whole numbers, which go on from batch to batch around the centre.
@@ -31,8 +29,8 @@ final class RingSums: RingMeans {
     private let band: SpinBand
     private let rings: Range<Int>
     private let directions: RingDirections
-    private let scratch = WorkBuffer<UInt8>(count: 1024)
-    private var sums = WorkBuffer<UInt32>(count: 0)
+    private let scratch = RowBuffer<UInt8>(count: 1024)
+    private var sums = RowBuffer<UInt32>(count: 0)
     /// Sums that a ring has room for.
     private var capacity = 0
     /// The samples before which sums end that are there; the first one is the ring's first.
@@ -52,14 +50,14 @@ final class RingSums: RingMeans {
     var batch: Int { 4096 }
 
     func interpolate(
-        _ positions: Range<Int>, across: UnsafePointer<Double>, along: UnsafePointer<Double>, count: Int,
-        into target: UnsafeMutablePointer<Float>
+        _ positions: Range<Int>, across: Row<Double>, along: Row<Double>, count: Int,
+        into target: MutableRow<Float>
     ) {
         cover(positions.lowerBound..<positions.upperBound + band.window)
         let scale: Float = context.picture.bytesPerSample == 1 ? 1.0 / 256 : 1
         context.operations.interpolateRings(
-            sums.base, 4 * capacity, rings.lowerBound, held.lowerBound, band.window, across, along, count, scale, target
-        )
+            Row(sums.start), stride: 4 * capacity, firstRing: rings.lowerBound, firstSample: held.lowerBound,
+            window: band.window, across: across, along: along, count: count, scale: scale, out: target)
     }
 
     private func cover(_ wanted: Range<Int>) {
@@ -69,7 +67,7 @@ final class RingSums: RingMeans {
         if wanted.upperBound - held.lowerBound > capacity { makeRoom(for: wanted) }
         if held.isEmpty {
             for ring in 0..<rings.count {
-                (sums.base + 4 * ring * capacity).update(repeating: 0, count: 4)
+                (sums.start + 4 * ring * capacity).update(repeating: 0, count: 4)
             }
             held = wanted.lowerBound..<wanted.lowerBound + 1
         }
@@ -81,28 +79,33 @@ final class RingSums: RingMeans {
     /// Moves the sums that are still wanted to the front.
     private func makeRoom(for wanted: Range<Int>) {
         let kept = held.clamped(to: wanted)
-        let (old, oldCapacity, skipped) = (sums, capacity, kept.lowerBound - held.lowerBound)
+        let (oldCapacity, skipped) = (capacity, kept.lowerBound - held.lowerBound)
+        func move(from old: MutableRow<UInt32>, to new: MutableRow<UInt32>) {
+            for ring in 0..<rings.count where !kept.isEmpty {
+                (new + 4 * ring * capacity).update(
+                    from: Row(old + 4 * (ring * oldCapacity + skipped)), count: 4 * kept.count)
+            }
+        }
         if capacity < wanted.count {
             capacity = 2 * wanted.count
-            sums = WorkBuffer(count: 4 * capacity * rings.count)
-        }
-        for ring in 0..<rings.count where !kept.isEmpty {
-            (sums.base + 4 * ring * capacity).update(
-                from: old.base + 4 * (ring * oldCapacity + skipped), count: 4 * kept.count)
+            let larger = RowBuffer<UInt32>(count: 4 * capacity * rings.count)
+            move(from: sums.start, to: larger.start)
+            sums = larger
+        } else {
+            move(from: sums.start, to: sums.start)
         }
         held = kept.isEmpty ? wanted.lowerBound..<wanted.lowerBound : kept
     }
 
     private func sample(_ range: Range<Int>) {
         let (picture, coarse) = (context.picture, directions.blocks(of: range))
-        let target = sums.base + 4 * (range.lowerBound + 1 - held.lowerBound)
-        context.withCenter { center in
-            for (index, ring) in rings.enumerated() {
-                context.operations.sumRing(
-                    picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table,
-                    picture.facts, center, Double(ring) / band.density, coarse, directions.fine.base,
-                    range.lowerBound & 63, range.count, scratch.base, target + 4 * index * capacity)
-            }
+        let target = sums.start + 4 * (range.lowerBound + 1 - held.lowerBound)
+        let center = context.centerPoint
+        for (index, ring) in rings.enumerated() {
+            context.operations.sumRing(
+                picture, center: center, radius: Double(ring) / band.density, coarse: coarse,
+                fine: Row(directions.fine.start), first: range.lowerBound & 63, count: range.count,
+                scratch: scratch.start, sums: target + 4 * index * capacity)
         }
     }
 }
@@ -115,7 +118,7 @@ final class RingAverages: RingMeans {
     private let rings: Range<Int>
     private let directions: RingDirections
     private let room: LineRoom
-    private var means = WorkBuffer<Float>(count: 0)
+    private var means = RowBuffer<Float>(count: 0)
 
     init(_ context: RingContext, _ band: SpinBand, _ rings: Range<Int>, _ room: LineRoom) {
         self.context = context
@@ -129,30 +132,31 @@ final class RingAverages: RingMeans {
     var batch: Int { 16 * max(512, 4 * band.window) }
 
     func interpolate(
-        _ positions: Range<Int>, across: UnsafePointer<Double>, along: UnsafePointer<Double>, count: Int,
-        into target: UnsafeMutablePointer<Float>
+        _ positions: Range<Int>, across: Row<Double>, along: Row<Double>, count: Int,
+        into target: MutableRow<Float>
     ) {
         let stride = 4 * positions.count
-        if means.count < stride * rings.count { means = WorkBuffer(count: stride * rings.count * 5 / 4) }
+        if means.count < stride * rings.count { means = RowBuffer(count: stride * rings.count * 5 / 4) }
         room.reserve(positions.count + band.window)
-        for (index, ring) in rings.enumerated() { average(ring, positions, into: means.base + stride * index) }
+        for (index, ring) in rings.enumerated() { average(ring, positions, into: means.start + stride * index) }
         context.operations.interpolateLines(
-            means.base, stride, rings.lowerBound, positions.lowerBound, across, along, count, target)
+            Row(means.start), stride: stride, firstLine: rings.lowerBound, firstSample: positions.lowerBound,
+            across: across, along: along, count: count, out: target)
     }
 
-    private func average(_ ring: Int, _ positions: Range<Int>, into target: UnsafeMutablePointer<Float>) {
-        let (picture, samples) = (context.picture, room.samples.base)
+    private func average(_ ring: Int, _ positions: Range<Int>, into target: MutableRow<Float>) {
+        let (picture, samples) = (context.picture, room.samples.start)
         let range = positions.lowerBound..<positions.upperBound + band.window - 1
         let coarse = directions.blocks(of: range)
-        context.withCenter { center in
-            context.operations.sampleRing(
-                picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
-                center, Double(ring) / band.density, coarse, directions.fine.base, range.lowerBound & 63, range.count,
-                samples)
-        }
+        context.operations.sampleRing(
+            picture, center: context.centerPoint, radius: Double(ring) / band.density, coarse: coarse,
+            fine: Row(directions.fine.start), first: range.lowerBound & 63, count: range.count, out: samples)
         let phase = range.lowerBound % band.window
-        context.operations.sumBlocks(samples, range.count, phase, band.window, room.heads.base, room.tails.base)
+        context.operations.sumBlocks(
+            Row(samples), count: range.count, phase: phase, length: band.window, heads: room.heads.start,
+            tails: room.tails.start)
         context.operations.slideMeans(
-            room.heads.base, room.tails.base, phase, band.window, positions.count, target)
+            heads: Row(room.heads.start), tails: Row(room.tails.start), phase: phase, length: band.window,
+            count: positions.count, out: target)
     }
 }

@@ -55,12 +55,12 @@ struct RingRenderer {
         places.find(scaleOfDistances: band.density, scaleOfTurns: 360 / context.degrees * Double(band.window))
         let values = batch.values(places.count)
         means.interpolate(
-            batch.positions(places.turns.base), across: places.distances.base, along: places.turns.base,
-            count: places.count, into: values)
+            batch.positions(Row(places.turns.start)), across: Row(places.distances.start),
+            along: Row(places.turns.start), count: places.count, into: values)
         var first = 0
         for run in batch.runs {
             let place = (run.y - area.y) * area.width + run.columns.lowerBound - area.x
-            result.store(values + 4 * first, at: place, count: run.columns.count, context.operations)
+            result.store(Row(values + 4 * first), at: place, count: run.columns.count, context.operations)
             first += run.columns.count
         }
         batch.removeAll()
@@ -117,10 +117,10 @@ struct PixelRun {
 }
 
 /// Pixels that are rendered together.
-private struct PixelBatch {
+private struct PixelBatch: ~Copyable {
     private(set) var runs: [PixelRun] = []
     private(set) var count = 0
-    private var room = WorkBuffer<Float>(count: 0)
+    private var room = RowBuffer<Float>(count: 0)
 
     mutating func append(_ run: PixelRun) {
         runs.append(run)
@@ -133,13 +133,13 @@ private struct PixelBatch {
     }
 
     /// Room for four values a pixel.
-    mutating func values(_ count: Int) -> UnsafeMutablePointer<Float> {
-        if room.count < 4 * count { room = WorkBuffer(count: 5 * count) }
-        return room.base
+    mutating func values(_ count: Int) -> MutableRow<Float> {
+        if room.count < 4 * count { room = RowBuffer(count: 5 * count) }
+        return room.start
     }
 
     /// The samples that are read along a ring. Directions rise or fall along a run, so that its ends tell.
-    func positions(_ along: UnsafePointer<Double>) -> Range<Int> {
+    func positions(_ along: Row<Double>) -> Range<Int> {
         var (least, greatest, first) = (Double.infinity, 0.0, 0)
         for run in runs {
             let ends = (along[first], along[first + run.columns.count - 1])

@@ -108,17 +108,13 @@ extension Spin: SweepPath {
 
     func averageDirectly(
         _ picture: SweptPicture, _ operations: RowOperations, turns: [Double], x: Int, y: Int, count: Int,
-        into target: UnsafeMutablePointer<Float>
+        into target: MutableRow<Float>
     ) {
         let last = Double(turns.count / 4 - 1)
-        [center.x, center.y, steepness, directRadius, last].withUnsafeBufferPointer { center in
-            turns.withUnsafeBufferPointer { turns in
-                guard let center = center.baseAddress, let turns = turns.baseAddress else { return }
-                operations.spinDirectly(
-                    picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table,
-                    picture.facts, center, turns, x, y, count, target)
-            }
-        }
+        operations.spinDirectly(
+            picture, center: [center.x, center.y, steepness, directRadius, last], turns: turns, x: x, y: y,
+            count: count,
+            out: target)
     }
 
     func averageOnLines(

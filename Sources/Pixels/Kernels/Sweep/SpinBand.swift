@@ -63,8 +63,8 @@ struct SpinBand {
 /// short tables.
 final class RingDirections {
     /// Cosines, then sines.
-    let fine = WorkBuffer<Double>(count: 128)
-    private var coarse = WorkBuffer<Double>(count: 0)
+    let fine = RowBuffer<Double>(count: 128)
+    private var coarse = RowBuffer<Double>(count: 0)
     private let degrees: Double
     private let window: Double
 
@@ -74,21 +74,21 @@ final class RingDirections {
         self.window = Double(window)
         for index in 0..<64 {
             let turn = DeterministicMath.sinCos(degrees: degrees * Double(index) / self.window)
-            fine.base[index] = turn.cos
-            fine.base[index + 64] = turn.sin
+            fine[index] = turn.cos
+            fine[index + 64] = turn.sin
         }
     }
 
     /// The blocks of 64 that some directions lie in: cosine and sine of each block's first one. Lent until the next call.
-    func blocks(of directions: Range<Int>) -> UnsafePointer<Double> {
+    func blocks(of directions: Range<Int>) -> Row<Double> {
         let blocks = directions.lowerBound >> 6..<(directions.upperBound - 1) >> 6 + 1
-        if coarse.count < 2 * blocks.count { coarse = WorkBuffer(count: 4 * blocks.count) }
+        if coarse.count < 2 * blocks.count { coarse = RowBuffer(count: 4 * blocks.count) }
         for (index, block) in blocks.enumerated() {
             let place = (Double(64 * block) + 0.5) / window - 0.5
             let turn = DeterministicMath.sinCos(degrees: degrees * place)
-            coarse.base[2 * index] = turn.cos
-            coarse.base[2 * index + 1] = turn.sin
+            coarse[2 * index] = turn.cos
+            coarse[2 * index + 1] = turn.sin
         }
-        return UnsafePointer(coarse.base)
+        return Row(coarse.start)
     }
 }

@@ -34,24 +34,24 @@ struct Sweep<Path: SweepPath>: WorkingKernel {
     ) {
         let channels = reader.layout.channels
         let long = averageOnLines(picture, reader, area)
-        let direct = WorkBuffer<Float>(count: 4 * area.width)
-        let stride = (area.width + 63) & ~31
-        let planes = WorkBuffer<Float>(count: stride * channels)
+        let direct = RowBuffer<Float>(count: 4 * area.width)
+        let planes = PlaneBuffer(area.columns, channels: channels)
         let turns = path.turns(in: area)
         for y in area.rows {
             let short = path.directColumns(y: y).clamped(to: area.columns)
             if !short.isEmpty {
                 path.averageDirectly(
-                    picture, operations, turns: turns, x: short.lowerBound, y: y, count: short.count, into: direct.base)
+                    picture, operations, turns: turns, x: short.lowerBound, y: y, count: short.count, into: direct.start
+                )
             }
             for channel in 0..<channels {
-                let plane = planes.base + channel * stride
+                let plane = planes.plane(channel)
                 long?.read(row: y - area.y, channel: channel, into: plane)
-                for (index, x) in short.enumerated() { plane[x - area.x] = direct.base[4 * index + channel] }
+                for (index, x) in short.enumerated() {
+                    plane[unchecked: x - area.x] = direct[unchecked: 4 * index + channel]
+                }
             }
-            sink.write(
-                PlaneRow(
-                    planes.base, stride: stride, count: area.width, channels: channels, x: area.x, y: y, operations))
+            sink.write(planes.row(y, operations))
         }
     }
 

@@ -20,7 +20,7 @@ protocol SweepPath: Sendable {
     /// Averages on the paths themselves; see `zoomDirectly` and `spinDirectly`.
     func averageDirectly(
         _ picture: SweptPicture, _ operations: RowOperations, turns: [Double], x: Int, y: Int, count: Int,
-        into target: UnsafeMutablePointer<Float>)
+        into target: MutableRow<Float>)
 
     /// Averages all pixels of `area` that are not averaged directly, on lines that they share: rings around the centre, or rays from
     /// it. Which lines there are depends on the centre and the picture alone, so that all tiles see the same.
@@ -105,15 +105,15 @@ package struct SweepCenter: Hashable, Sendable {
 
 /// Memory for the samples of one line, and for their sums.
 final class LineRoom {
-    private(set) var samples = WorkBuffer<Float>(count: 0)
-    private(set) var heads = WorkBuffer<Float>(count: 0)
-    private(set) var tails = WorkBuffer<Float>(count: 0)
+    private(set) var samples = RowBuffer<Float>(count: 0)
+    private(set) var heads = RowBuffer<Float>(count: 0)
+    private(set) var tails = RowBuffer<Float>(count: 0)
 
     /// - Parameter count: of samples.
     func reserve(_ count: Int) {
         guard samples.count < 4 * count else { return }
-        samples = WorkBuffer(count: 6 * count)
-        heads = WorkBuffer(count: 6 * count)
-        tails = WorkBuffer(count: 6 * count)
+        samples = RowBuffer(count: 6 * count)
+        heads = RowBuffer(count: 6 * count)
+        tails = RowBuffer(count: 6 * count)
     }
 }

@@ -43,7 +43,7 @@ struct SweptPicture {
     /// Nil where samples are taken as they are.
     private static func withTable(_ table: [Double], _ body: (UnsafePointer<Double>?) -> Void) {
         guard !table.isEmpty else { return body(nil) }
-        table.withBase { body($0) }
+        table.withRow { body($0.pointer) }
     }
 
     private static func facts(_ source: KernelSource, layout: PixelLayout, _ area: PixelRect) -> [Int] {

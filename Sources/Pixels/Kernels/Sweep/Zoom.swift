@@ -71,14 +71,10 @@ extension Zoom: SweepPath {
 
     func averageDirectly(
         _ picture: SweptPicture, _ operations: RowOperations, turns: [Double], x: Int, y: Int, count: Int,
-        into target: UnsafeMutablePointer<Float>
+        into target: MutableRow<Float>
     ) {
-        [center.x, center.y, amount, Self.longestDirect].withUnsafeBufferPointer { center in
-            guard let center = center.baseAddress else { return }
-            operations.zoomDirectly(
-                picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
-                center, x, y, count, target)
-        }
+        operations.zoomDirectly(
+            picture, center: [center.x, center.y, amount, Self.longestDirect], x: x, y: y, count: count, out: target)
     }
 
     func averageOnLines(
@@ -87,8 +83,9 @@ extension Zoom: SweepPath {
         let rays = ZoomRays(center, amount: amount, from: directRadius, upTo: farthest)
         let groups = PixelGroups(rays, self, area, operations)
         let renderer = RayRenderer(picture, rays, center, operations)
-        for group in 0..<rays.groupCount where !groups[group].isEmpty {
+        for group in 0..<rays.groupCount {
             let pixels = groups[group]
+            guard pixels.count > 0 else { continue }
             renderer.render(group, pixels, in: area)
             result.store(renderer.values, at: pixels, operations)
         }

@@ -68,27 +68,27 @@ struct ZoomRays {
     ///   - target: receives four values for each.
     func average(
         _ picture: SweptPicture, _ operations: RowOperations, _ octave: Octave, line: Int, positions: Range<Int>,
-        _ room: LineRoom, into target: UnsafeMutablePointer<Float>
+        _ room: LineRoom, into target: MutableRow<Float>
     ) {
         let ends = [positions.lowerBound, positions.upperBound - 1].flatMap { [Double($0), Double($0) * (1 - amount)] }
         let first = Int((ends.min() ?? 0).rounded(.down)) - 1
         let count = Int((ends.max() ?? 0).rounded(.up)) + 2 - first
         room.reserve(count)
-        let samples = room.samples.base
+        let samples = room.samples.start
         let direction = DeterministicMath.sinCos(
             degrees: 360 * Double(line.modulo(octave.rays)) / Double(octave.rays))
-        [center.x, center.y].withUnsafeBufferPointer { center in
-            guard let center = center.baseAddress else { return }
-            operations.sampleRay(
-                picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
-                center, direction.cos / Self.samplesPerPixel, direction.sin / Self.samplesPerPixel, first, count,
-                samples)
-        }
+        operations.sampleRay(
+            picture, center: [center.x, center.y], stepX: direction.cos / Self.samplesPerPixel,
+            stepY: direction.sin / Self.samplesPerPixel, first: first, count: count, out: samples)
         let length = 1 << octave.blockBits
-        operations.sumBlocks(samples, count, first & (length - 1), length, room.heads.base, room.tails.base)
+        operations.sumBlocks(
+            Row(samples), count: count, phase: first & (length - 1), length: length, heads: room.heads.start,
+            tails: room.tails.start)
+        // The centre's sample, which the loop counts from, may lie outside.
         let origin = -4 * first
         operations.zoomMeans(
-            samples + origin, room.heads.base + origin, room.tails.base + origin, octave.blockBits, 1 - amount,
-            positions.lowerBound, positions.count, target)
+            Row(samples).moved(unchecked: origin), heads: Row(room.heads.start).moved(unchecked: origin),
+            tails: Row(room.tails.start).moved(unchecked: origin), blockBits: octave.blockBits, factor: 1 - amount,
+            first: positions.lowerBound, count: positions.count, out: target)
     }
 }

@@ -15,7 +15,7 @@ struct FixedLevel {
     /// Adds 128 times the working values.
     func addRows(of rect: PixelRect, to sums: PlaneSums) {
         let channels = reader.layout.channels
-        let planes = WorkBuffer<Float>(count: rect.width * channels)
+        let planes = RowBuffer<Float>(count: rect.width * channels)
         FixedPoint.withBytes(of: reader.source, columns: rect.columns) { bytes in
             for part in FixedPyramid.parts(of: rect, channels: channels, reach: design.reach) {
                 FixedPyramid(
@@ -23,11 +23,12 @@ struct FixedLevel {
                 ).renderWords { y, words in
                     for channel in 0..<channels {
                         operations.loadWordPlane(
-                            words + channel, channels, nil, part.width, planes.base + channel * part.width)
+                            words + channel, channels: channels, alpha: nil, count: part.width,
+                            plane: planes.start + channel * part.width)
                     }
                     sums.add(
                         PlaneRow(
-                            planes.base, stride: part.width, count: part.width, channels: channels, x: part.x, y: y,
+                            planes.start, stride: part.width, count: part.width, channels: channels, x: part.x, y: y,
                             operations))
                 }
             }

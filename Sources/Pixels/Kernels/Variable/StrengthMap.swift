@@ -41,34 +41,34 @@ struct StrengthRows {
     }
 
     /// - Parameter row: has room for a value for each column.
-    func fill(_ row: UnsafeMutablePointer<UInt16>, y: Int) {
+    func fill(_ row: MutableRow<UInt16>, y: Int) {
         switch map {
         case .gradient(let gradient):
             for (index, x) in columns.enumerated() { row[index] = gradient.strength(x: x, y: y) }
         case .picture(let picture):
             let place = StrengthPlace(y, extent.rows, in: picture.height)
-            picture.samples.withUnsafeBufferPointer { samples in
-                guard let base = samples.baseAddress else { return }
-                fill(row, base + place.low * picture.width, base + place.high * picture.width, place.share)
+            picture.samples.withRow { samples in
+                fill(row, samples + place.low * picture.width, samples + place.high * picture.width, place.share)
             }
         }
     }
 
     private func fill(
-        _ row: UnsafeMutablePointer<UInt16>, _ upper: UnsafePointer<UInt16>, _ lower: UnsafePointer<UInt16>,
+        _ row: MutableRow<UInt16>, _ upper: Row<UInt16>, _ lower: Row<UInt16>,
         _ down: Double
     ) {
-        places.withUnsafeBufferPointer { places in
-            for (index, place) in places.enumerated() {
-                let (left, right, along) = (place.low, place.high, place.share)
-                if down == 0, along == 0 {
-                    row[index] = upper[left]
-                    continue
-                }
-                let above = Double(upper[left]) * (1 - along) + Double(upper[right]) * along
-                let below = Double(lower[left]) * (1 - along) + Double(lower[right]) * along
-                row[index] = UInt16(above * (1 - down) + below * down + 0.5)
+        precondition(places.count <= row.count, "a row has room for all columns")
+        let places = self.places.span
+        for index in places.indices {
+            let place = places[index]
+            let (left, right, along) = (place.low, place.high, place.share)
+            if down == 0, along == 0 {
+                row[unchecked: index] = upper[unchecked: left]
+                continue
             }
+            let above = Double(upper[unchecked: left]) * (1 - along) + Double(upper[unchecked: right]) * along
+            let below = Double(lower[unchecked: left]) * (1 - along) + Double(lower[unchecked: right]) * along
+            row[unchecked: index] = UInt16(above * (1 - down) + below * down + 0.5)
         }
     }
 }
@@ -100,12 +100,12 @@ extension GrayPicture {
             .low...StrengthPlace(
                 rect.bottom - 1, extent.rows, in: height
             ).high
-        return samples.withUnsafeBufferPointer { samples in
-            var most: UInt16 = 0
-            for y in rows {
-                for x in columns { most = max(most, samples[y * width + x]) }
-            }
-            return Int(most)
+        let samples = self.samples.span
+        var most: UInt16 = 0
+        for y in rows {
+            let row = samples.extracting(y * width..<(y + 1) * width)
+            for x in columns { most = max(most, row[unchecked: x]) }
         }
+        return Int(most)
     }
 }

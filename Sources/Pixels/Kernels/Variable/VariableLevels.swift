@@ -136,7 +136,7 @@ extension VariableLevels {
     }
 
     /// Writes a node's weight for each strength of a range into a table of all strengths.
-    func fill(_ table: UnsafeMutablePointer<Float>, node: Int, strengths: ClosedRange<Int>, scale: Float) {
+    func fill(_ table: MutableRow<Float>, node: Int, strengths: ClosedRange<Int>, scale: Float) {
         for strength in strengths {
             let offset = node - Int(first[strength])
             table[strength] = (0..<points).contains(offset) ? weights[strength * points + offset] * scale : 0

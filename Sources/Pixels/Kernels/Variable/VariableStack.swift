@@ -61,10 +61,10 @@ private final class VariablePart {
             map.fill(row, y: y)
             var (low, high) = (Int.max, 0)
             for (block, start) in starts.enumerated() {
-                var (lowest, highest) = (row[start], row[start])
+                var (lowest, highest) = (row[unchecked: start], row[unchecked: start])
                 for x in start..<min(start + Self.block, rect.width) {
-                    lowest = min(lowest, row[x])
-                    highest = max(highest, row[x])
+                    lowest = min(lowest, row[unchecked: x])
+                    highest = max(highest, row[unchecked: x])
                 }
                 (low, high) = (min(low, Int(lowest)), max(high, Int(highest)))
                 (least[block], most[block]) = (min(least[block], Int(lowest)), max(most[block], Int(highest)))

@@ -22,9 +22,9 @@ enum WholeWords {
                 preconditionFailure("16-bit samples in and out")
             }
             let rect = target.rect
-            own.samples.withUnsafeBufferPointer { from in
-                target.samples.withUnsafeMutableBufferPointer { to in
-                    guard let to = to.baseAddress, !rect.isEmpty else { return }
+            own.samples.withRow { from in
+                target.samples.withMutableRow { to in
+                    guard !rect.isEmpty else { return }
                     let writer = WordRowWriter(to, rect: rect, channels: own.layout.channels, .of(level))
                     body(WordSource(source, samples: from), writer)
                     writer.finish()
@@ -41,10 +41,10 @@ final class WordSource {
     private let columns: AxisTable
     private let rows: AxisTable
     private let stride: Int
-    private let samples: UnsafeBufferPointer<UInt16>
+    private let samples: Row<UInt16>
 
     /// - Parameter samples: the raster's; they outlive this object.
-    init(_ source: KernelSource, samples: UnsafeBufferPointer<UInt16>) {
+    init(_ source: KernelSource, samples: Row<UInt16>) {
         self.samples = samples
         columns = source.columns
         rows = source.rows
@@ -69,12 +69,11 @@ final class WordSource {
         }
 
         /// Copies the row at `y`.
-        func copy(_ y: Int, to target: UnsafeMutablePointer<UInt16>) {
+        func copy(_ y: Int, to target: MutableRow<UInt16>) {
             let (channels, position) = (source.channels, source.rows[y])
             if position < 0 || !isWhole { target.update(repeating: 0, count: wanted.count * channels) }
-            guard position >= 0, let row = source.samples.baseAddress.map({ $0 + position * source.stride }) else {
-                return
-            }
+            guard position >= 0 else { return }
+            let row = source.samples + position * source.stride
             for run in runs {
                 (target + run.offset * channels).update(
                     from: row + run.position * channels, count: run.count * channels)
@@ -82,13 +81,13 @@ final class WordSource {
         }
 
         /// The row at `y`, in place where its columns lie side by side, or else copied.
-        func row(_ y: Int, _ room: WorkBuffer<UInt16>) -> UnsafePointer<UInt16> {
+        func row(_ y: Int, _ room: MutableRow<UInt16>) -> Row<UInt16> {
             let position = source.rows[y]
-            if isWhole, runs.count == 1, position >= 0, let base = source.samples.baseAddress {
-                return base + position * source.stride + runs[0].position * source.channels
+            if isWhole, runs.count == 1, position >= 0 {
+                return source.samples + position * source.stride + runs[0].position * source.channels
             }
-            copy(y, to: room.base)
-            return UnsafePointer(room.base)
+            copy(y, to: room)
+            return Row(room)
         }
     }
 }
@@ -98,35 +97,32 @@ final class WordRowWriter {
     let rect: PixelRect
     let operations: RowOperations
     private let channels: Int
-    private let target: UnsafeMutablePointer<UInt16>
-    private let room: WorkBuffer<UInt16>
+    private let target: MutableRow<UInt16>
+    private let room: RowBuffer<UInt16>
     private let streams: Bool
 
     /// - Parameter target: all samples of the rectangle, rows without padding.
     init(
-        _ target: UnsafeMutablePointer<UInt16>, rect: PixelRect, channels: Int, _ operations: RowOperations
+        _ target: MutableRow<UInt16>, rect: PixelRect, channels: Int, _ operations: RowOperations
     ) {
         self.target = target
         self.rect = rect
         self.channels = channels
         self.operations = operations
-        room = WorkBuffer(count: rect.width * channels + 128)
+        room = RowBuffer(count: rect.width * channels + 128)
         streams = ByteRowWriter.streams(2 * rect.area * channels)
     }
 
     /// Room for a row and 128 values behind it.
-    var row: UnsafeMutablePointer<UInt16> { room.base }
+    var row: MutableRow<UInt16> { room.start }
 
     /// Where a row belongs, for loops that write nothing beyond its end.
-    func inPlace(y: Int) -> UnsafeMutablePointer<UInt16> { target + (y - rect.y) * rect.width * channels }
+    func inPlace(y: Int) -> MutableRow<UInt16> { target + (y - rect.y) * rect.width * channels }
 
     /// Puts a part of ``row`` where it belongs.
     func store(columns: Range<Int>, y: Int) {
         let to = inPlace(y: y) + (columns.lowerBound - rect.x) * channels
-        let bytes = 2 * columns.count * channels
-        operations.storeRow(
-            UnsafeRawPointer(room.base).assumingMemoryBound(to: UInt8.self), bytes, streams,
-            UnsafeMutableRawPointer(to).assumingMemoryBound(to: UInt8.self))
+        operations.storeRow(Row(row), count: columns.count * channels, streams: streams, out: to)
     }
 
     /// Makes all rows visible to other threads.

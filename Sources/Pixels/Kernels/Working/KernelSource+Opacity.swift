@@ -10,8 +10,10 @@ extension KernelSource {
         guard raster.layout == layout, !columns.positions.contains(AxisTable.transparent),
             !rows.positions.contains(AxisTable.transparent)
         else { return false }
-        return raster.samples.withUnsafeBufferPointer { samples in
-            samples.baseAddress.map { operations.isOpaque($0, layout.channels, raster.rect.area) } ?? false
+        var isOpaque = false
+        raster.samples.withRow {
+            isOpaque = operations.isOpaque($0, channels: layout.channels, pixels: raster.rect.area)
         }
+        return isOpaque
     }
 }

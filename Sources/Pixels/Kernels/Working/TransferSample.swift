@@ -52,12 +52,3 @@ extension Float: TransferSample {
         self.init(rounding: tones.isSRGB ? SRGBCurve.encode(linear) : tones.curve(channel).encode(linear))
     }
 }
-
-extension [Double] {
-    /// Lends the address of the first of a table's values.
-    func withBase(_ body: (UnsafePointer<Double>) -> Void) {
-        withUnsafeBufferPointer { buffer in
-            if let base = buffer.baseAddress { body(base) }
-        }
-    }
-}

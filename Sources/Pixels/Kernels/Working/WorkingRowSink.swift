@@ -14,7 +14,9 @@ extension WorkingRowSink {
         var values = [Double](repeating: 0, count: planes.count * planes.channels)
         for channel in 0..<planes.channels {
             let plane = planes.plane(channel)
-            for index in 0..<planes.count { values[index * planes.channels + channel] = Double(plane[index]) }
+            for index in 0..<planes.count {
+                values[index * planes.channels + channel] = Double(plane[unchecked: index])
+            }
         }
         write(values.span, x: planes.x, y: planes.y)
     }
@@ -22,7 +24,7 @@ extension WorkingRowSink {
 
 /// Working values of neighbouring pixels of a row, a plane for each channel; lent for a call.
 package struct PlaneRow {
-    private let first: UnsafeMutablePointer<Float>
+    private let first: MutableRow<Float>
     private let stride: Int
     let count: Int
     let channels: Int
@@ -34,7 +36,7 @@ package struct PlaneRow {
     ///   - first: the first pixel of the first plane; the sink may round the last plane in place.
     ///   - stride: values from a plane to the next.
     init(
-        _ first: UnsafeMutablePointer<Float>, stride: Int, count: Int, channels: Int, x: Int, y: Int,
+        _ first: MutableRow<Float>, stride: Int, count: Int, channels: Int, x: Int, y: Int,
         _ operations: RowOperations
     ) {
         self.first = first
@@ -46,5 +48,5 @@ package struct PlaneRow {
         self.operations = operations
     }
 
-    func plane(_ channel: Int) -> UnsafeMutablePointer<Float> { first + channel * stride }
+    func plane(_ channel: Int) -> MutableRow<Float> { first + channel * stride }
 }

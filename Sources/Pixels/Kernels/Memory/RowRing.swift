@@ -12,8 +12,7 @@ final class RowRing<Sample: BitwiseCopyable> {
     /// The next row to be made.
     var next: Int
 
-    private let memory: WorkBuffer<Sample>
-    private let base: UnsafeMutablePointer<Sample>
+    private let memory: RowBuffer<Sample>
     private let mask: Int
     private let margin: Int
     private let origin: Int
@@ -41,8 +40,7 @@ final class RowRing<Sample: BitwiseCopyable> {
         planeStride = (origin + (columns.count + margin) * channels + Self.slack + 31) & ~31
         let whole = planeStride * planes
         stride = whole / 32 % 2 == 0 ? whole + 32 : whole
-        memory = WorkBuffer(count: stride * held)
-        base = memory.base + origin
+        memory = RowBuffer(count: stride * held)
     }
 
     /// Whether a row that may be asked for, the first or the last one in its place, is still to be made.
@@ -50,41 +48,62 @@ final class RowRing<Sample: BitwiseCopyable> {
 
     /// The first pixel of a row.
     @inline(__always)
-    func row(_ y: Int) -> UnsafeMutablePointer<Sample> {
-        let place = min(max(y, rows.lowerBound), rows.upperBound &- 1) &- rows.lowerBound
-        return base + (place & mask) &* stride
-    }
+    func row(_ y: Int) -> MutableRow<Sample> { rowInside(min(max(y, rows.lowerBound), rows.upperBound &- 1)) }
 
     /// The same for a row that is neither above the first nor below the last, without the test.
     @inline(__always)
-    func rowInside(_ y: Int) -> UnsafeMutablePointer<Sample> {
-        base + ((y &- rows.lowerBound) & mask) &* stride
+    func rowInside(_ y: Int) -> MutableRow<Sample> {
+        memory.start.moved(unchecked: origin &+ ((y &- rows.lowerBound) & mask) &* stride)
     }
 
     /// The pixel at a column that lies in the row or its margin.
     @inline(__always)
-    func pixel(x: Int, y: Int) -> UnsafeMutablePointer<Sample> {
-        row(y) + (x &- columns.lowerBound) &* channels
-    }
+    func pixel(x: Int, y: Int) -> MutableRow<Sample> { row(y) + (x &- columns.lowerBound) &* channels }
+
+    /// The first pixel of a plane of a row.
+    @inline(__always)
+    func plane(_ plane: Int, y: Int) -> MutableRow<Sample> { row(y) + plane &* planeStride }
 
     /// The start of a row's memory, margins included, and how many values it has.
-    func whole(_ y: Int) -> UnsafeMutablePointer<Sample> { row(y) - origin }
+    func whole(_ y: Int) -> MutableRow<Sample> { row(y) - origin }
     var wholeCount: Int { planeStride * planes }
     /// Values from ``whole(_:)`` to the row's first pixel.
     var lead: Int { origin }
 
     /// Repeats the first and the last pixel of a row through its margins.
     func pad(_ y: Int) {
+        let count = margin &* channels
         for plane in 0..<planes {
-            let first = row(y) + plane * planeStride
-            let last = first + (columns.count - 1) * channels
-            let count = margin &* channels
+            // The left margin, the row, and the right margin.
+            let start = self.plane(plane, y: y) - count
+            let end = count + columns.count * channels
+            precondition(end + count <= start.count, "margins lie in the memory")
             var index = 0
             while index < count {  // each pixel from the one beside it
-                first[-1 &- index] = first[channels &- 1 &- index]
-                last[channels &+ index] = last[index]
+                start[unchecked: count &- 1 &- index] = start[unchecked: count &+ channels &- 1 &- index]
+                start[unchecked: end &+ index] = start[unchecked: end &- channels &+ index]
                 index &+= 1
             }
         }
+    }
+}
+
+/// A row of a ring, from one of its pixels on; lent until the ring has moved past it.
+struct RingRow {
+    private let start: MutableRow<Float>
+    private let planeStride: Int
+    private let planeCount: Int
+
+    /// - Parameter x: a column; nil is the first.
+    init(_ ring: RowRing<Float>, _ y: Int, x: Int? = nil) {
+        start = ring.pixel(x: x ?? ring.columns.lowerBound, y: y)
+        (planeStride, planeCount) = (ring.planeStride, ring.planes)
+    }
+
+    func plane(_ plane: Int) -> MutableRow<Float> { start + plane * planeStride }
+
+    /// As a row of the picture.
+    func planes(_ count: Int, x: Int, y: Int, _ operations: RowOperations) -> PlaneRow {
+        PlaneRow(start, stride: planeStride, count: count, channels: planeCount, x: x, y: y, operations)
     }
 }

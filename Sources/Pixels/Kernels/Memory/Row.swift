@@ -1,0 +1,149 @@
+/// Where a loop reads: the values of some memory from one of them on. Lent for a call.
+///
+/// It moves as a pointer does, but not beyond its memory: a wrong offset stops the process. Loops of `RowKernels` take the pointer.
+struct Row<Value: BitwiseCopyable> {
+    let pointer: UnsafePointer<Value>
+    /// Values of the memory before the pointer, and from it on.
+    private let before: Int
+    let count: Int
+
+    fileprivate init(_ pointer: UnsafePointer<Value>, before: Int, count: Int) {
+        (self.pointer, self.before, self.count) = (pointer, before, count)
+    }
+
+    init(_ row: MutableRow<Value>) {
+        self.init(UnsafePointer(row.pointer), before: row.before, count: row.count)
+    }
+
+    /// Where `count` values lie.
+    @inline(__always)
+    func pointer(for count: Int) -> UnsafePointer<Value> {
+        precondition(count <= self.count, "a row has the values that are read")
+        return pointer
+    }
+
+    @inline(__always)
+    static func + (row: Row, offset: Int) -> Row {
+        precondition(offset >= -row.before && offset <= row.count, "a row moves within its memory")
+        return row.moved(unchecked: offset)
+    }
+
+    @inline(__always)
+    static func - (row: Row, offset: Int) -> Row { row + -offset }
+
+    /// Without the check: for offsets that follow from the sizes of the memory, in loops over pixels or over large windows.
+    @inline(__always)
+    func moved(unchecked offset: Int) -> Row {
+        Row(pointer + offset, before: before &+ offset, count: count &- offset)
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> Value {
+        precondition(index >= 0 && index < count, "an index lies in its row")
+        return pointer[index]
+    }
+
+    /// For loops over pixels whose ends are known to lie in the row.
+    @inline(__always)
+    subscript(unchecked index: Int) -> Value { pointer[index] }
+}
+
+/// Where a loop writes; see ``Row``.
+struct MutableRow<Value: BitwiseCopyable> {
+    let pointer: UnsafeMutablePointer<Value>
+    fileprivate let before: Int
+    let count: Int
+
+    /// - Parameters:
+    ///   - before: values of the memory before the pointer.
+    ///   - count: values from it on.
+    init(_ pointer: UnsafeMutablePointer<Value>, before: Int, count: Int) {
+        (self.pointer, self.before, self.count) = (pointer, before, count)
+    }
+
+    /// Where `count` values lie.
+    @inline(__always)
+    func pointer(for count: Int) -> UnsafeMutablePointer<Value> {
+        precondition(count <= self.count, "a row has room for the values that are written")
+        return pointer
+    }
+
+    @inline(__always)
+    static func + (row: MutableRow, offset: Int) -> MutableRow {
+        precondition(offset >= -row.before && offset <= row.count, "a row moves within its memory")
+        return row.moved(unchecked: offset)
+    }
+
+    @inline(__always)
+    static func - (row: MutableRow, offset: Int) -> MutableRow { row + -offset }
+
+    /// Without the check: for offsets that follow from the sizes of the memory, in loops over pixels or over large windows.
+    @inline(__always)
+    func moved(unchecked offset: Int) -> MutableRow {
+        MutableRow(pointer + offset, before: before &+ offset, count: count &- offset)
+    }
+
+    @inline(__always)
+    subscript(index: Int) -> Value {
+        get {
+            precondition(index >= 0 && index < count, "an index lies in its row")
+            return pointer[index]
+        }
+        nonmutating set {
+            precondition(index >= 0 && index < count, "an index lies in its row")
+            pointer[index] = newValue
+        }
+    }
+
+    /// For loops over pixels whose ends are known to lie in the row.
+    @inline(__always)
+    subscript(unchecked index: Int) -> Value {
+        get { pointer[index] }
+        nonmutating set { pointer[index] = newValue }
+    }
+
+    func update(from other: Row<Value>, count: Int) {
+        pointer(for: count).update(from: other.pointer(for: count), count: count)
+    }
+
+    func update(repeating value: Value, count: Int) {
+        pointer(for: count).update(repeating: value, count: count)
+    }
+
+    /// The same bits as values of another type of that size.
+    func bits<Other: BitwiseCopyable>(as _: Other.Type) -> MutableRow<Other> {
+        precondition(MemoryLayout<Other>.stride == MemoryLayout<Value>.stride, "both types have the same size")
+        return MutableRow<Other>(
+            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: Other.self), before: before, count: count)
+    }
+}
+
+/// The rows that running sums down columns take: what enters a window and what leaves it, and those outside.
+struct SlidingRows<Value: BitwiseCopyable> {
+    let entering: Row<Value>
+    let leaving: Row<Value>
+    let above: Row<Value>
+    let below: Row<Value>
+}
+
+extension Array where Element: BitwiseCopyable {
+    /// Lends the elements.
+    func withRow(_ body: (Row<Element>) -> Void) {
+        withUnsafeBufferPointer { buffer in
+            // An empty array has no address.
+            guard let base = buffer.baseAddress else {
+                let nothing = RowBuffer<Element>(count: 0)
+                return body(Row(nothing.start))
+            }
+            body(Row(base, before: 0, count: buffer.count))
+        }
+    }
+
+    /// Lends the elements of an array that has some.
+    mutating func withMutableRow(_ body: (MutableRow<Element>) -> Void) {
+        withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            body(MutableRow(base, before: 0, count: buffer.count))
+        }
+    }
+}

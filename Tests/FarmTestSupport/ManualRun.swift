@@ -1,0 +1,46 @@
+package import Coordination
+package import Scheduling
+
+/// A run loop over a fake engine, whose time a test lets pass.
+package struct ManualRun: Sendable {
+    package let engine: FakeEngine
+    package let clock = ManualClock()
+    package let control = RunControl()
+
+    package init(_ answer: @escaping @Sendable (Lease) -> FakeEngine.Answer) { engine = FakeEngine(answer) }
+
+    package func loop(deadline: Deadline? = nil, isGoneOnWith: Bool = false) -> RunLoop {
+        RunLoop(
+            engine: engine, control: control, deadline: deadline, isGoneOnWith: isGoneOnWith, clock: clock.clock)
+    }
+
+    /// Carries out a run. The body begins once the run has looked at the time for the first time; after it the time passes until
+    /// the run is over.
+    package func callAsFunction<Result: Sendable>(
+        _ run: @escaping @Sendable () async -> Result, during body: () async -> Void = {}
+    ) async -> Result {
+        async let result = ended(run)
+        await engine.waitForTick()
+        await body()
+        while !clock.isStopped { await step() }
+        return await result
+    }
+
+    private func ended<Result>(_ run: () async -> Result) async -> Result {
+        let result = await run()
+        clock.stop()
+        return result
+    }
+
+    /// Lets the time pass, tick by tick, as long as the run goes on.
+    package func pass(_ duration: Duration) async {
+        for _ in 0..<Int(duration / Self.tick) where !clock.isStopped { await step() }
+    }
+
+    private static let tick = Duration.milliseconds(100)
+
+    private func step() async {
+        await clock.advance(by: Self.tick)
+        await engine.waitForTick()
+    }
+}
