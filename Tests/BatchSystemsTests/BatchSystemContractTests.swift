@@ -1,5 +1,6 @@
 import Cluster
 import Engines
+import FarmTestSupport
 import Foundation
 import JobModel
 import Scheduling
@@ -13,7 +14,8 @@ import WorkerProtocol
 
     private let lease = Lease(
         id: LeaseID(1), task: TaskID(FrameID(1), .frame), attempt: 1, round: 0, worker: WorkerID(1, slot: SlotID(1)),
-        deadline: Timestamp(.seconds(60)), timeLimit: .seconds(60), spec: .compare(DigestTask(files: [])))
+        deadline: Timestamp(.seconds(60)), timeLimit: .seconds(60),
+        spec: .compare(DigestTask(files: [DigestTask.File(path: "/quick")])))
 
     private func submitter(_ cluster: FakeCluster) throws -> ArraySubmitter {
         ArraySubmitter(
@@ -30,16 +32,9 @@ import WorkerProtocol
     ) async throws {
         let cluster = try FakeCluster(kind)
         let programs = cluster.programs
-        let result = ShardResult(
-            shard: Shard.ID(run: "r", epoch: 1, number: 1), attempt: "a", place: "element 7_0 on n1",
-            ends: [TaskEnd(lease.id, .done(.compare([])))])
-        try JSONEncoder().encode(result).write(to: programs.folder.appending(path: "result.json"))
-        try programs.program(
-            "penumbra",
-            "echo \"$@\" >> asked; cp result.json run/results/.new; mv run/results/.new run/results/1.1.a.json")
         let engine = ClusterEngine(
             system: cluster.system, options: ClusterOptions(),
-            setup: try programs.setup(program: programs.path("penumbra"))
+            setup: try programs.setup(program: cluster.makeProgram())
         ) { told.note($0) }
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
         let (events, post) = AsyncStream.makeStream(of: Event.self)
@@ -60,8 +55,7 @@ import WorkerProtocol
             }
         }
         await run.value
-        #expect(receipts == [.compare([])])
-        #expect(try programs.text("asked") == "shard --run \(programs.path("run")) --index 1\n")
+        #expect(receipts == [.compare([nil])])
         #expect(try await cluster.system.query(.named("penumbra-r-1-1")).allSatisfy(\.condition.isOver))
         #expect(told.all == [])
     }
@@ -153,5 +147,34 @@ import WorkerProtocol
         let cluster = try FakeCluster(kind)
         let description = try await cluster.system.describe(withQueues: true)
         #expect(description == BatchDescription(largestArray: 100, queues: ["fast", "slow"]))
+    }
+}
+
+/// The cluster's engine with each system.
+@Suite(.timeLimit(.minutes(5))) struct ClusterEngineTests {
+    private struct Subject: EngineUnderTest {
+        let cluster: FakeCluster
+
+        func makeEngine() throws -> any Engine {
+            // An element that is lost is lost at once.
+            ClusterEngine(
+                system: cluster.system, options: ClusterOptions(grace: 0),
+                setup: try cluster.programs.setup(program: cluster.makeProgram())
+            ) { _ in }
+        }
+
+        private func task(_ path: String) -> TaskSpec { .compare(DigestTask(files: [DigestTask.File(path: path)])) }
+
+        func quickTask() -> TaskSpec { task("/quick") }
+        func endlessTask() -> TaskSpec { task("/endless") }
+        func killWorkers() throws { try cluster.programs.put("kills") }
+        func living() throws -> [String] { try cluster.living() }
+    }
+
+    @Test(arguments: FakeCluster.Kind.allCases, EngineContract.allCases)
+    func `the cluster's engine keeps the contract of engines`(
+        kind: FakeCluster.Kind, check: EngineContract
+    ) async throws {
+        try await check(Subject(cluster: FakeCluster(kind)))
     }
 }

@@ -1,5 +1,7 @@
 import Cluster
 import Foundation
+import Shards
+import WorkerProtocol
 
 /// A cluster on one machine, behind the commands of a system. Its elements run beside each other as soon as they
 /// are submitted. Files in its folder tell it how to behave, and tell what happened:
@@ -12,6 +14,7 @@ import Foundation
 /// | `refuses` | the reason for which no submission is accepted |
 /// | `full` | the user has as many jobs as he may |
 /// | `idle` | nothing is started |
+/// | `kills` | endless elements are lost with their node |
 /// | `begun`, `tries`, `cancelled` | a submission has begun; one line for each; what was cancelled once a job was accepted |
 struct FakeCluster: Sendable {
     enum Kind: String, CaseIterable, Sendable {
@@ -53,6 +56,43 @@ struct FakeCluster: Sendable {
     private static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Examples/commands/slurm").path
 
+    /// A program in the place of `penumbra`, whose elements do every task but those of a file `/endless`. These go on until their job
+    /// is cancelled, or lost.
+    func makeProgram() throws -> String {
+        let (lease, number) = (424_242, 515_151)
+        let end = TaskEnd(LeaseID(lease), .done(.compare([nil])))
+        let result = ShardResult(
+            shard: Shard.ID(run: "r", epoch: 1, number: number), attempt: "a", place: "element 1_0 on n1", ends: [])
+        try programs.put("end.json", String(decoding: try FrameCodec.json(end), as: UTF8.self))
+        try programs.put("result.json", String(decoding: try FrameCodec.json(result), as: UTF8.self))
+        try programs.program(
+            "penumbra",
+            #"""
+            . ./core.sh
+            shard="$3/shards/$5.json"
+            if grep -q endless "$shard"; then
+                while [ -e "job-$FAKE_JOB" ] && [ ! -e kills ]; do sleep 0.05; done
+                [ ! -e "job-$FAKE_JOB" ] || become "$FAKE_JOB" "$(cut -d ' ' -f 1,2 "job-$FAKE_JOB")" node
+                exit 1
+            fi
+            ends=
+            for lease in $(grep -o '"lease":{"number":[0-9]*' "$shard" | grep -o '[0-9]*$'); do
+                ends="$ends,$(sed "s/\#(lease)/$lease/" end.json)"
+            done
+            sed -e "s/\#(number)/$5/" -e "s|\"ends\":\[\]|\"ends\":[${ends#,}]|" result.json > "$3/results/.$5"
+            mv "$3/results/.$5" "$3/results/$5.1.a.json"
+            """#)
+        return programs.path("penumbra")
+    }
+
+    /// The jobs that run.
+    func living() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: programs.folder.path).filter { name in
+            name.hasPrefix("job-") && !name.hasSuffix(".new")
+                && (try? programs.text(name))?.hasSuffix(" running\n") == true
+        }
+    }
+
     /// What all have in common. A job is a file `job-NUMBER` with its name, its count and its state.
     private static let core = #"""
         # Gets a script, a name and a count, and how an index reaches the script. Ends with 1 for a refusal, 73 where the user has
@@ -75,11 +115,17 @@ struct FakeCluster: Sendable {
         elements() {
             index=0
             while [ $index -lt "$3" ]; do
+                export FAKE_JOB="$5"
                 if [ "$4" = variable ]; then SLURM_ARRAY_TASK_ID=$index sh "$1"; else sh "$1" $index; fi
                 index=$((index + 1))
             done
-            echo "$2 $3 done" > "job-$5.new"
-            mv "job-$5.new" "job-$5"
+            [ ! -e "job-$5" ] || become "$5" "$2 $3" done
+        }
+        # Gets a job, its name with its count, and its state. One that was lost stays so.
+        become() {
+            if [ "$(cat "job-$1")" != "$2 running" ]; then return; fi
+            echo "$2 $3" > "job-$1.new"
+            mv "job-$1.new" "job-$1"
         }
         # The jobs that were asked for, as NUMBER NAME COUNT STATE. Gets 'name NAME', or 'id ID…'.
         jobs() {
@@ -134,7 +180,7 @@ struct FakeCluster: Sendable {
         done
         jobs "$@" | while read -r job name count state; do
             index=0
-            [ "$state" = done ] && state=COMPLETED || state=RUNNING
+            case "$state" in done) state=COMPLETED;; running) state=RUNNING;; node) state=NODE_FAIL;; esac
             while [ $index -lt $count ]; do
                 echo "$job|$index|$state|0|0|n1|$name|None"
                 index=$((index + 1))

@@ -123,10 +123,13 @@ private final class Recipient: HandoffEngine.Recipient {
         return task.files.first?.path != "/in/1"
     }
 
+    private func worker(_ number: Int) -> WorkerID { WorkerID(number, slot: SlotID(number)) }
+
     private mutating func start(_ numbers: [Int], prior: TaskReceipt? = nil) -> [Event] {
         _ = state.begin()
+        _ = state.handle(.command(.widen(to: 4)))
         return numbers.flatMap { number in
-            events(state.handle(.command(.start(lease(number, worker: WorkerID(number))), prior: prior)))
+            events(state.handle(.command(.start(lease(number, worker: worker(number))), prior: prior)))
         }
     }
 
@@ -146,7 +149,7 @@ private final class Recipient: HandoffEngine.Recipient {
     @Test mutating func `nothing is handed over before four quiet pulses, and then all at once`() {
         _ = start([2, 3])
         #expect(pulses(3).isEmpty)
-        _ = state.handle(.command(.start(lease(4, worker: WorkerID(4)))))
+        _ = state.handle(.command(.start(lease(4, worker: worker(4)))))
         #expect(pulses(3).isEmpty, "something came")
         guard case .handOver(let tasks, 5)? = pulses(1).first else {
             Issue.record("nothing is handed over")
@@ -172,7 +175,7 @@ private final class Recipient: HandoffEngine.Recipient {
         let ends = [TaskEnd(LeaseID(1), .done(.compare([nil])))]
         #expect(
             words(events(state.handle(.done(tasks, .success(ends)))))
-                == words([.report(WorkerID(1), .finished(LeaseID(1), .compare([nil])))]))
+                == words([.report(worker(1), .finished(LeaseID(1), .compare([nil])))]))
         guard case .handOver(let rest, from: 6)? = pulses(4).first else {
             Issue.record("nothing is handed over")
             return
@@ -186,7 +189,7 @@ private final class Recipient: HandoffEngine.Recipient {
             Issue.record("nothing is done")
             return
         }
-        guard case .workerLost(WorkerID(1), _)? = events(state.handle(.done(tasks, .success([])))).first else {
+        guard case .workerLost(worker(1), _)? = events(state.handle(.done(tasks, .success([])))).first else {
             Issue.record("it is waited for")
             return
         }
@@ -196,7 +199,7 @@ private final class Recipient: HandoffEngine.Recipient {
 
     @Test mutating func `what is known already is not done again, and outputs go along with their task`() {
         #expect(
-            words(start([2], prior: .compare([nil]))) == words([.adopted(WorkerID(2), LeaseID(2), .compare([nil]))]))
+            words(start([2], prior: .compare([nil]))) == words([.adopted(worker(2), LeaseID(2), .compare([nil]))]))
         #expect(pulses(9).isEmpty)
         _ = start([3], prior: .outputs([], of: nil))
         guard case .handOver(let tasks, _)? = pulses(4).first else {
@@ -208,7 +211,7 @@ private final class Recipient: HandoffEngine.Recipient {
 
     @Test mutating func `a lease that is given up is handed to nobody`() {
         _ = start([2, 3])
-        _ = state.handle(.command(.kill(WorkerID(2))))
+        _ = state.handle(.command(.kill(worker(2))))
         guard case .handOver(let tasks, _)? = pulses(4).first else {
             Issue.record("nothing is handed over")
             return

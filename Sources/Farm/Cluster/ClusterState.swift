@@ -148,7 +148,7 @@ package struct ClusterState: Sendable {
     private mutating func carryOut(_ command: EngineCommand, _ prior: TaskReceipt?, at now: Timestamp) {
         switch command {
         case .start(let lease):
-            book.start(lease)
+            guard book.start(lease) else { break }
             switch prior {
             case .outputs?, nil:
                 // An element looks at the outputs' bytes first: nobody does before they are published.

@@ -72,7 +72,7 @@ package struct HandoffState: Sendable {
     private mutating func carryOut(_ command: EngineCommand, _ prior: TaskReceipt?) -> [Event] {
         switch command {
         case .start(let lease):
-            book.start(lease)
+            guard book.start(lease) else { break }
             switch prior {
             // Whoever gets it looks at the files' bytes first.
             case .outputs?, nil: add(GatheredTask(lease, earlier: prior))

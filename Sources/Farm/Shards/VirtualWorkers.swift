@@ -20,9 +20,12 @@ package struct VirtualWorkers: Sendable {
         return (slots..<count).map { enlist(in: SlotID($0 + 1)) }
     }
 
-    package mutating func start(_ lease: Lease) {
+    /// - Returns: false for a worker that is gone: nobody answers the lease.
+    @discardableResult package mutating func start(_ lease: Lease) -> Bool {
+        guard workers[lease.worker.slot] == lease.worker else { return false }
         held[lease.worker] = lease
         holders[lease.id] = lease.worker
+        return true
     }
 
     package func holds(_ lease: LeaseID) -> Bool { holders[lease] != nil }
