@@ -43,9 +43,10 @@ setup-tests:
 format:
 	swift format --in-place --recursive Package.swift Sources Plugins Tests Examples
 
-## make lint: refuse sources that are laid out otherwise
+## make lint: refuse sources that are laid out otherwise, and names that nothing uses
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
+	Scripts/dead-names
 
 ## make bench: race kernels and whole jobs against what users would take instead, kernels for some 20 minutes, jobs
 ## for longer (ARGUMENTS=--quick for fewer kernels, ARGUMENTS="kernels --quick" or ARGUMENTS="jobs --quick" for one of the two)

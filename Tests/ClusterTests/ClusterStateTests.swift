@@ -120,7 +120,7 @@ import WorkerProtocol
     @Test mutating func `a disk that takes no shards ends the run as storage does`() throws {
         _ = start(1)
         let (array, _) = try #require(submitted(at: 1))
-        #expect(stops(state.handle(.unwritten(array, "disk full"), at: at(1))) == [.place("disk full")])
+        #expect(stops(state.handle(.unwritten(array, "disk full"), at: at(1))) == [.storage("disk full")])
     }
 
     @Test mutating func `a result is reported, and what it leaves undone is lost`() throws {

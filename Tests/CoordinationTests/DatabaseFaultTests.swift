@@ -41,7 +41,7 @@ import WorkerProtocol
     }
 
     private func words(_ summary: RunSummary) -> String {
-        if case .some(.place(let words)) = summary.stop { words } else { "" }
+        if case .some(.storage(let words)) = summary.stop { words } else { "" }
     }
 
     private func message(_ error: any Error) -> String { (error as? StoreProblem)?.message ?? "\(error)" }

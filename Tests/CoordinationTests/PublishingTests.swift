@@ -80,7 +80,7 @@ import WorkerProtocol
         var message = ""
         do {
             summary = try await farm.run(calls: files.calls)
-            if case .some(.place(let words)) = summary?.stop { message = words }
+            if case .some(.storage(let words)) = summary?.stop { message = words }
             for case .failed(let failure) in farm.observer.reports.map(\.state) { message += failure.message }
         } catch let trouble as FileTrouble {
             message = trouble.message

@@ -216,10 +216,10 @@ import WorkerProtocol
 
     @Test func `a place where nothing can be published stops the run`() async {
         let run = run()
-        let plan = Plan([Self.rendered(1)], problem: .place("/out: No space left on device"))
+        let plan = Plan([Self.rendered(1)], problem: .storage("/out: No space left on device"))
         let scheduler = scheduler(frames: 1)
         let reason = await run { await run.loop().run(scheduler, plan) }
-        #expect(reason == .place("/out: No space left on device"))
+        #expect(reason == .storage("/out: No space left on device"))
         #expect(plan.outcomes == [FrameID(1): .left])
     }
 
@@ -229,7 +229,7 @@ import WorkerProtocol
             [Self.compared(1)], trouble: FileTrouble(path: "/out", code: EROFS, action: "write the journal"))
         let scheduler = scheduler(frames: 1)
         let reason = await run { await run.loop().run(scheduler, plan) }
-        #expect(reason == .place("/out: cannot write the journal: Read-only file system"))
+        #expect(reason == .storage("/out: cannot write the journal: Read-only file system"))
         #expect(run.engine.leases.isEmpty)
     }
 

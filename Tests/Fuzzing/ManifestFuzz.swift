@@ -35,7 +35,7 @@ private func check(_ result: ReadResult) {
 }
 
 private func check(_ span: SourceSpan, in text: SourceText) {
-    precondition((1...text.lineCount).contains(span.start.line), "a problem is on a line of the text")
+    precondition((1...text.lines.count).contains(span.start.line), "a problem is on a line of the text")
     let line = text.line(span.start.line)
     precondition(span.start.column >= 1 && span.length >= 0, "a problem has a place")
     precondition(span.start.column - 1 + span.length <= line.count, "a problem is within its line")

@@ -86,7 +86,7 @@ import Testing
             in: folder.path, inputs: ["photos/*", "a/*.jpg", "b", "c/d/e.jpg", "photos/gone.jpg"])
         let plan = try JobPlan(
             job, catalog: .small, date: "2026-11-21", selection: JobPlan.Selection(), allowsMissing: true)
-        #expect(plan.missingPlaces == ["a", "b", "c/d", "c/d/e.jpg", "photos/gone.jpg"].map(folder.file))
+        #expect(plan.missingPaths == ["a", "b", "c/d", "c/d/e.jpg", "photos/gone.jpg"].map(folder.file))
     }
 
     @Test(arguments: ["site[1]", "p[1] {a,b}", "a*"])

@@ -10,7 +10,7 @@ import Testing
         let plan = try JobPlan(
             .make(in: folder.path, inputs: inputs), catalog: .small, date: "2026-11-23",
             selection: JobPlan.Selection())
-        let places = plan.inputPlaces
+        let places = plan.inputFolders
         let start = folder.path.utf8.count
         return InputFolders(
             folders: places.folders.map { String($0.dropFirst(start)) },

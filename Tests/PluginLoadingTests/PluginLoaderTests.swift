@@ -213,7 +213,7 @@ struct PluginLoaderTests {
         let folder = fixture.folder.path
         chown(isFolder ? folder : path, 12345, 12345)
 
-        let found = PluginLoader(reservedNames: []).load([PluginFolder(folder, isStrange: true)])
+        let found = PluginLoader(reservedNames: []).load([PluginFolder(folder, isForeign: true)])
         #expect(found.plugins.isEmpty)
         #expect(
             found.problems == [
@@ -225,7 +225,7 @@ struct PluginLoaderTests {
 
     @Test func `a user's own plugins are run out of a folder that only a shard names`() throws {
         try fixture.build("spread")
-        let found = PluginLoader(reservedNames: []).load([PluginFolder(fixture.folder.path, isStrange: true)])
+        let found = PluginLoader(reservedNames: []).load([PluginFolder(fixture.folder.path, isForeign: true)])
         #expect(found.plugins.map(\.name) == ["spread"])
     }
 

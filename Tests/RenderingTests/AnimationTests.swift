@@ -109,7 +109,7 @@ struct AnimationTests {
     @Test func `filters before a move are told the frame of the film`() throws {
         let values: [String: ParameterValue] = [
             "duration": .number(0.4), "fps": .number(10), "picture": .picture(PictureReference(path: "/a.png")),
-            "path": .path([Place(x: .pixels(-90), y: .pixels(0)), Place(x: .pixels(-90), y: .pixels(9))]),
+            "path": .path([Point(x: .pixels(-90), y: .pixels(0)), Point(x: .pixels(-90), y: .pixels(9))]),
         ]
         let all = [
             FilterInvocation(filter: "frame-number", values: [:]), FilterInvocation(filter: "move", values: values),
@@ -235,8 +235,8 @@ struct AnimationTests {
 
     /// From the corner of ``rect``.
     private static let path = ParameterValue.path([
-        Place(x: .pixels(-6 - Double(rect.x)), y: .pixels(2 - Double(rect.y))),
-        Place(x: .pixels(24.5 - Double(rect.x)), y: .percent(40)),
+        Point(x: .pixels(-6 - Double(rect.x)), y: .pixels(2 - Double(rect.y))),
+        Point(x: .pixels(24.5 - Double(rect.x)), y: .percent(40)),
     ])
 
     private static let layers = [
@@ -326,7 +326,7 @@ struct AnimationTests {
         let picture = Pattern.noise.picture(Self.rect, .rgb, .u8)
         for more in [["shutter": ParameterValue.boolean(true)], [:]] {
             let values: [String: ParameterValue] = [
-                "path": .path([Place(x: .pixels(3), y: .pixels(9)), Place(x: .pixels(3), y: .pixels(9))]),
+                "path": .path([Point(x: .pixels(3), y: .pixels(9)), Point(x: .pixels(3), y: .pixels(9))]),
                 "picture": .picture(PictureReference(path: "/a.png")),
             ]
             let chain = try chain("move", values.merging(more) { $1 }, frame: 12, layer: Self.layers[0])

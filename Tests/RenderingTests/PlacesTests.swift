@@ -51,7 +51,7 @@ struct PlacesTests {
             [
                 "picture": .picture(PictureReference(path: "/logo.png")), "frame": .integer(4), "radius": .number(3),
                 "path": .path([
-                    Place(x: .pixels(5), y: .percent(10)), Place(x: .percent(60), y: .pixels(37.5)),
+                    Point(x: .pixels(5), y: .percent(10)), Point(x: .percent(60), y: .pixels(37.5)),
                 ]),
             ]),
         filter(

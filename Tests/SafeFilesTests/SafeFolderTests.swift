@@ -180,9 +180,9 @@ import Testing
     @Test func `a folder that is shut lets nobody else in`() throws {
         let folder = try root.makingFolder("a", mode: 0o755)
 
-        folder.shut()
+        folder.makePrivate()
 
-        #expect(try folder.isShut())
+        #expect(try folder.isPrivate())
     }
 
     @Test func `a folder that was exchanged is not in its place any more`() throws {

@@ -5,7 +5,7 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-/// Work of an earlier coordinator, pauses, and what is told of attempts.
+/// Work of an earlier coordinator, pauses, and the record of attempts.
 @Suite struct AdoptionTests {
     private let canvas = CanvasReceipt(
         canvas: CanvasReference(

@@ -37,7 +37,7 @@ extension ProbeReceipt {
 }
 
 extension OutputReceipt {
-    /// As high as so many bands are.
+    /// As high as this number of bands.
     static func make(path: String, bands: Int = 3) -> OutputReceipt {
         make(path: path, height: bands * 256, width: 100)
     }
@@ -87,7 +87,7 @@ extension Timestamp {
     static func seconds(_ seconds: Double) -> Timestamp { Timestamp(.seconds(seconds)) }
 }
 
-/// The right receipt for a task.
+/// A correct receipt for a task.
 func receipt(for spec: TaskSpec, probe: ProbeReceipt = .make()) -> TaskReceipt {
     switch spec {
     case .probe: .probe(probe)

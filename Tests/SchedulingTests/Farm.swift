@@ -2,7 +2,7 @@ import JobModel
 import Scheduling
 import WorkerProtocol
 
-/// Drives a scheduler by hand: keeps what it directed, and answers for workers.
+/// Drives a scheduler by hand: keeps its directives, and answers for workers.
 struct Farm {
     var scheduler: Scheduler
     var probe: ProbeReceipt
@@ -15,17 +15,17 @@ struct Farm {
     var retired: [Retirement] = []
     var flagged: [ImplausibleSpeed] = []
     var recycled: [WorkerID] = []
-    /// Workers that the scheduler wants kept running.
+    /// The number of slots that the scheduler has opened.
     var slots = 1
     var wanted = 0
-    /// What was found of files that were compared.
+    /// The facts of files that were compared.
     var compared: [FrameID: [FileFacts?]] = [:]
-    /// What follows a comparison; nil to wait.
+    /// The answer to a comparison. Nil to wait.
     var decision: FrameDecision? = .settle
     var finished: StopReason??
-    /// Every lease that was ever given.
+    /// All leases that were ever given.
     var leases: [Lease] = []
-    /// How attempts were said to have ended, in that order.
+    /// The ends of attempts, in the order of their records.
     var ends: [(LeaseID, String)] = []
 
     init(_ scheduler: Scheduler = .make(), probe: ProbeReceipt = .make()) {
@@ -102,7 +102,7 @@ struct Farm {
 
     struct NothingRuns: Error {}
 
-    /// Lets everything that runs finish until a lease of this kind is given, and returns that.
+    /// Finishes everything that runs until a lease of this kind is given, and returns it.
     mutating func advance(to kind: TaskKind) throws -> Lease {
         while let lease = running.first {
             if let wanted = running.first(where: { $0.task.kind == kind }) { return wanted }

@@ -4,7 +4,7 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-/// Results that come sooner than they can have been made.
+/// Results that come sooner than they can have been rendered.
 @Suite struct ImplausibleSpeedTests {
     /// 24 megapixels; no machine writes them within 1.2 ms.
     private static let large = ProbeReceipt.make(width: 6000, height: 4000, tile: 4000)

@@ -3,11 +3,11 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-/// Results that nobody waits for any more, from wherever they come.
+/// Results that nothing waits for any more, from any source.
 @Suite struct LateResultTests {
     private func ends(_ farm: Farm, of lease: Lease) -> [String] { farm.ends.filter { $0.0 == lease.id }.map(\.1) }
 
-    @Test(arguments: [TaskFailure.Kind.data, .place, .transient])
+    @Test(arguments: [TaskFailure.Kind.data, .storage, .transient])
     func `a failure that is reported after the lease expired follows the result into the bin`(
         kind: TaskFailure.Kind
     ) throws {

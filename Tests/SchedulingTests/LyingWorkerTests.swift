@@ -5,7 +5,7 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-/// Workers that answer what does not fit their task.
+/// Workers whose answers do not fit their tasks.
 @Suite struct LyingWorkerTests {
     private func lie(_ farm: inout Farm, about kind: TaskKind, _ receipt: TaskReceipt) throws -> Lease {
         let lease = try farm.advance(to: kind)
@@ -75,7 +75,7 @@ import WorkerProtocol
                             + "chain")))
     }
 
-    /// With each number as large as is believed.
+    /// With each number as large as the checks allow.
     @Test(arguments: [ShardMode.auto, .tile])
     func `a probe of numbers that are as large as is believed traps nothing`(mode: ShardMode) throws {
         let picture = ImageFacts(

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import WorkerProtocol
 
-/// What the scheduler holds stays small and quick with as many workers as a cluster has.
+/// The scheduler stays small and quick with as many workers as a cluster has.
 @Suite struct ManyTests {
     @Test(arguments: [1, 2, 3]) func `a set in ascending order is what sorting a set gives, whatever comes and goes`(
         seed: UInt64
@@ -82,7 +82,7 @@ private final class Comparisons: Sendable {
     func add() { counted.withLock { $0 += 1 } }
 }
 
-/// Counts how often it is compared.
+/// Counts its comparisons.
 private struct Counted: Comparable, Sendable {
     @TaskLocal static var comparisons = Comparisons()
     let number: Int

@@ -33,11 +33,11 @@ import WorkerProtocol
     }
 
     @Test func `what falls due comes soonest first, and at the same time in the order of adding`() {
-        var agenda = DeadlineQueue<String>()
-        for (item, time) in [("c", 3.0), ("a", 1), ("b", 1), ("d", 4)] { agenda.add(item, at: .seconds(time)) }
-        #expect(agenda.popDue(at: .seconds(0.5)) == nil)
-        #expect((0..<4).map { _ in agenda.popDue(at: .seconds(3)) } == ["a", "b", "c", nil])
-        #expect(agenda.soonest == .seconds(4))
+        var queue = DeadlineQueue<String>()
+        for (item, time) in [("c", 3.0), ("a", 1), ("b", 1), ("d", 4)] { queue.add(item, at: .seconds(time)) }
+        #expect(queue.popDue(at: .seconds(0.5)) == nil)
+        #expect((0..<4).map { _ in queue.popDue(at: .seconds(3)) } == ["a", "b", "c", nil])
+        #expect(queue.soonest == .seconds(4))
     }
 
     @Test func `leases that ended do not pile up until they would have expired`() {
@@ -48,13 +48,13 @@ import WorkerProtocol
         #expect(farm.scheduler.contradictions == [])
     }
 
-    @Test func `an agenda lets go of what is void once that is most of it`() {
-        var agenda = DeadlineQueue<Int>()
-        for number in 1...1000 { agenda.add(number, at: .seconds(Double(number))) }
-        agenda.prune(downTo: 500) { $0 > 990 }
-        #expect(agenda.count == 1000)
-        agenda.prune(downTo: 10) { $0 > 990 }
-        #expect(agenda.count == 10)
-        #expect(agenda.popDue(at: .seconds(2000)) == 991)
+    @Test func `an queue lets go of what is void once that is most of it`() {
+        var queue = DeadlineQueue<Int>()
+        for number in 1...1000 { queue.add(number, at: .seconds(Double(number))) }
+        queue.prune(downTo: 500) { $0 > 990 }
+        #expect(queue.count == 1000)
+        queue.prune(downTo: 10) { $0 > 990 }
+        #expect(queue.count == 10)
+        #expect(queue.popDue(at: .seconds(2000)) == 991)
     }
 }

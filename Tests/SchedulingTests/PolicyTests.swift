@@ -10,7 +10,7 @@ import WorkerProtocol
         history.failures = 2
         #expect(policy.decision(after: history, jitter: 0) == .retry(after: .milliseconds(200)))
         history.failures = 3
-        #expect(policy.decision(after: history, jitter: 0) == .giveUp)
+        #expect(policy.decision(after: history, jitter: 0) == .abandon)
     }
 
     @Test func `pauses double up to ten seconds and jitter takes away up to half`() {

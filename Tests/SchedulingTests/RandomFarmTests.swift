@@ -3,8 +3,8 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-/// The scheduler against a world that does anything at any time: a million events in all, and after each of them its
-/// directives are judged by what was known, and its books are checked.
+/// The scheduler in a world in which anything happens at any time. There are a million events. After each of them a
+/// referee judges the directives, and the scheduler's tables are checked.
 @Suite struct RandomFarmTests {
     private static let shards = 8
     private static let eventsOfShard = 1_000_000 / shards
@@ -51,14 +51,14 @@ import WorkerProtocol
 }
 
 extension RandomWorld {
-    /// Anything happens for a while, and then all are willing.
+    /// Anything happens for a while. Then everyone does what the scheduler asks for.
     fileprivate mutating func live() {
         for _ in 0..<5000 where !isFinished { step() }
         finish()
     }
 
-    /// Each frame takes at most probe, canvas, tiles, stitch, audit and check, each of which is an event and may have an
-    /// answer; each worker may have to be buried and replaced.
+    /// The largest number of steps: each frame has at most probe, canvas, tiles, stitch, audit and check. Each is an
+    /// event and may have an answer. Each worker may die and be replaced.
     fileprivate mutating func finish() {
         let tasks = frames * (probe.grid.count + 6) + 2 * referee.policy.workers
         for _ in 0..<2 * tasks + 20 where !isFinished { willingStep() }

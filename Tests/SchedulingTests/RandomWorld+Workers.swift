@@ -2,11 +2,11 @@ import Geometry
 import Scheduling
 import WorkerProtocol
 
-/// What workers do, and what they should not.
+/// Correct and incorrect actions of workers.
 extension RandomWorld {
     mutating func draw(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 
-    /// In the order of their numbers: the same seed makes the same world.
+    /// Ordered by their numbers, so that the same seed makes the same world.
     var runningLeases: [LeaseID] { referee.leases.keys.sorted { $0.number < $1.number } }
 
     var doomedWorker: WorkerID? { referee.standings.filter { $0.value.isDoomed }.keys.min() }
@@ -25,7 +25,7 @@ extension RandomWorld {
 
     mutating func anyWorker() -> WorkerID? { referee.standings.keys.sorted().randomElement(using: &random) }
 
-    /// More of them are kills than anything else, which alone are tried again twenty times.
+    /// More of them are kills than anything else, because only kills are retried twenty times.
     mutating func anyDeath() -> Death.Manner {
         let manners: [Death.Manner] = [
             .signal(11), .exited(1), .outOfMemory, .brokeProtocol("noise"), .failedToStart("no such file"),
@@ -37,14 +37,14 @@ extension RandomWorld {
         deliver(.report(lease.worker, .finished(lease.id, receipt(for: lease.spec, probe: probe))))
     }
 
-    /// A worker comes to an end with its task, or tells where it is.
+    /// A worker finishes its task, or reports its progress.
     mutating func work() {
         if draw(10) == 0, let doomed = doomedWorker { return lose(doomed, .byOrder) }
         guard let id = runningLeases.randomElement(using: &random), let lease = referee.leases[id] else { return }
         switch draw(1000) {
         case 0..<10: fail(lease, [.data, .value, .input, .permission, .limit, .output][draw(6)])
-        case 10 where endings > 0: fail(lease, .place)
-        case 11 where endings > 0: fail(lease, .machine)
+        case 10 where endings > 0: fail(lease, .storage)
+        case 11 where endings > 0: fail(lease, .resourceLimit)
         case 20..<100: fail(lease, .transient)
         case 100..<140: fail(lease, damage(lease))
         case 140..<144: fail(lease, .damagedTile(index: draw(50)))
@@ -69,8 +69,8 @@ extension RandomWorld {
         }
     }
 
-    /// A report that nobody has to heed: from the dead, of ended leases, of others' leases, or for the second time.
-    /// Nothing may follow of it but what follows of the time at which it comes.
+    /// A report that the scheduler must ignore: from dead workers, of ended leases, of others' leases, or repeated.
+    /// Only the time at which it comes may have an effect.
     mutating func bother() {
         guard let lease = past.randomElement(using: &random) else { return }
         let other = anyWorker() ?? lease.worker
@@ -78,7 +78,7 @@ extension RandomWorld {
         let report = idleTalk(of: lease)
         guard referee.isStale(report, from: worker) else { return }
         var undisturbed = scheduler
-        // Whoever talks lives.
+        // Any message shows that the worker is alive.
         let expected = undisturbed.handle(.report(worker, .alive), at: now)
         var disturbed = scheduler
         if disturbed.handle(.report(worker, report), at: now) != expected {
@@ -89,7 +89,7 @@ extension RandomWorld {
 
     private mutating func idleTalk(of lease: Lease) -> Report {
         switch draw(4) {
-        case 0: .failed(lease.id, TaskFailure([.data, .place, .mismatch, .transient][draw(4)], "late"))
+        case 0: .failed(lease.id, TaskFailure([.data, .storage, .mismatch, .transient][draw(4)], "late"))
         case 1: .inPlugins(lease.id, ["plugin"])
         case 2: .finished(LeaseID(1_000_000 + draw(9)), .check)
         default: .finished(lease.id, receipt(for: lease.spec, probe: probe))

@@ -2,29 +2,29 @@ import JobModel
 import Scheduling
 import WorkerProtocol
 
-/// A world that does anything at any time, drawn from a seed. It is a value, so a copy of it shows what would happen if
-/// everybody were willing from now on.
+/// A world in which anything happens at any time, drawn from a seed. It is a value, so a copy shows what would happen
+/// if everyone did what the scheduler asks for from now on.
 struct RandomWorld {
     var scheduler: Scheduler
     var referee: Referee
     var random: SplitMix64
     var events = 0
-    /// All that was directed, when somebody wants to compare it.
+    /// All directives. Nil unless a test compares them.
     var trace: [Directive]?
     let frames: Int
     let probe: ProbeReceipt
-    /// How many of a thousand steps are a stop or a drain.
+    /// The number of steps, of a thousand, that are a stop or a drain.
     let endings: Int
     var offered = 0
     var now = Timestamp.start
     var startedWorkers = 0
-    /// Answers that the scheduler waits for.
+    /// Requests for frames that the scheduler waits for.
     var wishes: [Int] = []
     var undecided: [FrameID] = []
     var publishing: [FrameID] = []
-    /// Leases that nobody will ever report on: they have to expire.
+    /// Leases that get no report. They have to expire.
     var hung: Set<LeaseID> = []
-    /// Leases that were given last, for those who do not know that they ended.
+    /// The last leases, for workers that do not know of their end.
     var past: [Lease] = []
 
     init(seed: UInt64) {
@@ -53,7 +53,7 @@ struct RandomWorld {
 
     var isFinished: Bool { referee.isFinished }
 
-    /// Anything, from any side.
+    /// Any event from any source.
     mutating func step() {
         now = now + .milliseconds(draw(300))
         switch draw(1000) {
@@ -71,7 +71,7 @@ struct RandomWorld {
         }
     }
 
-    /// One step of a world in which everybody does what is asked for.
+    /// One step of a world in which everyone does what the scheduler asks for.
     mutating func willingStep() {
         if let worker = doomedWorker { return lose(worker, .byOrder) }
         if hasQuestions { return answer(willing: true) }
@@ -104,14 +104,14 @@ struct RandomWorld {
         }
     }
 
-    /// The coordinator was stopped for a while, and says so first of all.
+    /// The coordinator was stopped for a while, and reports this first.
     private mutating func stall() {
         let gap = Duration.seconds(3 + draw(100))
         now = now + gap
         deliver(.stalled(gap))
     }
 
-    /// A worker says that it lives, or somebody says so in the name of one that is gone.
+    /// A worker sends a heartbeat, or a heartbeat comes in the name of a dead worker.
     private mutating func beat() { deliver(.report(anyWorker() ?? WorkerID(1), .alive)) }
 
     private var hasQuestions: Bool { !wishes.isEmpty || !undecided.isEmpty || !publishing.isEmpty }
@@ -127,19 +127,19 @@ struct RandomWorld {
         switch willing ? 99 : draw(100) {
         case 0..<10: deliver(.publishFailed(frame, .refused("in the way")))
         case 10 where endings > 0:
-            deliver(.publishFailed(frame, draw(2) == 0 ? .place("full") : .superseded))
+            deliver(.publishFailed(frame, draw(2) == 0 ? .storage("full") : .superseded))
         default: deliver(.published(frame))
         }
     }
 
-    /// What was concluded stays so.
+    /// A conclusion that is repeated must change nothing.
     private mutating func repeatAnswer() {
         let over = referee.frames.filter { $0.value.conclusions > 0 }.keys.sorted()
         guard let frame = over.randomElement(using: &random) else { return }
         deliver([.publishFailed(frame, .refused("late")), .published(frame), .decided(frame, .settle)][draw(3)])
     }
 
-    /// A plan that has fewer frames than are wanted is at its end, and says so by the way.
+    /// A plan with fewer frames than requested has ended, and reports it.
     private mutating func offer(_ count: Int) {
         let numbers = offered + 1..<min(frames, offered + count) + 1
         offered += numbers.count

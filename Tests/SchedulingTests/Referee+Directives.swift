@@ -2,7 +2,7 @@ import JobModel
 import Scheduling
 import WorkerProtocol
 
-/// What the scheduler may direct, given all that happened before.
+/// The directives that are allowed, given all earlier events.
 extension Referee {
     mutating func judge(_ directive: Directive) {
         switch directive {
@@ -149,7 +149,7 @@ extension Referee {
 }
 
 extension Referee.Record {
-    /// Whether all that a task works on was made in this round, by results that counted.
+    /// Whether everything that a task needs was made in this round, by accepted results.
     func isReady(for kind: TaskKind) -> Bool {
         switch kind {
         case .compare: !done.contains(.compare)

@@ -3,22 +3,22 @@ import JobModel
 import Scheduling
 import WorkerProtocol
 
-/// Watches events go in and directives come out, and knows nothing else of the scheduler. What it sees that must not
-/// happen it complains of.
+/// Watches events and directives, and knows nothing else of the scheduler. It records a complaint about everything that
+/// must not happen.
 struct Referee {
     enum Standing: Equatable {
         case idle
         case holding(LeaseID)
-        /// Told to end.
+        /// The worker was told to end.
         case doomed(LeaseID?, Dismissal)
     }
 
-    /// What is known of a frame by what was said of it.
+    /// The facts about a frame, according to its events.
     struct Record {
         var round = 0
-        /// Tasks whose results were accepted in this round; probes and comparisons hold for all rounds.
+        /// Tasks whose results were accepted in this round. Probes and comparisons count for all rounds.
         var done: Set<TaskKind> = []
-        /// Workers whose pixels this round's frame has.
+        /// Workers that rendered pixels of this round.
         var renderers: Set<WorkerID> = []
         var histories: [TaskKind: AttemptHistory] = [:]
         var tiles = 0
@@ -38,22 +38,22 @@ struct Referee {
     var asked = 0
     var slots = 1
     var retired: Set<SlotID> = []
-    /// What each slot's workers failed at since one of them did something well.
+    /// For each slot the number of failures since its last success.
     var slotFaults: [SlotID: Int] = [:]
-    /// When workers were last heard of; nobody is blamed for time in which nobody listened.
+    /// The times of workers' last messages. Times in which the coordinator did not listen do not count.
     var heard: [WorkerID: Timestamp] = [:]
-    /// Time in which nobody listened, since a lease was given.
+    /// The time since a lease was given in which the coordinator did not listen.
     var stalls: [LeaseID: Duration] = [:]
     var lastLease = 0
     var published: Set<String> = []
-    /// By an event; the scheduler may also stop by itself.
+    /// Stopped by an event. The scheduler may also stop by itself.
     var isStopped = false
     var isDraining = false
     var planEnded = false
     var isFinished = false
-    /// The frame and task whose result the last event brought, when it counts.
+    /// The frame and task whose result came with the last event. Nil if it was not accepted.
     var accepted: TaskID?
-    /// The worker whose answer, the last event, does not fit its task.
+    /// The worker whose last answer does not fit its task.
     var liar: WorkerID?
     var now = Timestamp.start
 
@@ -128,7 +128,7 @@ struct Referee {
         return (1...slots).lazy.map { SlotID($0) }.first { !taken.contains($0) }
     }
 
-    /// Frees the worker. Nil when the report does not count.
+    /// Frees the worker. Nil if the report was not accepted.
     private mutating func release(_ id: LeaseID, from worker: WorkerID) -> Lease? {
         guard standings[worker] == .holding(id), let lease = leases.removeValue(forKey: id) else { return nil }
         standings[worker] = .idle
@@ -160,7 +160,7 @@ struct Referee {
     private mutating func note(_ failure: TaskFailure, of id: LeaseID, from worker: WorkerID) {
         guard let lease = release(id, from: worker), var frame = frames[lease.task.frame] else { return }
         switch failure.kind {
-        case .machine: frame.histories[lease.task.kind]?.failures += 1
+        case .resourceLimit: frame.histories[lease.task.kind]?.failures += 1
         case .transient:
             frame.histories[lease.task.kind]?.failures += 1
             slotFaults[worker.slot, default: 0] += 1
@@ -171,7 +171,7 @@ struct Referee {
             frame.round += 1
             frame.renderers = []
             frame.done.formIntersection([.compare, .probe])
-        case .data, .value, .plugin, .input, .permission, .limit, .output, .place: break
+        case .data, .value, .plugin, .input, .permission, .limit, .output, .storage: break
         }
         frames[lease.task.frame] = frame
     }
@@ -208,7 +208,7 @@ extension Referee.Standing {
 }
 
 extension Referee.Record {
-    /// What a survey found out before need not be found out again.
+    /// The result of an earlier survey is not needed again.
     init(_ order: FrameOrder) {
         if case .publish(_, let probe?) = order.goal {
             done = [.probe]

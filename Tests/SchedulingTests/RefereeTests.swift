@@ -4,7 +4,7 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-/// What a wrong scheduler might direct, and what the referee says to it: an invariant that cannot fail tests nothing.
+/// Something that a wrong scheduler might direct, with the referee's complaint: a check that cannot fail tests nothing.
 struct Misdeed: Sendable, CustomTestStringConvertible {
     let complaint: String
     let play: @Sendable (inout Referee) -> Void
@@ -144,7 +144,7 @@ struct Misdeed: Sendable, CustomTestStringConvertible {
 }
 
 extension Referee {
-    /// Two workers are ready, two frames of four that fit are open, and all is well.
+    /// Two workers are ready, and two of four possible frames are open. There are no complaints.
     fileprivate static func watching() -> Referee {
         let policy = SchedulingPolicy(
             retry: RetryPolicy(retries: 2), time: TimePolicy(limit: .seconds(10)),
@@ -169,7 +169,7 @@ extension Referee {
         see(.tick, [.start(lease)])
     }
 
-    /// What the receipts below are answers to.
+    /// The tasks that the receipts below answer.
     private static func spec(of kind: TaskKind) -> TaskSpec {
         let input = InputSpec(path: "/in/1.png", maxPixels: 1 << 20, color: .keep)
         let output = OutputSpec(format: "png", save: SaveOptions())

@@ -199,7 +199,7 @@ import WorkerProtocol
         #expect(farm.recycled.isEmpty)
         farm.finish(lease)
         #expect(farm.recycled == [lease.worker])
-        // It leaves by itself, and its place is taken.
+        // It exits by itself, and another takes its slot.
         farm.send(.workerLost(lease.worker, Death(.exited(0))))
         farm.send(.workerReady(WorkerID(2)))
         farm.finishAll()
@@ -211,11 +211,11 @@ import WorkerProtocol
         farm.begin(workers: 2, frames: 3)
         let lease = try #require(farm.running.first)
         let other = try #require(farm.running.last)
-        farm.fail(lease, .place, "/out: no space left on device")
+        farm.fail(lease, .storage, "/out: no space left on device")
         #expect(farm.killed == [other.worker])
         #expect(farm.finished == nil)
         farm.die(other, .byOrder)
-        #expect(farm.finished == .some(.place("/out: no space left on device")))
+        #expect(farm.finished == .some(.storage("/out: no space left on device")))
         #expect(farm.outcomes == [FrameID(1): .left, FrameID(2): .left, FrameID(3): .left])
     }
 

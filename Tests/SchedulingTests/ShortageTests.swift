@@ -11,7 +11,7 @@ import WorkerProtocol
         var farm = Farm(.make(.make(shard: .frame, retries: 2)))
         farm.begin()
         for seconds in [30.0, 60] {
-            farm.fail(try farm.advance(to: .frame), .machine, Self.words)
+            farm.fail(try farm.advance(to: .frame), .resourceLimit, Self.words)
             farm.send(.tick, at: .seconds(seconds))
         }
         farm.finishAll()
@@ -26,13 +26,17 @@ import WorkerProtocol
         var time = 0.0
         while farm.finished == nil, time < 1000 {
             while let lease = farm.running.first {
-                if lease.task.kind == .frame { farm.fail(lease, .machine, Self.words) } else { farm.finish(lease) }
+                if lease.task.kind == .frame {
+                    farm.fail(lease, .resourceLimit, Self.words)
+                } else {
+                    farm.finish(lease)
+                }
             }
             for worker in farm.killed { farm.send(.workerLost(worker, Death(.byOrder))) }
             time += 30
             farm.send(.tick, at: .seconds(time))
         }
-        #expect(farm.finished == .some(.machine(Self.words)))
+        #expect(farm.finished == .some(.resourceLimit(Self.words)))
         #expect(farm.outcomes.values.allSatisfy { $0 == .left })
         #expect(farm.published == [])
     }

@@ -3,7 +3,7 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-/// Workers that are stopped, and a coordinator that was.
+/// Workers that are stopped, and a coordinator that was stopped.
 @Suite struct SilenceTests {
     /// One worker; it may be silent for 30 s, and a task may take 1000 s.
     private func farm(_ job: JobSpec = .make(), workers: Int = 1) -> Farm {

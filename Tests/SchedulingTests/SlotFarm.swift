@@ -2,14 +2,14 @@ import JobModel
 import Scheduling
 import WorkerProtocol
 
-/// A farm in which workers of some slots fail at everything, and some pictures fail everywhere; all others do what they
-/// are told. Who acts next is drawn from a seed.
+/// A farm in which workers of some slots fail at everything, and some pictures fail everywhere. All others do their
+/// tasks. A seed decides who acts next.
 struct SlotFarm {
     private var farm: Farm
     private var random: SplitMix64
     private let badFrames: Set<Int>
     private let badSlots: Set<Int>
-    /// Bad slots fail only where there are pixels to compute.
+    /// Whether bad slots can read headers, and fail only when they render.
     private let canLook: Bool
     private let frames: Int
     private var startedWorkers = 0
@@ -28,7 +28,7 @@ struct SlotFarm {
     var retired: [Retirement] { farm.retired }
     var finished: StopReason?? { farm.finished }
 
-    /// Every frame takes some tasks, each of which has some attempts.
+    /// The largest number of steps: every frame has some tasks with some attempts.
     mutating func run() {
         farm.send(.tick)
         for _ in 0..<frames * 40 where farm.finished == nil { step() }
@@ -41,7 +41,7 @@ struct SlotFarm {
             farm.send(.tick, at: farm.now + .seconds(1))
             return
         }
-        // Whose slot is retired is let go, in the middle of its task.
+        // The worker of a retired slot leaves in the middle of its task.
         guard !farm.retired.contains(where: { $0.slot == lease.worker.slot }) else { return farm.die(lease, .byOrder) }
         let isLook = canLook && lease.task.kind == .probe
         let isBad =
@@ -49,7 +49,7 @@ struct SlotFarm {
         isBad ? fail(lease) : farm.finish(lease)
     }
 
-    /// A slot has a worker as long as it is not retired. One of a bad slot may die before it has anything to do.
+    /// Each slot has a worker until it is retired. A worker of a bad slot may die before it gets a task.
     private mutating func fillSlots() {
         let gone = Set(farm.retired.map(\.slot))
         for number in 1...farm.slots where !filled.contains(SlotID(number)) && !gone.contains(SlotID(number)) {

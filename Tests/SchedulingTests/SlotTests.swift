@@ -11,7 +11,7 @@ import WorkerProtocol
         farm.run()
         #expect(farm.outcomes.values.allSatisfy { $0.isPublished } && farm.outcomes.count == 30)
         #expect(farm.finished == .some(nil))
-        // A bad slot that hardly gets a task may not come to three of them.
+        // A bad slot that gets few tasks may not reach three failures.
         #expect(Set(farm.retired.map(\.slot)).isSubset(of: [SlotID(2)]))
     }
 
@@ -60,7 +60,7 @@ import WorkerProtocol
         return farm
     }
 
-    /// Slot 1 fails at some tasks one after the other; then slot 2 does whatever it is given.
+    /// Slot 1 fails at several tasks in a row. Then slot 2 succeeds at everything.
     private func fail(_ count: Int, in farm: inout Farm, _ end: (inout Farm, Lease, Int) -> Void) throws {
         for number in 0..<count { end(&farm, try #require(farm.lease(in: 1)), 10 + number) }
         farm.send(.tick, at: farm.now + .seconds(60))

@@ -193,8 +193,8 @@ private final class Recipient: HandoffEngine.Recipient {
             Issue.record("it is waited for")
             return
         }
-        let failure = HandingOverTrouble(.place("disk full"))
-        #expect(words(events(state.handle(.done([], .failure(failure))))) == words([.stop(.place("disk full"))]))
+        let failure = HandingOverTrouble(.storage("disk full"))
+        #expect(words(events(state.handle(.done([], .failure(failure))))) == words([.stop(.storage("disk full"))]))
     }
 
     @Test mutating func `what is known already is not done again, and outputs go along with their task`() {

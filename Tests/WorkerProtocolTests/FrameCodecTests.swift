@@ -23,6 +23,16 @@ import WorkerProtocol
         }
     }
 
+    @Test func `kinds of failures keep the names that journals have stored`() throws {
+        let kinds: [TaskFailure.Kind: String] = [
+            .storage: "place", .resourceLimit: "machine", .damagedTile(index: 3): "damagedTile",
+        ]
+        for (kind, name) in kinds {
+            let body = try FrameCodec.encode(.failed(LeaseID(8), TaskFailure(kind, "no")) as Report)
+            #expect(String(decoding: body, as: UTF8.self).contains("\"\(name)\""))
+        }
+    }
+
     @Test func `a length beyond the limit is refused before it is waited for`() {
         var buffer = FrameBuffer()
         buffer.append([255, 255, 255, 127])

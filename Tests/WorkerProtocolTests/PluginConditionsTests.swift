@@ -16,19 +16,26 @@ import WorkerProtocol
         #expect(restricted.pins == conditions(["libGood.so": "aa"]).pins)
     }
 
-    @Test func `folders of a shard that the machine's settings do not name are strange`() {
+    @Test func `folders of a shard that the machine's settings do not name are foreign`() {
         var (shard, own) = (PluginConditions(), PluginConditions())
         shard.folders = ["/home/evil", "/opt/plugins"]
         own.folders = ["/opt/plugins", "/srv/plugins"]
         let restricted = shard.restricted(by: own)
         #expect(restricted.folders == ["/home/evil", "/opt/plugins"])
-        #expect(restricted.strangeFolders == ["/home/evil"])
+        #expect(restricted.foreignFolders == ["/home/evil"])
     }
 
-    @Test func `a shard cannot say that a folder is not strange`() {
+    @Test func `a shard cannot say that a folder is not foreign`() {
         var shard = PluginConditions()
-        (shard.folders, shard.strangeFolders) = (["/home/evil"], [])
-        #expect(shard.restricted(by: PluginConditions()).strangeFolders == ["/home/evil"])
+        (shard.folders, shard.foreignFolders) = (["/home/evil"], [])
+        #expect(shard.restricted(by: PluginConditions()).foreignFolders == ["/home/evil"])
+    }
+
+    @Test func `conditions keep the names that shards have stored`() throws {
+        let text = try PluginConditions().text()
+        for name in ["folders", "strangeFolders", "pins", "isPinnedOnly", "refused"] {
+            #expect(text.contains("\"\(name)\":"))
+        }
     }
 
     @Test func `a machine's own pin counts before a shard's`() {

@@ -50,7 +50,7 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
             return await withdrawing(HandingOverTrouble(.cluster(error.message)))
         } catch {
             return await withdrawing(
-                HandingOverTrouble(.place((error as? ShardFolder.Trouble)?.message ?? "\(error)")))
+                HandingOverTrouble(.storage((error as? ShardFolder.Trouble)?.message ?? "\(error)")))
         }
     }
 

@@ -131,7 +131,7 @@ package struct ClusterState: Sendable {
         case .results(let results): results.forEach { take($0) }
         case .submitted(let array, let outcome): note(array, outcome, at: now)
         case .unwritten(_, let message):
-            stop(.place(message))
+            stop(.storage(message))
             backlog.settle()
         case .listed(let answer): note(answer, at: now)
         case .log(let lost, let lines): settle(lost, lines)

@@ -213,14 +213,6 @@ enum FileSystem {
         return names(in: path).reduce(0) { $0 + (treeSize("\(path)/\($1)") ?? 0) }
     }
 
-    /// Waits until the disk has a file.
-    static func syncFile(_ path: String) throws(FileTrouble) {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "open") }
-        defer { close(file) }
-        guard fsync(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
-    }
-
     /// Makes the names in a folder last through a power failure.
     static func syncFolder(_ path: String, calls: FileCalls = .kernel) throws(FileTrouble) {
         try SafeFolder(path, trusting: .everybody, calls: calls).sync()
@@ -236,7 +228,7 @@ enum FileSystem {
         guard let own = try SafeFolder.unlinked(folder, trusting: trust) else {
             throw FileTrouble(path: folder, code: ENOENT, action: "open the folder")
         }
-        own.shut()
+        own.makePrivate()
     }
 
     /// Removes a file; one that is not there is as good.

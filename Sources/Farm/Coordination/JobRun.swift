@@ -140,7 +140,7 @@ extension JobRun: RunLoop.Delegate {
                 try prepareFolders(of: target)
                 orders.append(order(for: target))
             } catch {
-                if error.isPlace {
+                if error.concernsStorage {
                     record(target.report(.left))
                     // Nobody will begin those that were taken together with it.
                     for order in orders { concluded(order.id, .left) }

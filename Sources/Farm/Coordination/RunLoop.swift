@@ -130,7 +130,7 @@ package struct RunLoop: Sendable {
     private func handsOver(for reason: StopReason) -> Bool {
         switch reason {
         case .detached, .superseded: true
-        case .interrupted, .place, .engine, .machine, .cluster, .lastSlot: isGoneOnWith
+        case .interrupted, .storage, .engine, .resourceLimit, .cluster, .lastSlot: isGoneOnWith
         case .cancelled, .pluginFault, .deadline, .failures: false
         }
     }

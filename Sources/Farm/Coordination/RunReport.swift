@@ -142,8 +142,8 @@ extension RunOutcome {
     package init(_ reason: StopReason) {
         switch reason {
         case .interrupted(let signal): self.init(signal: signal)
-        case .place: self = .storage
-        case .engine, .machine, .cluster, .lastSlot: self = .unavailable
+        case .storage: self = .storage
+        case .engine, .resourceLimit, .cluster, .lastSlot: self = .unavailable
         case .pluginFault, .failures: self = .someFailed
         case .deadline: self = .workLeft
         case .cancelled, .superseded: self = .interrupted

@@ -16,21 +16,21 @@ extension StoreProblem {
 extension StopReason {
     /// Why a run stops where a file cannot be had that every frame needs.
     init(_ trouble: FileTrouble) {
-        self = trouble.shortage.map { .machine("\($0)") } ?? .place(trouble.message)
+        self = trouble.shortage.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
     }
 
     init(_ problem: StoreProblem) {
-        self = problem.shortage.map { .machine("\($0)") } ?? .place(problem.message)
+        self = problem.shortage.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
     }
 }
 
 extension PublishProblem {
     /// - Parameter trouble: one that no other file would be spared.
     init(_ trouble: FileTrouble) {
-        self = trouble.shortage.map { .machine("\($0)") } ?? .place(trouble.message)
+        self = trouble.shortage.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
     }
 
     init(_ problem: StoreProblem) {
-        self = problem.shortage.map { .machine("\($0)") } ?? .place(problem.message)
+        self = problem.shortage.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
     }
 }

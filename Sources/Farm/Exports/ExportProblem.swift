@@ -1,4 +1,4 @@
-/// Why a job cannot be written down for a scheduler.
+/// Why a job cannot be exported to a scheduler.
 package enum ExportProblem: Error, Hashable, Sendable {
     case fieldCount(Int, schedule: String)
     case unknownWord(String)
@@ -6,18 +6,18 @@ package enum ExportProblem: Error, Hashable, Sendable {
     case value(ScheduleField, found: String, schedule: String)
     case step(ScheduleField, found: String, schedule: String)
     case stepWithoutRange(ScheduleField, found: String, schedule: String)
-    /// A range whose end comes first; cron would never run the job.
+    /// The range ends before it begins, so cron would never run the job.
     case backwards(ScheduleField, found: String, instead: String, schedule: String)
     case nameInList(ScheduleField, found: String, instead: String, schedule: String)
-    /// No month of the schedule has such a day.
+    /// No month of the schedule has this day.
     case neverComes(dayOfMonth: String, month: String, schedule: String)
     case lineBreak(String)
     case tooLong(bytes: Int)
-    /// A template's value holds a line break or another control character.
+    /// A value of a template contains a line break or another control character.
     case controlCharacter(String)
     case longValue(String)
     case manyParameters(Int)
-    /// An option of sbatch holds a line break.
+    /// An option of sbatch contains a line break.
     case brokenRequest(String)
 
     package var message: String {
@@ -62,7 +62,7 @@ package enum ExportProblem: Error, Hashable, Sendable {
         }
     }
 
-    /// Scalars, as `\r\n` is one character.
+    /// Compares scalars, because `\r\n` is one character.
     private static func onOneLine(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar {

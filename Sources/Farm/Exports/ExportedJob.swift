@@ -1,36 +1,36 @@
-/// A job whose work another scheduler hands out, in three steps: prepare, shards, finish. All paths are absolute.
+/// A job that another scheduler runs in three steps: prepare, shards, finish. All paths are absolute.
 package struct ExportedJob: Hashable, Sendable {
-    /// A job's name has letters, digits, dots, hyphens and underscores alone.
+    /// The job's name. It has only letters, digits, dots, hyphens and underscores.
     package let name: String
     package let manifest: String
-    /// Changes of the manifest, as `--set` takes them.
+    /// Changes of the manifest, as arguments of `--set`.
     package var overrides: [String] = []
-    /// Which pictures, as arguments of `penumbra prepare`.
+    /// The selection of pictures, as arguments of `penumbra prepare`.
     package var preparation: [String] = []
-    /// What patterns in ``preparation`` count from, and the entries of a list.
+    /// The folder that patterns in ``preparation``, and the entries of a list, start from.
     package var startFolder = "/"
     package var configFile: String?
-    /// Where the farm's machines have penumbra: a path, or a name that they look up.
+    /// The program on the farm's machines: a path, or a name that they find by themselves.
     package let program: String
-    /// `x86_64` or `arm64` where the program is a file that runs on no other.
+    /// `x86_64` or `arm64` if the program runs on no other machine.
     package var architecture: String?
-    /// Folders and files that the job reads beside its manifest.
+    /// Folders and files that the job reads in addition to its manifest.
     package var folders: [String] = []
     package var files: [String] = []
-    /// The folders that the outputs are below.
+    /// Folders that contain the outputs.
     package var outputs: [String] = []
-    /// What the steps share; below the outputs or elsewhere.
+    /// The folder that the steps share. It may be below the outputs or elsewhere.
     package let runFolder: String
     package let size: Size
 
-    /// How the work is cut up, and what a machine needs that does a part of it.
+    /// The number of shards, and the resources of a machine for one of them.
     package struct Size: Hashable, Sendable {
         package let shards: Int
-        /// Of a machine, with a worker process on each.
+        /// Cores of a machine. A worker process runs on each.
         package let cores: Int
-        /// Of a machine, in bytes.
+        /// Memory of a machine in bytes.
         package let memory: Int
-        /// How long the longest task may take by estimate, in seconds of one core.
+        /// The estimated time of the longest task, in seconds of one core.
         package let longestTask: Double
 
         package init(shards: Int, cores: Int, memory: Int, longestTask: Double) {
@@ -49,6 +49,6 @@ package struct ExportedJob: Hashable, Sendable {
         self.size = size
     }
 
-    /// Shards that a job may be cut into: each has a file, and each is a task of the other scheduler.
+    /// The possible numbers of shards. Each shard has a file, and is a task of the other scheduler.
     package static let shardCounts = 1...1024
 }

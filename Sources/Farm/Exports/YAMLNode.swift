@@ -1,4 +1,4 @@
-/// A value that is written as YAML, in blocks, with keys in the order in which they are given.
+/// A value that is written as YAML, in blocks, with its keys in the given order.
 package indirect enum YAMLNode: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         let key: String
@@ -10,7 +10,7 @@ package indirect enum YAMLNode: Hashable, Sendable {
     case list([YAMLNode])
     case map([Entry])
 
-    /// What a `nil` stands for is left out.
+    /// Entries whose value is `nil` are left out.
     package static func map(_ entries: KeyValuePairs<String, YAMLNode?>) -> YAMLNode {
         .map(entries.compactMap { key, value in value.map { Entry(key: key, value: $0) } })
     }
@@ -49,7 +49,7 @@ package indirect enum YAMLNode: Hashable, Sendable {
 }
 
 extension YAMLNode {
-    /// Bare where every YAML parser takes it for this very text, and else within double quotes.
+    /// Plain if every YAML parser reads it as this text. Otherwise in double quotes.
     static func scalar(_ text: String) -> String {
         let isBare =
             text.utf8.first.map(beginnings.contains) ?? false && text.utf8.allSatisfy(others.contains)
@@ -59,7 +59,7 @@ extension YAMLNode {
 
     private static let beginnings = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/_".utf8)
     private static let others = beginnings.union("0123456789.-,;+()' ".utf8)
-    /// What YAML 1.1 takes for something else than a text.
+    /// Words that YAML 1.1 does not read as texts.
     private static let words: Set = ["true", "false", "yes", "no", "on", "off", "y", "n", "null"]
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
@@ -69,9 +69,9 @@ extension YAMLNode {
         case 0x0A: #"\n"#
         case 0x0D: #"\r"#
         case 0x09: #"\t"#
-        // Control characters, other line breaks, and what marks or is no character.
+        // Control characters, other line breaks, byte order marks and noncharacters.
         case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF: #"\u"# + hexadecimal(scalar.value, 4)
-        // Of the last two of each plane parsers think differently.
+        // Parsers differ on the last two code points of each plane.
         case 0x10000... where scalar.value & 0xFFFE == 0xFFFE: #"\U"# + hexadecimal(scalar.value, 8)
         default: String(Character(scalar))
         }

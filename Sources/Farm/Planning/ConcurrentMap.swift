@@ -7,13 +7,13 @@ package func concurrentMap<Element: Sendable, Result: Sendable>(
     concurrentMap(elements, keeping: ()) { element, _ in transform(element) }
 }
 
-/// The same, where a function keeps something from one element to the next.
+/// Applies a function to every element, with a state that passes from one element to the next.
 ///
-/// - Parameter state: what every part of the elements begins with; neighbours are mostly in one part, and in order.
+/// - Parameter state: The initial state of every part of the elements. Neighbours are mostly in one part, and in order.
 package func concurrentMap<Element: Sendable, State: Sendable, Result: Sendable>(
     _ elements: [Element], keeping state: State, _ transform: @Sendable (Element, inout State) -> Result
 ) -> [Result] {
-    /// Work for a thread that takes long beside its start.
+    /// A part of this size takes much longer than the start of its thread.
     let length = 1024
     return Array(unsafeUninitializedCapacity: elements.count) { results, count in
         // Every part writes its own elements of the results, and no thread reads them before all are done.

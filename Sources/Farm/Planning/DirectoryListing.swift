@@ -4,21 +4,21 @@ import JobModel
 /// The names in a folder. Unsafe pointers of the C library stay in this file.
 struct DirectoryListing {
     struct Entry: Hashable, Sendable {
-        /// As the filesystem has it; it may not be UTF-8.
+        /// As the file system has it. It may not be UTF-8.
         let name: [UInt8]
         let isSymbolicLink: Bool
-        /// Of what a symbolic link points to.
+        /// Of a symbolic link: the kind of its target.
         let kind: FileKind
-        /// It is a link, and nothing is there.
+        /// The entry is a link whose target does not exist.
         var leadsNowhere = false
-        /// Why nobody can tell what it is, or what it leads to: what the system answered.
+        /// The system's error, if the kind of the entry or of its target is unknown.
         var trouble: Int32?
     }
 
-    /// The entries sorted by name, without `.` and `..`. Only links are looked at one by one, and what a file system
-    /// gives no kind of.
+    /// The entries sorted by name, without `.` and `..`. Only links, and entries without a kind, need a system call
+    /// each.
     ///
-    /// - Parameter folder: a path that may not be UTF-8.
+    /// - Parameter folder: A path that may not be UTF-8.
     static func entries(of folder: [UInt8]) throws(UnreadableFolder) -> [Entry] {
         guard let stream = opendir(cPath(folder)) else { throw unreadable(folder) }
         return try entries(of: stream, folder)
@@ -28,14 +28,14 @@ struct DirectoryListing {
         UnreadableFolder(path: folder, .folder, code: errno)
     }
 
-    /// Takes the stream over.
+    /// Takes ownership of the stream.
     fileprivate static func entries(of stream: OpaquePointer, _ folder: [UInt8]) throws(UnreadableFolder) -> [Entry] {
         defer { closedir(stream) }
         var result: [Entry] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
-                // A disk that fails is no folder that ends: what is missing would look deleted.
+                // A failing disk must not look like the end of a folder: missing entries would look deleted.
                 guard errno == 0 else { throw unreadable(folder) }
                 break
             }
@@ -61,7 +61,7 @@ struct DirectoryListing {
         var own = stat()
         var target = stat()
         guard fstatat(folder, path, &own, AT_SYMLINK_NOFOLLOW) == 0 else {
-            // Without trouble it was removed since it was listed.
+            // No error here means that the entry was removed after it was listed.
             return Entry(
                 name: name, isSymbolicLink: type == DT_LNK, kind: .other, trouble: FileKind.trouble(errno))
         }
@@ -76,18 +76,19 @@ struct DirectoryListing {
     }
 }
 
-/// A folder that is open. Its entries, and the folders in it, are those of the folder itself, whatever its path leads to now.
+/// An open folder. Its entries and subfolders are read through its descriptor, so that a change of its path does not
+/// matter.
 final class OpenFolder {
     private let descriptor: Int32
     private let path: [UInt8]
     let identity: FileStamp.Identity
 
-    /// - Parameter path: one that the user has named: links in it are the user's own.
+    /// - Parameter path: A path that the user has named. Its links are the user's own, and are followed.
     convenience init(_ path: [UInt8]) throws(UnreadableFolder) {
         try self.init(taking: open(cPath(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC), path)
     }
 
-    /// A folder in an open one, if no link has taken its place.
+    /// A folder in an open folder. A link in its place is refused.
     convenience init(_ name: [UInt8], in folder: OpenFolder) throws(UnreadableFolder) {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         try self.init(
@@ -107,9 +108,9 @@ final class OpenFolder {
 
     deinit { close(descriptor) }
 
-    /// As ``DirectoryListing/entries(of:)`` gives them.
+    /// The entries, as ``DirectoryListing/entries(of:)`` gives them.
     func entries() throws(UnreadableFolder) -> [DirectoryListing.Entry] {
-        // The stream takes a descriptor over, with the place up to which it was read.
+        // The stream takes ownership of the descriptor and of its read offset, so it gets a descriptor of its own.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = fdopendir(copy) else {
             let problem = DirectoryListing.unreadable(path)
@@ -118,4 +119,50 @@ final class OpenFolder {
         }
         return try DirectoryListing.entries(of: stream, path)
     }
+}
+
+/// The kind of what a path leads to.
+enum FileKind: Hashable, Sendable {
+    case file
+    case folder
+    case other
+
+    /// Follows links. Nil if nothing exists there.
+    init?(of path: String) {
+        var found = stat()
+        guard stat(path, &found) == 0 else { return nil }
+        self.init(mode: found.st_mode)
+    }
+
+    init?(of input: InputFile) {
+        var found = stat()
+        guard stat(cPath(input.exactPath), &found) == 0 else { return nil }
+        self.init(mode: found.st_mode)
+    }
+
+    /// Why it is unknown whether anything exists at a path: this user may not search a folder above it, or a disk or
+    /// server does not answer.
+    /// Nil if something exists there, or certainly nothing.
+    static func trouble(at path: [UInt8]) -> Int32? {
+        var found = stat()
+        return stat(cPath(path), &found) == 0 ? nil : trouble(errno)
+    }
+
+    /// The system's error, as in `errno.h`. Nil if it means that nothing exists there.
+    static func trouble(_ code: Int32) -> Int32? {
+        [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG].contains(code) ? nil : code
+    }
+
+    init(mode: mode_t) {
+        switch mode & S_IFMT {
+        case S_IFREG: self = .file
+        case S_IFDIR: self = .folder
+        default: self = .other
+        }
+    }
+}
+
+/// A path in the form that functions of the C library take.
+func cPath(_ path: [UInt8]) -> [CChar] {
+    path.map { CChar(bitPattern: $0) } + [0]
 }

@@ -1,8 +1,8 @@
-/// All that is wrong with a list of files. Nothing was looked up on disk.
+/// All problems of a list of files. They are found without access to the files.
 package struct FileListError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case utf16
-        /// At the byte where it stops to be JSON, from 1.
+        /// The byte at which the text stops to be JSON, counted from 1.
         case brokenRecord(column: Int)
         case noPath
         case pathIsNoText
@@ -11,7 +11,7 @@ package struct FileListError: Error, Hashable, Sendable {
         case keyTwice(String)
         case nulInPath
         case remotePath(String)
-        /// A key of `set` that is no path of a value.
+        /// A key of `set` that is not the path of a value.
         case badSettingPath(String)
         /// A key inside the value of a path.
         case badKey(String, path: String)
@@ -20,20 +20,20 @@ package struct FileListError: Error, Hashable, Sendable {
     }
 
     package struct Problem: Hashable, Sendable {
-        /// From 1.
+        /// Counted from 1.
         package let line: Int
         package let kind: Kind
     }
 
-    /// As messages show it.
+    /// The list's name in messages.
     package let list: String
     /// In the order of the lines.
     package let problems: [Problem]
 
-    /// A list that is something else altogether has a problem on every line; nobody reads on after so many.
+    /// A file that is no list has a problem on every line. Messages show no more than this number.
     private static let shown = 100
 
-    /// Each problem with its line and what to do, one below the other.
+    /// Each problem with its line and its remedy, one below the other.
     package var message: String {
         let list = PathText.visible(list)
         var lines = problems.prefix(Self.shown).map { "\(list):\($0.line): error: \($0.kind.words)" }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Tells what a file shows, whatever its name is.
+/// Finds out what kind of contents a file has, whatever its name is.
 package enum FileSignature {
     package enum Kind: Hashable, Sendable {
         /// A picture in a format that Penumbra reads.
@@ -9,12 +9,13 @@ package enum FileSignature {
         case unread
     }
 
-    /// Of a file at a path, following links.
+    /// The kind of the file at a path. Follows links.
     ///
-    /// - Returns: nil for a file that shows nothing. One that cannot be read is known by its name alone.
+    /// - Returns: Nil for a file that is no picture and no film. A file that cannot be read is judged by its name
+    ///   alone.
     static func kind(at path: [UInt8]) -> Kind? {
         let fileExtension = PathBytes.lowercased(PathBytes.fileExtension(of: PathBytes.name(of: path)))
-        // A pipe would keep a reader waiting.
+        // Without O_NONBLOCK a pipe would block the reader.
         let file = open(cPath(path), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else { return UnsupportedFormats.isCalled(fileExtension, nil) ? .unread : nil }
         defer { close(file) }
@@ -25,12 +26,12 @@ package enum FileSignature {
         return kind(of: Array(head[..<max(0, count)]), called: fileExtension)
     }
 
-    /// Bytes of a file's beginning that are enough to know it: of films five packets.
+    /// The number of bytes at a file's start that are enough to know its kind. For films, five packets.
     package static let length = 1024
 
     /// - Parameters:
-    ///   - head: a file's first bytes, ``length`` of them if it has so many.
-    ///   - fileExtension: of its name, in lower case.
+    ///   - head: The file's first ``length`` bytes, or all if it has fewer.
+    ///   - fileExtension: The extension of its name, in lower case.
     package static func kind(of head: [UInt8], called fileExtension: [UInt8] = []) -> Kind? {
         // JPEG-LS begins as JPEG does.
         if isReadable(head), !head.starts(with: [0xFF, 0xD8, 0xFF, 0xF7]) { return .readable }
@@ -58,14 +59,14 @@ package enum FileSignature {
         head.starts(with: "RIFF".utf8) && head.dropFirst(8).starts(with: "WEBP".utf8)
     }
 
-    /// The brands of AVIF and HEIC. Films begin alike, with others.
+    /// The brands of AVIF and HEIC. Films begin in the same way, but with other brands.
     private static func isHEIF(_ head: [UInt8]) -> Bool {
         guard head.dropFirst(4).starts(with: "ftyp".utf8) else { return false }
         let brands = ["avif", "avis", "heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "mif2", "msf1"]
         return brands.contains { head.dropFirst(8).starts(with: $0.utf8) }
     }
 
-    /// `P1` to `P6`, `PF`, `Pf`, and white space. Texts begin so, too: a size has to follow.
+    /// `P1` to `P6`, `PF`, `Pf`, and white space. Texts may begin in the same way, so a size has to follow.
     private static func isAnymap(_ head: [UInt8]) -> Bool {
         guard head.count > 3, head[0] == UInt8(ascii: "P"), "123456Ff".utf8.contains(head[1]),
             " \t\r\n".utf8.contains(head[2])
@@ -73,7 +74,7 @@ package enum FileSignature {
         return "#0123456789".utf8.contains(head[3])
     }
 
-    /// A text whose first element is `svg`: pages of the web that hold one are none. What stands before it is passed over.
+    /// A text whose first element is `svg`. A web page with an SVG in it does not count. The prologue is skipped.
     private static func isSVG(_ head: [UInt8]) -> Bool {
         var rest = head[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
@@ -85,7 +86,7 @@ package enum FileSignature {
             } else if rest.starts(with: "<?xml".utf8) {
                 end = "?>"
             } else if rest.starts(with: "<!DOCTYPE svg".utf8) {
-                // Its entities stand in brackets.
+                // Entities of the document type stand in brackets.
                 let hasEntities = rest.prefix { $0 != UInt8(ascii: ">") }.contains(UInt8(ascii: "["))
                 end = hasEntities ? "]>" : ">"
             } else {

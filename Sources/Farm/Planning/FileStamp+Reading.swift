@@ -2,7 +2,7 @@ package import Glibc
 package import JobModel
 
 extension FileStamp {
-    /// Of a file that has one name in its file system; nil for everything else. Links are not followed.
+    /// The identity of a regular file with one hard link. Nil for everything else. Links are not followed.
     static func onlyName(of file: InputFile) -> Identity? {
         var found = stat()
         guard lstat(cPath(file.exactPath), &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_nlink == 1 else {
@@ -11,9 +11,9 @@ extension FileStamp {
         return FileStamp(found).identity
     }
 
-    /// Of what lies at a path, following links; nil when nothing does.
+    /// The stamp of what a path leads to. Follows links. Nil if nothing exists there.
     ///
-    /// Of a folder, `size` is that of its own entry: what it holds is not looked at.
+    /// The `size` of a folder is that of its own entry, without its contents.
     package init?(of path: String) {
         var found = stat()
         guard stat(path, &found) == 0 else { return nil }
@@ -37,7 +37,7 @@ extension FileStamp {
             modified: status.st_mtim.nanoseconds, changed: status.st_ctim.nanoseconds)
     }
 
-    /// The stamps of many paths, read on several threads: one takes a microsecond or, over a network, a thousand.
+    /// The stamps of many paths, read on several threads. One stamp takes a microsecond, or a thousand over a network.
     package static func ofEach(_ paths: [String]) -> [FileStamp?] {
         concurrentMap(paths) { FileStamp(of: $0) }
     }
@@ -48,6 +48,6 @@ extension FileStamp {
 }
 
 extension timespec {
-    /// As stamps have it.
+    /// Nanoseconds since 1970, as stamps store them.
     package var nanoseconds: Int64 { FileStamp.nanoseconds(seconds: tv_sec, and: tv_nsec) }
 }

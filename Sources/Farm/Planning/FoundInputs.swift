@@ -1,25 +1,24 @@
 import JobModel
 
-/// A job's inputs in order, with what was learned of each while they were found.
+/// The inputs of a job in order, with what the search learned about each.
 struct FoundInputs {
     let inputs: [InputFile]
-    /// Lists of settings, each different.
+    /// Lists of settings, all different.
     var settings: [[FileList.Setting]] = []
-    /// Where each of `settings` is first: `list:3`.
-    var settingsPlaces: [String] = []
-    /// For each input an index of `settings`, or nil; nil when nothing is set for any.
+    /// The first line of the list that has each of `settings`: `list:3`.
+    var settingsOrigins: [String] = []
+    /// For each input an index of `settings`, or nil. Nil as a whole if no input has settings.
     var settingsOf: [Int?]?
-    /// For each input, nil where there is no such file, or a folder; nil when only files that are there were found.
+    /// For each input its stamp, or nil for a folder or a missing file. Nil as a whole if the search found existing
+    /// files only.
     var stamps: [FileStamp?]?
+}
 
-    init(inputs: [InputFile]) {
-        self.inputs = inputs
-    }
-
-    /// The files of a list, less those that the rules exclude.
+extension FoundInputs {
+    /// The files of a list without those that the rules exclude.
     init(_ list: FileList, _ rules: InputRules, folder: String) {
         var rules = rules
-        _ = rules.loosen(but: Set(list.entries.flatMap { rules.exclusions(of: $0.exactPath) }))
+        _ = rules.matchLookalikes(except: Set(list.entries.flatMap { rules.exclusions(of: $0.exactPath) }))
         var folders = ListedFolders(rules, manifestFolder: folder)
         var entries: [FileList.Entry] = []
         inputs = list.entries.compactMap { entry in
@@ -32,25 +31,26 @@ struct FoundInputs {
         for entry in entries where !entry.settings.isEmpty && known[entry.settings] == nil {
             known[entry.settings] = settings.count
             settings.append(entry.settings)
-            settingsPlaces.append("\(PathText.visible(list.name)):\(entry.line)")
+            settingsOrigins.append("\(PathText.visible(list.name)):\(entry.line)")
         }
         settingsOf = settings.isEmpty ? nil : entries.map { known[$0.settings] }
     }
 
-    /// The places of the inputs that a run takes.
+    /// The indices of the inputs that a run takes.
     func choice(by selection: JobPlan.Selection, in folder: String) -> [Int] {
         let matcher = selection.matcher(in: folder, among: inputs)
         return Array(inputs.indices.lazy.filter { matcher.includes(inputs[$0]) }.prefix(selection.limit ?? .max))
     }
 
-    /// Those of several patterns of a selection that no input matches.
+    /// The patterns of a selection that match no input. Empty if the selection has one pattern only.
     func unmatched(_ selection: JobPlan.Selection, in folder: String) -> [String] {
         guard selection.only.count > 1 else { return [] }
         return selection.matcher(in: folder, among: inputs).idle(among: inputs).map { selection.only[$0] }
     }
 }
 
-/// Makes inputs of a list's entries. Looks at every folder once: most entries share theirs with many.
+/// Makes inputs of a list's entries. Reads the rules once for every folder, because most entries share theirs with
+/// others.
 private struct ListedFolders {
     private let rules: InputRules
     private let manifestFolder: [String]
@@ -61,17 +61,17 @@ private struct ListedFolders {
         self.manifestFolder = PathText.components(manifestFolder)
     }
 
-    /// Nil when the file is excluded.
+    /// Nil if the file is excluded.
     mutating func input(_ entry: FileList.Entry) -> InputFile? {
         let path = entry.exactPath
         let name = PathBytes.name(of: path)
-        let folder = look(at: PathBytes.folder(of: path))
+        let folder = inspect(PathBytes.folder(of: path))
         guard !folder.rules.excludes(name) else { return nil }
         return InputFile(bytes: path, dir: folder.rules.dir(of: name) ?? folder.dir)
     }
 
-    /// What the rules say of a folder, and where it is below the manifest's.
-    private mutating func look(at folder: [UInt8]) -> (rules: FolderRules, dir: String) {
+    /// The rules for a folder, and its path below the manifest's folder.
+    private mutating func inspect(_ folder: [UInt8]) -> (rules: FolderRules, dir: String) {
         if let found = known[folder] { return found }
         let names = PathText.components(NonUTF8Name.readable(folder))
         let isBelow = names.starts(with: manifestFolder) { PathKey($0) == PathKey($1) }

@@ -1,49 +1,50 @@
 import JobModel
 
-/// What a search for inputs found beside them: slips of the pen, and links that lost what they led to.
+/// What a search for inputs noticed beside them: possible mistakes in patterns, and links whose targets are missing.
 struct SearchWarnings: Sendable {
-    /// Patterns that no file matched, excluded ones included, in the manifest's order.
+    /// Patterns that match no file, not even an excluded one, in the manifest's order.
     var unmatched: [String] = []
-    /// How many files each pattern matched, excluded ones included.
+    /// The number of files that each pattern matches, including excluded ones.
     var matches: [PathKey: Int] = [:]
-    /// The files and folders that patterns name or begin with, and that are not there; of a file its folder, too, where that is
-    /// not there either.
+    /// The files and folders that patterns name or begin with, and that do not exist. For a file also its folder, if
+    /// that does not exist either.
     var missing: [String] = []
-    /// Entries of `exclude` that left nothing out, in the manifest's order.
-    var idleExcludes: [ExcludePattern] = []
-    /// Links that would be inputs if they led to files; a file may be there twice.
+    /// Entries of `exclude` that excluded nothing, in the manifest's order.
+    var unusedExcludes: [ExcludePattern] = []
+    /// Links that would be inputs if their targets were files. A link may be listed twice.
     var danglingLinks: [String] = []
-    /// How many files, pipes and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
+    /// The number of files, pipes and links in folders of `inputs` that are no inputs, by kind: `.nef`, `links to
+    /// folders`.
     var passedBy: [String: Int] = [:]
-    /// What could not be looked into or at, each once, and that no `exclude` names.
+    /// Everything that could not be inspected and that no `exclude` names. Each once.
     var unreadableFolders: [UnreadableFolder] = []
 }
 
-/// Looks up a job's inputs: what its patterns match, less what it excludes, sorted by path.
+/// Finds a job's inputs: the matches of its patterns without the excluded files, sorted by path.
 struct InputFinder {
     private(set) var rules: InputRules
-    /// What was found beside inputs, and may be a slip of the pen.
-    private(set) var oddities = SearchWarnings()
+    /// What the search noticed beside inputs. It may point to mistakes.
+    private(set) var warnings = SearchWarnings()
     private var found: [InputFile] = []
-    /// By their places among the rules.
+    /// Indices of the rules.
     private var usedExcludes: Set<Int> = []
     /// Files that matched and were excluded.
     private(set) var excluded: Set<[UInt8]> = []
-    /// Entries of `exclude` that may name something in a folder that another entry leaves out.
+    /// Entries of `exclude` that may name something in a folder that another entry excludes.
     private var unprovenExcludes: Set<Int> = []
-    /// Folders of the pattern that is looked up were not opened, or could not be read.
+    /// Some folders of the current pattern were not opened, or could not be read.
     private var isPartial = false
-    /// Folders were left out unopened.
+    /// Some excluded folders were not opened.
     private(set) var leavesFoldersOut = false
 
     init(_ rules: InputRules) {
         self.rules = rules
     }
 
-    /// Lists the folders that a pattern may reach, and opens no file.
+    /// Lists the folders that a pattern may reach. Opens no file.
     ///
-    /// - Parameter allowsMissing: an entry whose file or folder is not there matches nothing, and keeps no other from being
-    ///   looked up.
+    /// - Parameter allowsMissing: If true, an entry whose file or folder does not exist matches nothing, and the search
+    ///   continues.
     mutating func find(allowsMissing: Bool = false) throws(PlanProblem) -> [InputFile] {
         try rules.refuseUnusable()
         for pattern in rules.patterns {
@@ -52,18 +53,18 @@ struct InputFinder {
             case .nothing where isHidden(Array(pattern.text.utf8)): continue
             case .nothing where allowsMissing:
                 note(0, of: pattern)
-                noteMissing(pattern.text)
+                addMissing(pattern.text)
             case .nothing: throw Self.problem(ofMissing: pattern)
             case .remote: throw .missingFile(pattern.text)
             case .file:
-                oddities.matches[PathKey(pattern.text)] = 1
+                warnings.matches[PathKey(pattern.text)] = 1
                 addFile(Array(pattern.text.utf8))
             case .folder, .glob: try addMatches(of: pattern, allowsMissing)
             }
         }
         excludeLookalikes()
         let idle = rules.excluded.indices.filter { !usedExcludes.contains($0) && !unprovenExcludes.contains($0) }
-        oddities.idleExcludes = idle.map { rules.excluded[$0] }
+        warnings.unusedExcludes = idle.map { rules.excluded[$0] }
         return sortedInputs()
     }
 
@@ -74,25 +75,25 @@ struct InputFinder {
             ?? .missingFile(pattern.text)
     }
 
-    /// A file alone that is gone from its folder was removed.
-    private mutating func noteMissing(_ path: String) {
+    /// If the folder exists and the file does not, the file was removed, and only the file is missing.
+    private mutating func addMissing(_ path: String) {
         let folder = PathText.folder(of: path)
-        oddities.missing += (FileKind(of: folder) == nil ? [folder] : []) + (FileKind(of: path) == nil ? [path] : [])
+        warnings.missing += (FileKind(of: folder) == nil ? [folder] : []) + (FileKind(of: path) == nil ? [path] : [])
     }
 
     /// See ``ExcludePattern``.
     private mutating func excludeLookalikes() {
-        let loosened = rules.loosen(but: usedExcludes)
-        guard !loosened.isEmpty else { return }
+        let matchingLookalikes = rules.matchLookalikes(except: usedExcludes)
+        guard !matchingLookalikes.isEmpty else { return }
         found.removeAll { input in
             let path = input.exactPath
-            let exclusions = loosened.filter { rules.excluded[$0].matches(path) }
+            let exclusions = matchingLookalikes.filter { rules.excluded[$0].matches(path) }
             usedExcludes.formUnion(exclusions)
             if !exclusions.isEmpty { excluded.insert(path) }
             return !exclusions.isEmpty
         }
-        oddities.unreadableFolders.removeAll { folder in
-            let exclusions = loosened.filter { rules.excluded[$0].names(unreadable: folder.path) }
+        warnings.unreadableFolders.removeAll { folder in
+            let exclusions = matchingLookalikes.filter { rules.excluded[$0].names(unreadable: folder.path) }
             usedExcludes.formUnion(exclusions)
             return !exclusions.isEmpty
         }
@@ -101,21 +102,21 @@ struct InputFinder {
     private mutating func addMatches(of pattern: InputPattern, _ allowsMissing: Bool) throws(PlanProblem) {
         let root = PathText.joined(pattern.glob.fixedFolder)
         if isHidden(Array(root.utf8)) { return }
-        let isThere = FileKind(of: root) == .folder
-        guard isThere || allowsMissing else {
+        let exists = FileKind(of: root) == .folder
+        guard exists || allowsMissing else {
             throw DeadLink(onWayTo: root).map { .deadLink($0, pattern: pattern.text) }
                 ?? .missingFolder(root, pattern: pattern.text)
         }
         var matches = 0
-        if isThere {
+        if exists {
             walk(Array(root.utf8), below: "", pattern, pattern.glob.start, &matches)
         } else {
-            oddities.missing.append(root)
+            warnings.missing.append(root)
         }
         note(matches, of: pattern)
     }
 
-    /// Notes what keeps this user from looking at a path.
+    /// Notes the reason why this user cannot inspect a path, if there is one.
     private mutating func isHidden(_ path: [UInt8]) -> Bool {
         guard let folder = UnreadableFolder(hiding: path) else { return false }
         let exclusions = rules.excluded.indices.filter { rules.excluded[$0].matches(path) }
@@ -128,46 +129,46 @@ struct InputFinder {
         isPartial = true
         let exclusions = rules.excluded.indices.filter { rules.excluded[$0].names(unreadable: folder.path) }
         usedExcludes.formUnion(exclusions)
-        if exclusions.isEmpty, !oddities.unreadableFolders.contains(folder) {
-            oddities.unreadableFolders.append(folder)
+        if exclusions.isEmpty, !warnings.unreadableFolders.contains(folder) {
+            warnings.unreadableFolders.append(folder)
         }
     }
 
-    /// Of a pattern that matches nothing no number is known where some of its folders were not looked at.
+    /// If some folders of a pattern were not read, the number of its matches is unknown. Zero is not recorded then.
     private mutating func note(_ matches: Int, of pattern: InputPattern) {
         if matches == 0, isPartial { return }
-        oddities.matches[PathKey(pattern.text)] = matches
-        if matches == 0 { oddities.unmatched.append(pattern.text) }
+        warnings.matches[PathKey(pattern.text)] = matches
+        if matches == 0 { warnings.unmatched.append(pattern.text) }
     }
 
     /// - Parameters:
-    ///   - dir: the folders between the pattern's fixed part and this one.
-    ///   - places: where in the pattern the folder's path is.
+    ///   - dir: The folders between the pattern's fixed part and this folder.
+    ///   - positions: The folder path's positions in the pattern.
     private mutating func walk(
-        _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ places: [Int], _ matches: inout Int
+        _ folder: [UInt8], below dir: String, _ pattern: InputPattern, _ positions: [Int], _ matches: inout Int
     ) {
         let folderRules = FolderRules(rules, in: folder)
         for entry in entries(of: folder, folderRules) {
             let name = entry.name[...]
             switch entry.kind {
-            case .file where pattern.accepts(name, at: places):
+            case .file where pattern.accepts(name, at: positions):
                 matches += 1
                 add(PathBytes.joined(folder, entry.name), dir: dir, by: folderRules.exclusions(of: name))
             case .other where entry.trouble != nil:
-                guard let code = entry.trouble, reaches(entry, pattern, places) else { continue }
+                guard let code = entry.trouble, reaches(entry, pattern, positions) else { continue }
                 let exclusions = folderRules.exclusions(of: name)
                 usedExcludes.formUnion(exclusions)
                 if exclusions.isEmpty {
                     let path = PathBytes.joined(folder, entry.name)
                     note(UnreadableFolder(path: path, entry.isSymbolicLink ? .link : .unknown, code: code))
                 }
-            case .other where entry.leadsNowhere && pattern.accepts(name, at: places):
+            case .other where entry.leadsNowhere && pattern.accepts(name, at: positions):
                 guard folderRules.exclusions(of: name).isEmpty else { continue }
-                oddities.danglingLinks.append(NonUTF8Name.readable(PathBytes.joined(folder, entry.name)))
+                warnings.danglingLinks.append(NonUTF8Name.readable(PathBytes.joined(folder, entry.name)))
             case .folder:
-                let deeper = pattern.glob.places(below: name, from: places, isSymbolicLink: entry.isSymbolicLink)
+                let deeper = pattern.glob.positions(below: name, from: positions, isSymbolicLink: entry.isSymbolicLink)
                 guard !deeper.isEmpty, !entry.isSymbolicLink || pattern.kind != .folder else {
-                    if entry.isSymbolicLink { passBy(name, "links to folders", pattern, folderRules) }
+                    if entry.isSymbolicLink { countSkipped(name, "links to folders", pattern, folderRules) }
                     continue
                 }
                 let readable = NonUTF8Name.readable(entry.name)
@@ -177,39 +178,39 @@ struct InputFinder {
             case .file:
                 let ext = PathBytes.lowercased(PathBytes.fileExtension(of: name))
                 let kind = ext.isEmpty ? "without an extension" : ".\(NonUTF8Name.readable(ext))"
-                if !places.isEmpty { passBy(name, kind, pattern, folderRules) }
+                if !positions.isEmpty { countSkipped(name, kind, pattern, folderRules) }
             case .other:
-                // Pipes are never opened: nobody may be writing to them.
-                guard !places.isEmpty, !entry.leadsNowhere, name.first != PathBytes.dot,
+                // Pipes are never opened: a pipe without a writer would block.
+                guard !positions.isEmpty, !entry.leadsNowhere, name.first != PathBytes.dot,
                     folderRules.exclusions(of: name).isEmpty
                 else { continue }
-                if pattern.kind == .folder || pattern.accepts(name, at: places) {
-                    oddities.passedBy["neither file nor folder", default: 0] += 1
+                if pattern.kind == .folder || pattern.accepts(name, at: positions) {
+                    warnings.passedBy["neither file nor folder", default: 0] += 1
                 }
             }
         }
     }
 
-    /// Whether a pattern takes what may be a file or a folder, or a link to one.
-    private func reaches(_ entry: DirectoryListing.Entry, _ pattern: InputPattern, _ places: [Int]) -> Bool {
+    /// Whether a pattern matches an entry of unknown kind, as a file, a folder or a link.
+    private func reaches(_ entry: DirectoryListing.Entry, _ pattern: InputPattern, _ positions: [Int]) -> Bool {
         let (name, isLink) = (entry.name[...], entry.isSymbolicLink)
-        return pattern.accepts(name, at: places)
+        return pattern.accepts(name, at: positions)
             || !(isLink && pattern.kind == .folder)
-                && !pattern.glob.places(below: name, from: places, isSymbolicLink: isLink).isEmpty
+                && !pattern.glob.positions(below: name, from: positions, isSymbolicLink: isLink).isEmpty
     }
 
-    /// Counts what a folder that `inputs` names holds beside its pictures.
-    private mutating func passBy(
+    /// Counts a file that is no picture, in a folder that `inputs` names.
+    private mutating func countSkipped(
         _ name: ArraySlice<UInt8>, _ kind: String, _ pattern: InputPattern, _ folderRules: FolderRules
     ) {
         guard pattern.kind == .folder, name.first != PathBytes.dot, !ReceiptName.isReceipt(name),
             folderRules.exclusions(of: name).isEmpty
         else { return }
-        oddities.passedBy[kind, default: 0] += 1
+        warnings.passedBy[kind, default: 0] += 1
     }
 
-    /// A folder that is excluded as a whole is not opened: it may be on a disk that does not answer. One that cannot be read,
-    /// such as `lost+found` at the root of a disk, is noted and keeps no other from being read.
+    /// A folder that is excluded as a whole is not opened, because its disk may not answer. A folder that cannot be
+    /// read, such as `lost+found` at the root of a disk, is noted, and the search continues.
     private mutating func entries(of folder: [UInt8], _ folderRules: FolderRules) -> [DirectoryListing.Entry] {
         let exclusions = folderRules.exclusionsOfAll
         guard exclusions.isEmpty else {
@@ -230,7 +231,7 @@ struct InputFinder {
         add(path, dir: "", by: rules.exclusions(of: path))
     }
 
-    /// - Parameter exclusions: those that leave it out.
+    /// - Parameter exclusions: The entries that exclude the file.
     private mutating func add(_ path: [UInt8], dir: String, by exclusions: [Int]) {
         if !exclusions.isEmpty {
             excluded.insert(path)
@@ -240,7 +241,7 @@ struct InputFinder {
         }
     }
 
-    /// Each file once, as the first pattern found it: sorting is stable.
+    /// Each file once, as the first pattern found it. Sorting is stable.
     private func sortedInputs() -> [InputFile] {
         var result: [InputFile] = []
         result.reserveCapacity(found.count)

@@ -1,8 +1,9 @@
 import JobModel
 
-/// Where a job's inputs are, as far as its patterns say: for those that bring files to other machines.
+/// The folders and files of a job's inputs, as far as its patterns show them. Programs that copy inputs to other
+/// machines need them.
 package struct InputFolders: Hashable, Sendable {
-    /// Absolute, none of them below another, sorted: what patterns begin with before their first wildcard.
+    /// Absolute, none of them below another, sorted: the parts of patterns before their first wildcard.
     package let folders: [String]
     /// Single files outside of these folders, sorted.
     package let files: [String]
@@ -30,5 +31,5 @@ package struct InputFolders: Hashable, Sendable {
 }
 
 extension JobPlan {
-    package var inputPlaces: InputFolders { InputFolders(of: rules) }
+    package var inputFolders: InputFolders { InputFolders(of: rules) }
 }

@@ -1,7 +1,7 @@
 package import Catalogs
 package import JobModel
 
-/// Tells whether a path is that of one of a job's inputs, or would be one if a file were there. Opens no file.
+/// Finds out whether a path is an input of a job, or would be one if a file existed there. Opens no file.
 package struct InputLookup {
     private let job: JobSpec
     private let catalog: Catalog
@@ -11,18 +11,46 @@ package struct InputLookup {
         self.catalog = catalog
     }
 
-    /// The entry of `inputs` that takes a file at this path; nil when none does.
+    /// The entry of `inputs` that matches a file at this path. Nil if none does.
     package func entry(taking path: String) -> String? {
-        var look = OutputInputCollision(InputRules(job, pictures: catalog.readableExtensions))
-        return look.pattern(taking: path)?.text
+        var collisions = OutputInputCollision(InputRules(job, pictures: catalog.readableExtensions))
+        return collisions.pattern(taking: path)?.text
     }
 
-    /// The input that is this very file, by whatever name; nil when none is, or the inputs cannot be found.
+    /// The input that is the same file, under any name. Nil if there is none, or if the inputs cannot be found.
     package func input(being identity: FileStamp.Identity) -> String? {
-        // What cannot be found cannot be told apart by more than its name, which ``entry(taking:)`` does.
+        // If the inputs cannot be found, only their names can be compared. ``entry(taking:)`` does that.
         guard let plan = try? JobPlan(job, catalog: catalog, date: "", selection: JobPlan.Selection()) else {
             return nil
         }
         return zip(plan.frames, plan.inputStamps()).first { $0.1?.identity == identity }?.0.input.path
+    }
+}
+
+/// Finds the outputs that would be inputs of the next run. Inspects every folder once.
+struct OutputInputCollision {
+    private let rules: InputRules
+    /// For each folder the rules for its own path and for its real path.
+    private var known: [PathKey: [FolderRules]] = [:]
+
+    init(_ rules: InputRules) {
+        self.rules = rules
+    }
+
+    /// A link at the path itself does not matter, because publishing replaces it.
+    mutating func pattern(taking path: String) -> InputPattern? {
+        let folder = PathText.folder(of: path)
+        let found = known[PathKey(folder)] ?? inspect(folder)
+        guard !found.isEmpty else { return nil }
+        let name = Array(PathText.name(of: path).utf8)[...]
+        return found.lazy.compactMap { $0.pattern(matching: name) }.first
+    }
+
+    private mutating func inspect(_ folder: String) -> [FolderRules] {
+        let real = realPath(folder)
+        let found = (PathKey(real) == PathKey(folder) ? [folder] : [folder, real])
+            .map { FolderRules(rules, in: Array($0.utf8)) }.filter { !$0.takesNothing }
+        known[PathKey(folder)] = found
+        return found
     }
 }

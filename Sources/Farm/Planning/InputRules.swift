@@ -1,33 +1,35 @@
 import JobModel
 
-/// What a job's `inputs` and `exclude` say of paths.
+/// The rules for paths that a job's `inputs` and `exclude` contain.
 struct InputRules: Sendable {
     let patterns: [InputPattern]
     private(set) var excluded: [ExcludePattern]
 
-    /// - Parameter extensions: those of the formats that can be read.
+    /// - Parameter extensions: Extensions of the formats that can be read.
     init(_ job: JobSpec, pictures extensions: Set<String>) {
         let extensions = Set(extensions.map { PathBytes.lowercased($0.utf8) })
         patterns = job.inputs.map { InputPattern($0, in: job.folder, pictures: extensions) }
         excluded = job.exclude.map { ExcludePattern($0, in: job.folder) }
     }
 
-    /// Lets entries that leave nothing out by their bytes leave out what looks the same.
+    /// Lets the entries that exclude nothing by their exact bytes exclude names that look the same.
     ///
-    /// - Parameter used: the places of those that do.
-    /// - Returns: the places of the entries that changed.
-    mutating func loosen(but used: Set<Int>) -> [Int] {
-        excluded.indices.filter { place in
-            guard !used.contains(place), let loosened = excluded[place].loosened else { return false }
-            excluded[place] = loosened
+    /// - Parameter used: The indices of the entries that exclude something.
+    /// - Returns: The indices of the entries that changed.
+    mutating func matchLookalikes(except used: Set<Int>) -> [Int] {
+        excluded.indices.filter { index in
+            guard !used.contains(index), let matchingLookalikes = excluded[index].matchingLookalikes else {
+                return false
+            }
+            excluded[index] = matchingLookalikes
             return true
         }
     }
 
-    /// The places, in ``excluded``, of all entries that leave a file out; empty for an input.
+    /// The indices, in ``excluded``, of all entries that exclude a file. Empty for an input.
     func exclusions(of path: [UInt8]) -> [Int] { excluded.indices.filter { excluded[$0].matches(path) } }
 
-    /// Refuses what nothing is looked up by.
+    /// Refuses entries that no file can match.
     func refuseUnusable() throws(PlanProblem) {
         for pattern in patterns where pattern.kind == .remote { throw .remotePath(pattern.text) }
         for pattern in patterns.map(\.glob) + excluded.map(\.glob) where pattern.isTooWide {
@@ -36,35 +38,35 @@ struct InputRules: Sendable {
     }
 }
 
-/// What the rules say of the files of one folder, none of whose paths has to be looked at again.
+/// The rules for the files of one folder. The folder's path is matched once only.
 struct FolderRules {
-    private let patterns: [(pattern: InputPattern, places: [Int], dir: String)]
+    private let patterns: [(pattern: InputPattern, positions: [Int], dir: String)]
     private let excluded: [(number: Int, exclusion: Exclusion)]
 
-    /// What an entry of `exclude` says of one folder's files.
+    /// The rule of an entry of `exclude` for one folder's files.
     private enum Exclusion {
         case all
-        case matching(GlobPattern, places: [Int])
+        case matching(GlobPattern, positions: [Int])
 
         func takes(_ name: ArraySlice<UInt8>) -> Bool {
             switch self {
             case .all: true
-            case .matching(let glob, let places): glob.accepts(name, at: places)
+            case .matching(let glob, let positions): glob.accepts(name, at: positions)
             }
         }
     }
 
-    /// - Parameter folder: absolute, without `.` and `..`.
+    /// - Parameter folder: Absolute, without `.` and `..`.
     init(_ rules: InputRules, in folder: [UInt8]) {
         let names = PathText.components(NonUTF8Name.readable(folder))
         patterns = rules.patterns.map { pattern in
             let dir = names.dropFirst(pattern.glob.fixedFolder.count).joined(separator: "/")
-            return (pattern, pattern.glob.places(in: folder), dir)
+            return (pattern, pattern.glob.positions(in: folder), dir)
         }.filter { !$0.1.isEmpty }
         excluded = rules.excluded.enumerated().compactMap { number, pattern in
             if pattern.coversAll(in: folder) { return (number, .all) }
-            let places = pattern.namesFiles ? pattern.glob.places(in: folder) : []
-            return places.isEmpty ? nil : (number, .matching(pattern.glob, places: places))
+            let positions = pattern.namesFiles ? pattern.glob.positions(in: folder) : []
+            return positions.isEmpty ? nil : (number, .matching(pattern.glob, positions: positions))
         }
     }
 
@@ -75,29 +77,138 @@ struct FolderRules {
         excluded.contains { $0.exclusion.takes(name) }
     }
 
-    /// The places of the entries that leave out the folder itself, with all that is in it.
+    /// The indices of the entries that exclude the folder itself with all its contents.
     var exclusionsOfAll: [Int] {
         excluded.filter { if case .all = $0.exclusion { true } else { false } }.map(\.number)
     }
 
-    /// The same, and the places of those that may leave out something in it.
+    /// Also the indices of the entries that may exclude a part of its contents.
     var exclusionsOfAny: [Int] { excluded.map(\.number) }
 
-    /// As ``InputRules/exclusions(of:)``.
+    /// Like ``InputRules/exclusions(of:)``.
     func exclusions(of name: ArraySlice<UInt8>) -> [Int] {
         excluded.filter { $0.exclusion.takes(name) }.map(\.number)
     }
 
-    /// The folders between the fixed part of the first pattern that a file matches and the file; nil when none does.
+    /// The folders between the fixed part of the first pattern that matches a file, and the file. Nil if none matches.
     func dir(of name: ArraySlice<UInt8>) -> String? {
-        patterns.first { $0.pattern.accepts(name, at: $0.places) }?.dir
+        patterns.first { $0.pattern.accepts(name, at: $0.positions) }?.dir
     }
 
-    /// The pattern that would take this file in as an input, if one does.
+    /// The pattern that would take this file as an input. Nil if there is none.
     func pattern(matching name: ArraySlice<UInt8>) -> InputPattern? {
-        guard let found = patterns.first(where: { $0.pattern.accepts(name, at: $0.places) }), !excludes(name) else {
+        guard let found = patterns.first(where: { $0.pattern.accepts(name, at: $0.positions) }), !excludes(name) else {
             return nil
         }
         return found.pattern
+    }
+}
+
+/// One entry of `inputs`.
+struct InputPattern: Sendable {
+    /// The kind of what it names on the disk.
+    enum Kind: Hashable, Sendable {
+        case glob
+        /// All pictures in the folder and below.
+        case folder
+        case file
+        /// No wildcards, and neither a file nor a folder exists.
+        case nothing
+        /// An object store or a server.
+        case remote
+    }
+
+    /// As it was written. A path is made absolute, without `.` and `..`.
+    let text: String
+    let kind: Kind
+    /// For a folder, a pattern that matches all its contents.
+    let glob: GlobPattern
+    /// The extensions of pictures in lower case. They decide which files of a folder are inputs.
+    private let extensions: Set<[UInt8]>
+
+    /// Inspects the path of an entry without wildcards.
+    init(_ entry: String, in folder: String, pictures extensions: Set<[UInt8]>) {
+        let written = GlobPattern(entry, in: folder)
+        let isRemote = PathText.isRemote(entry)
+        text = isRemote ? entry : written.text
+        kind = isRemote ? .remote : written.isLiteral ? Self.kind(of: written.text) : .glob
+        glob = kind == .folder ? GlobPattern("**/*", in: written.text) : written
+        self.extensions = extensions
+    }
+
+    private static func kind(of path: String) -> Kind {
+        switch FileKind(of: path) {
+        case .file: .file
+        case .folder: .folder
+        case .other, nil: .nothing
+        }
+    }
+
+    /// Whether a file with this name is an input if its folder matches. Receipts are no pictures.
+    private func takes(_ name: ArraySlice<UInt8>) -> Bool {
+        if kind != .file, ReceiptName.isReceipt(name) { return false }
+        return kind != .folder || extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: name)))
+    }
+
+    /// Whether a file of a folder matches if the folder is at these positions of ``glob``.
+    func accepts(_ name: ArraySlice<UInt8>, at positions: [Int]) -> Bool {
+        !positions.isEmpty && takes(name) && glob.accepts(name, at: positions)
+    }
+}
+
+/// One entry of `exclude`: files, or a folder with all its contents.
+///
+/// An entry excludes names with its exact bytes. If there are none, it excludes names that look the same: a typed name
+/// may be encoded in another way than a name that another system wrote, and a file that the user wants to exclude must
+/// not become an input for this reason.
+struct ExcludePattern: Sendable {
+    /// As it was written.
+    let entry: String
+    let glob: GlobPattern
+    /// An entry with a slash at its end names folders only.
+    let namesFiles: Bool
+    /// An entry may name a folder if its last name has no wildcard, if a slash follows, or if it ends in `/**`.
+    /// (`photos/*` names files only.)
+    private let namesFolders: Bool
+    /// For an entry that ends in `/*`, the part before it: the folder whose files it names.
+    private let above: GlobPattern?
+    private let folder: String
+    private let isExact: Bool
+
+    /// - Parameters:
+    ///   - folder: The absolute path that a relative entry starts from.
+    ///   - exactly: If true, names are equal only if their bytes are.
+    init(_ entry: String, in folder: String, exactly: Bool = true) {
+        self.entry = entry
+        self.folder = folder
+        isExact = exactly && !entry.utf8.allSatisfy { $0 < 0x80 }
+        // '**/drafts/**' means drafts anywhere, also above the manifest's folder.
+        let start = entry.utf8.starts(with: "**/".utf8) ? "/" : folder
+        glob = GlobPattern(entry, in: start, exactly: exactly)
+        namesFiles = !entry.hasSuffix("/")
+        let name = PathText.name(of: glob.text)
+        namesFolders = !namesFiles || !NamePattern.hasWildcard(name) || name == "**"
+        above = entry.hasSuffix("/*") ? GlobPattern(String(entry.dropLast(2)), in: start, exactly: exactly) : nil
+    }
+
+    /// The entry that also excludes names that look the same. Nil if this one does already.
+    var matchingLookalikes: ExcludePattern? { isExact ? ExcludePattern(entry, in: folder, exactly: false) : nil }
+
+    /// Whether it excludes this file, or a folder above it.
+    func matches(_ path: [UInt8]) -> Bool {
+        namesFiles && glob.matches(path) || coversAll(in: PathBytes.folder(of: path))
+    }
+
+    /// Whether it names a folder that cannot be read: as a whole, by all its contents, or by its name as if it were a
+    /// file.
+    func names(unreadable folder: [UInt8]) -> Bool {
+        coversAll(in: folder) || glob.matches(folder) || above?.matches(folder) == true
+    }
+
+    /// Whether it names this folder, or a folder above it.
+    func coversAll(in folder: [UInt8]) -> Bool {
+        guard namesFolders else { return false }
+        let ends = folder.indices.dropFirst().filter { folder[$0] == PathBytes.slash } + [folder.count]
+        return ends.contains { glob.matches(Array(folder[..<$0])) }
     }
 }

@@ -1,62 +1,64 @@
 package import Catalogs
 package import JobModel
 
-/// A job's frames in order, before any picture was opened.
+/// The frames of a job in order, before any picture is opened.
 package struct JobPlan: Sendable {
     package let job: JobSpec
     package let naming: OutputNaming
     package let frames: [PlannedFrame]
-    /// Frames of a list whose files are not there, or are folders.
+    /// Frames of a list whose files do not exist or are folders.
     package let missing: [PlannedFrame]
-    /// Frames whose names ask for a format that cannot be written.
+    /// Frames whose output names ask for a format that cannot be written.
     package let unwritable: [(frame: PlannedFrame, problem: PlanProblem)]
-    /// Folders that could not be listed, and names that could not be looked at, in the place of the pictures that may be there.
+    /// Folders that could not be listed, and names that could not be inspected. Each stands for pictures that may be
+    /// there.
     package let unreadableFolders: [(frame: PlannedFrame, folder: UnreadableFolder)]
-    /// What a list sets for some of its files; frames have an index of it.
+    /// The settings that a list has for some of its files. Frames have an index of it.
     package let settings: [[FileList.Setting]]
-    /// Where the list says so first, for each of ``settings``: `list:3`.
-    package let settingsPlaces: [String]
-    /// Patterns of inputs that no file matches: perhaps a slip of the pen.
+    /// The list's first line with each of ``settings``: `list:3`.
+    package let settingsOrigins: [String]
+    /// Patterns of inputs that match no file, perhaps by mistake.
     package let unmatchedPatterns: [String]
-    /// How many files each entry of `inputs` matched; empty where a list takes their place.
+    /// The number of files that each entry of `inputs` matched. Empty if a list replaces the entries.
     package let matches: [PathKey: Int]
-    /// All patterns of inputs, as in ``matches``, which lacks those whose folders could not be looked at.
+    /// All patterns of inputs. ``matches`` lacks those whose folders could not be read.
     package var entries: Set<PathKey> { Set(rules.patterns.map { PathKey($0.text) }) }
-    /// Of several patterns that a command line chose by: those that no input matches.
+    /// Patterns of the command line that match no input. Empty if there was only one pattern.
     package let unmatchedChoices: [String]
-    /// What patterns of a command line may start from.
+    /// The folders that patterns of a command line may start from.
     let choiceFolders: [String]
-    /// Links among the inputs that lead nowhere, sorted: what they led to is gone, or not mounted.
+    /// Links among the inputs whose targets do not exist or are not mounted, sorted.
     package let danglingLinks: [String]
-    /// The files and folders that entries of `inputs` name or begin with, and that are not there; of a file its folder, too, where
-    /// that is not there either.
-    package let missingPlaces: [String]
-    /// How many files, pipes and links of folders that `inputs` names are no inputs, by what they are: `.nef`, `links to folders`.
+    /// The files and folders that entries of `inputs` name or begin with, and that do not exist. For a file also its
+    /// folder, if that does not exist either.
+    package let missingPaths: [String]
+    /// The number of files, pipes and links in folders of `inputs` that are no inputs, by kind: `.nef`, `links to
+    /// folders`.
     package let passedBy: [String: Int]
-    /// Entries of `exclude` that left nothing out.
-    private let idleExcludes: [ExcludePattern]
+    /// Entries of `exclude` that excluded nothing.
+    private let unusedExcludes: [ExcludePattern]
     let rules: InputRules
-    /// All of the job's, whatever the selection, in order.
+    /// All inputs of the job in order, whatever the selection.
     package let inputs: [InputFile]
     /// The names of formats whose outputs are folders.
     package let folderFormats: Set<String>
     private let catalog: Catalog
-    /// Of the frames' inputs, where planning has read them.
+    /// The stamps of the frames' inputs, if planning has read them.
     private let knownStamps: [FileStamp?]?
 
-    /// The places of the inputs that a selection does not take.
+    /// The indices of the inputs that a selection does not take.
     var otherInputs: [Int] {
         let chosen = Set((frames + missing + unwritable.map(\.frame)).map(\.index))
         return chosen.count == inputs.count ? [] : inputs.indices.filter { !chosen.contains($0 + 1) }
     }
 
-    /// The outputs of inputs that a selection does not take, as far as their names are known unread. What lies there is not
-    /// looked at.
+    /// The outputs of inputs that a selection does not take, as far as their names are known without a probe. Their
+    /// files are not inspected.
     var otherOutputs: [PlannedOutput] {
         guard !job.needsProbe else { return [] }
         var choice = FormatChoice(naming, catalog)
         return otherInputs.flatMap { offset -> [PlannedOutput] in
-            // Without a format nothing is written.
+            // Without a format, nothing is written.
             guard let formats = try? choice.formats(of: inputs[offset]) else { return [] }
             let frame = PlannedFrame(
                 index: offset + 1, input: inputs[offset], formats: formats, pages: job.pages, settings: nil)
@@ -66,19 +68,19 @@ package struct JobPlan: Sendable {
         }
     }
 
-    /// Looks up the inputs and refuses what must not start.
+    /// Finds the inputs, and refuses a job that must not start.
     ///
     /// - Parameters:
-    ///   - date: for `{date}`.
-    ///   - allowsMissing: entries whose file or folder is not there match nothing, and are no reason to stop.
-    ///   - allowsNothing: nor is a job without any input.
+    ///   - date: The value of `{date}`.
+    ///   - allowsMissing: If true, entries whose file or folder does not exist match nothing, and the job starts.
+    ///   - allowsNothing: If true, a job without any input starts, too.
     package init(
         _ job: JobSpec, catalog: Catalog, date: String, selection: Selection, allowsMissing: Bool = false,
         allowsNothing: Bool = false
     ) throws(PlanProblem) {
         var finder = InputFinder(InputRules(job, pictures: catalog.readableExtensions))
         let inputs = try finder.find(allowsMissing: allowsMissing)
-        if inputs.isEmpty, let folder = finder.oddities.unreadableFolders.first {
+        if inputs.isEmpty, let folder = finder.warnings.unreadableFolders.first {
             throw .unreadableFolder(folder)
         }
         guard !inputs.isEmpty || allowsNothing else {
@@ -89,15 +91,16 @@ package struct JobPlan: Sendable {
             throw .nothingMatched(patterns: job.inputs, hints: hints)
         }
         try self.init(
-            job, catalog, date, selection, finder.rules, finder.oddities,
+            job, catalog, date, selection, finder.rules, finder.warnings,
             FoundInputs(inputs: inputs))
     }
 
-    /// Takes a list's files in place of what the job's patterns find, in the order and with the numbers that they would
-    /// have there. What the job excludes is left out of the list, too.
+    /// Takes a list's files instead of the matches of the job's patterns, in the same order and with the same numbers.
+    /// Files that the job excludes are removed from the list, too.
     ///
-    /// `{dir}` is as the first pattern that matches the file would give it; or else the folder below the manifest's; or
-    /// else empty. Files that are not there are no reason to stop: they become ``missing``.
+    /// `{dir}` comes from the first pattern that matches the file, or else from the folder below the manifest's, or
+    /// else it is empty.
+    /// Files that do not exist become ``missing`` and do not stop the job.
     package init(
         _ job: JobSpec, list: FileList, catalog: Catalog, date: String, selection: Selection
     ) throws(PlanProblem) {
@@ -111,31 +114,31 @@ package struct JobPlan: Sendable {
 
     private init(
         _ job: JobSpec, _ catalog: Catalog, _ date: String, _ selection: Selection, _ rules: InputRules,
-        _ oddities: SearchWarnings, _ found: FoundInputs
+        _ warnings: SearchWarnings, _ found: FoundInputs
     ) throws(PlanProblem) {
         self.job = job
         self.catalog = catalog
         self.rules = rules
-        unmatchedPatterns = oddities.unmatched
-        matches = oddities.matches
-        danglingLinks = Set(oddities.danglingLinks).sorted()
-        idleExcludes = oddities.idleExcludes
-        passedBy = oddities.passedBy
-        missingPlaces = oddities.missing
-        unreadableFolders = oddities.unreadableFolders.enumerated().map { offset, folder in
+        unmatchedPatterns = warnings.unmatched
+        matches = warnings.matches
+        danglingLinks = Set(warnings.danglingLinks).sorted()
+        unusedExcludes = warnings.unusedExcludes
+        passedBy = warnings.passedBy
+        missingPaths = warnings.missing
+        unreadableFolders = warnings.unreadableFolders.enumerated().map { offset, folder in
             let input = InputFile(bytes: folder.path, dir: "")
             let index = found.inputs.count + 1 + offset
             return (PlannedFrame(index: index, input: input, formats: [], pages: .first, settings: nil), folder)
         }
         inputs = found.inputs
         settings = found.settings
-        settingsPlaces = found.settingsPlaces
+        settingsOrigins = found.settingsOrigins
         naming = OutputNaming(job, date: date)
         folderFormats = Set(catalog.formats.filter(\.isFolder).map(\.name))
         let chosen = found.choice(by: selection, in: job.folder)
         if !selection.only.isEmpty, chosen.isEmpty {
             let matcher = selection.matcher(in: job.folder, among: inputs)
-            if let closed = oddities.unreadableFolders.first(where: { matcher.mayReach($0.path) }) {
+            if let closed = warnings.unreadableFolders.first(where: { matcher.mayReach($0.path) }) {
                 throw .unreadableFolder(closed)
             }
             let folders = selection.folders(with: job.folder)
@@ -172,19 +175,19 @@ package struct JobPlan: Sendable {
         knownStamps = self.frames.map { stamps[$0.index - 1] }
     }
 
-    /// Entries of `exclude` that leave nothing out: perhaps slips of the pen, too. Those that keep outputs from being inputs
-    /// are none: there may be no output yet.
+    /// Entries of `exclude` that exclude nothing, perhaps by mistake. Entries that keep outputs from being inputs are
+    /// not listed, because there may be no output yet.
     package var unmatchedExcludes: [String] {
-        guard !idleExcludes.isEmpty, let frame = frames.first else { return [] }
+        guard !unusedExcludes.isEmpty, let frame = frames.first else { return [] }
         let first = zip(outputs(of: frame, measures: nil), frame.formats).flatMap { path, format in
             folderFormats.contains(format) ? Self.contents(ofFolder: path) : [path]
         }.map { Array($0.utf8) }
-        return idleExcludes.filter { exclude in !first.contains { exclude.matches($0) } }.map(\.entry)
+        return unusedExcludes.filter { exclude in !first.contains { exclude.matches($0) } }.map(\.entry)
     }
 
-    /// Links that a selection takes and that lead nowhere now, as frames behind all others.
+    /// Links of a selection whose targets do not exist now, as frames after all others.
     ///
-    /// - Parameter known: the paths of pictures that earlier runs found.
+    /// - Parameter known: The paths of pictures that earlier runs found.
     package func lostLinks(among known: Set<PathKey>, by selection: Selection) -> [PlannedFrame] {
         let first = inputs.count + unreadableFolders.count + 1
         let matcher = selection.matcher(in: job.folder, among: inputs)
@@ -194,19 +197,20 @@ package struct JobPlan: Sendable {
         }
     }
 
-    /// Whether a selection's patterns may choose something in a folder that could not be listed.
+    /// Whether a selection's patterns may match something in a folder that could not be listed.
     package func mayReach(_ folder: PlannedFrame, by selection: Selection) -> Bool {
         selection.matcher(in: job.folder, among: inputs).mayReach(folder.input.exactPath)
     }
 
-    /// Of the frames' inputs, in their order; nil for one that is gone. Reads what planning has not read.
+    /// The stamps of the frames' inputs, in their order. Nil for a missing file. Reads the stamps that planning has not
+    /// read.
     package func inputStamps() -> [FileStamp?] {
         knownStamps ?? FileStamp.ofEach(frames.map(\.input))
     }
 
     /// The absolute paths of a frame's outputs.
     ///
-    /// - Parameter measures: one for each output; nil where no name needs them.
+    /// - Parameter measures: One for each output. Nil if no name needs them.
     package func outputs(of frame: PlannedFrame, measures: [OutputNaming.Measures]?) -> [String] {
         naming.templates.enumerated().map { index, template in
             let path = naming.path(
@@ -221,5 +225,169 @@ extension Catalog {
     /// In lower case, without the dot.
     var readableExtensions: Set<String> {
         Set(formats.filter(\.canRead).flatMap(\.extensions))
+    }
+}
+
+extension JobPlan {
+    /// Refuses a job that would overwrite an input, or whose outputs would be inputs of the next run. In other jobs,
+    /// refuses single frames with conflicting names.
+    ///
+    /// Reads only the real paths of folders, and the stamps of inputs outside the selection if an output exists.
+    ///
+    /// - Parameters:
+    ///   - outputs: All outputs that will be published. Outputs of inputs outside the selection are checked, too.
+    ///   - inputStamps: One for each of ``frames``, as ``inputStamps()`` gives them.
+    ///   - pictures: The paths of the pictures that filters read.
+    /// - Returns: The frames that must not be rendered, with the reasons. The others are rendered.
+    /// - Throws: A problem of the job as a whole, for example that no frame is left.
+    package func check(
+        _ outputs: [PlannedOutput], inputStamps: [FileStamp?], pictures: [String] = []
+    ) throws(PlanProblem) -> [PlannedOutput.Owner: PlanProblem] {
+        var unlucky = NameCollisions(outputs + otherOutputs)
+        unlucky.refuseCollisions()
+        unlucky.refuseFilesAsFolders()
+        unlucky.keep(Set(outputs.map(\.owner)))
+        unlucky.refuseOneFile()
+        unlucky.refuseInsideFolders()
+        unlucky.refuseLongNames { $0 }
+        if job.receipts == .sidecar { unlucky.refuseReceipts() }
+        unlucky.refuse(try linkedToInputs(unlucky.rest, inputStamps))
+        if unlucky.rest.isEmpty, let first = unlucky.first { throw first }
+        let outputs = unlucky.rest
+        let folders = outputs.filter(\.isFolder)
+        try refuseOverwriting(outputs, pictures: pictures)
+        for folder in folders { try refuseInput(inside: folder.path) }
+        if job.receipts == .sidecar { try checkReceipts(of: outputs, pictures: pictures) }
+        try refuseFutureInputs(outputs.map(\.path))
+        try refuseFutureInputs(folders.flatMap { Self.contents(ofFolder: $0.path) })
+        return unlucky.problems
+    }
+
+    /// Refuses receipts whose paths are those of inputs.
+    private func checkReceipts(of outputs: [PlannedOutput], pictures: [String]) throws(PlanProblem) {
+        for path in outputs.map({ ReceiptName.path(of: $0.path) }) {
+            if let picture = pictures.first(where: { PathKey($0) == PathKey(path) }) {
+                throw .overwritesPicture(output: path, picture: picture)
+            }
+            guard let input = inputs.first(inOrderNotBefore: path), PathKey(input.path) == PathKey(path) else {
+                continue
+            }
+            throw .overwritesInput(output: path, input: input.path)
+        }
+    }
+
+    /// Outputs whose path leads to an input's file under another name.
+    ///
+    /// - Throws: If the paths are the same path. Then the job as a whole would write to its inputs.
+    private func linkedToInputs(
+        _ outputs: [PlannedOutput], _ inputStamps: [FileStamp?]
+    ) throws(PlanProblem) -> [(PlannedOutput, PlanProblem)] {
+        var existing: [FileStamp.Identity: [PlannedOutput]] = [:]
+        for output in outputs {
+            if let stamp = output.stamp { existing[stamp.identity, default: []].append(output) }
+        }
+        guard !existing.isEmpty else { return [] }
+        let others = otherInputs.map { inputs[$0] }
+        return try linked(existing, frames.map(\.input), inputStamps)
+            + linked(existing, others, FileStamp.ofEach(others))
+    }
+
+    /// Refuses outputs at the paths of pictures that filters read, or of folders around them.
+    private func refuseOverwriting(_ outputs: [PlannedOutput], pictures: [String]) throws(PlanProblem) {
+        for picture in pictures {
+            let identity = FileStamp(of: picture)?.identity
+            let output = outputs.first { output in
+                output.stamp.map { $0.identity == identity } ?? false || PathKey(output.path) == PathKey(picture)
+                    || output.isFolder && PathNames.isBelow(picture, output.path)
+            }
+            if let output { throw .overwritesPicture(output: output.path, picture: picture) }
+        }
+    }
+
+    private func linked(
+        _ existing: [FileStamp.Identity: [PlannedOutput]], _ inputs: [InputFile], _ stamps: [FileStamp?]
+    ) throws(PlanProblem) -> [(PlannedOutput, PlanProblem)] {
+        var found: [(PlannedOutput, PlanProblem)] = []
+        for (input, stamp) in zip(inputs, stamps) {
+            guard let stamp else { continue }
+            for output in existing[stamp.identity] ?? [] {
+                guard !Self.isOnePath(output.path, input) else {
+                    throw .overwritesInput(output: output.path, input: input.path)
+                }
+                found.append((output, .linkedToInput(output: output.path, input: input.path)))
+            }
+        }
+        return found
+    }
+
+    /// Whether both have the same name in the same folder, by whatever path.
+    private static func isOnePath(_ output: String, _ input: InputFile) -> Bool {
+        guard PathBytes.name(of: Array(output.utf8)) == PathBytes.name(of: input.exactPath) else { return false }
+        let folders = (PathText.folder(of: output), PathBytes.folder(of: input.exactPath))
+        return FileStamp(of: folders.0)?.identity == FileStamp(of: folders.1)?.identity
+    }
+
+    /// Refuses an output that is a folder and contains an input.
+    private func refuseInput(inside folder: String) throws(PlanProblem) {
+        let prefix = "\(folder)/"
+        guard let input = inputs.first(inOrderNotBefore: prefix), input.path.utf8.starts(with: prefix.utf8) else {
+            return
+        }
+        throw .overwritesInput(output: folder, input: input.path)
+    }
+
+    /// The future contents of an output that is a folder.
+    static func contents(ofFolder path: String) -> [String] {
+        let name = PathText.name(of: path)
+        let tiles = ["jpg", "png", "webp"].map { "\(name)_files/0/0_0.\($0)" }
+        return (["\(name).dzi"] + tiles).map { "\(path)/\($0)" }
+    }
+
+    private func refuseFutureInputs(_ paths: [String]) throws(PlanProblem) {
+        let taken = concurrentMap(paths, keeping: OutputInputCollision(rules)) { path, collisions in
+            collisions.pattern(taking: path) != nil
+        }
+        guard let first = taken.firstIndex(of: true) else { return }
+        var collisions = OutputInputCollision(rules)
+        if let pattern = collisions.pattern(taking: paths[first]) {
+            throw .wouldBecomeInput(
+                output: paths[first], pattern: pattern.text, exclude: excludeLine(for: paths[first]))
+        }
+    }
+
+    /// The output template as a glob that matches this run's outputs, and little else.
+    private func excludeLine(for path: String) -> String {
+        let globs = naming.templates.map { template in
+            template.pieces.reduce(into: "") { text, piece in
+                switch piece {
+                case .literal(let literal): text += GlobPattern.matching(literal)
+                case .field(.dir): text += "**"
+                case .field: text += "*"
+                }
+            }
+        }
+        // Of a folder output, its tiles and the file beside them.
+        let inside = globs.flatMap { glob -> [String] in
+            let folder = glob.utf8.lastIndex(of: PathBytes.dot).map { String(glob[..<$0]) } ?? glob
+            return ["\(folder)/*_files/**", "\(folder)/*.dzi"]
+        }
+        let fitting = (globs + inside).first { GlobPattern($0, in: job.folder).matches(path) }
+        return fitting ?? GlobPattern.matching(PathText.shown(path, from: job.folder))
+    }
+}
+
+extension [InputFile] {
+    /// The first element of a sorted list whose path is not before `path`.
+    fileprivate func first(inOrderNotBefore path: String) -> InputFile? {
+        var range = indices
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            if PathText.order(self[middle].path, path) < 0 {
+                range = (middle + 1)..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return range.lowerBound < endIndex ? self[range.lowerBound] : nil
     }
 }

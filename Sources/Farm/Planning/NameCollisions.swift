@@ -1,24 +1,24 @@
 import JobModel
 
-/// Tells where paths lead, whatever links and mounts their folders have. Looks at every folder once.
+/// Finds the real locations of paths, whatever links and mounts are above them. Inspects every folder once.
 private struct ResolvedPaths {
-    struct Place: Hashable {
-        /// Nil where the folder is not there yet.
+    struct Location: Hashable {
+        /// Nil if the folder does not exist yet.
         let folder: FileStamp.Identity?
-        /// Of the folder, where it is not there yet.
+        /// The folder's path, if it does not exist yet.
         let path: PathKey?
         let name: PathKey
     }
 
     private var known: [PathKey: (FileStamp.Identity?, PathKey?)] = [:]
 
-    mutating func place(of path: String) -> Place {
+    mutating func location(of path: String) -> Location {
         let folder = PathText.folder(of: path)
-        let (identity, real) = known[PathKey(folder)] ?? look(at: folder)
-        return Place(folder: identity, path: real, name: PathKey(PathText.name(of: path)))
+        let (identity, real) = known[PathKey(folder)] ?? inspect(folder)
+        return Location(folder: identity, path: real, name: PathKey(PathText.name(of: path)))
     }
 
-    private mutating func look(at folder: String) -> (FileStamp.Identity?, PathKey?) {
+    private mutating func inspect(_ folder: String) -> (FileStamp.Identity?, PathKey?) {
         let identity = FileStamp(of: folder)?.identity
         let found = (identity, identity == nil ? PathKey(realPath(folder)) : nil)
         known[PathKey(folder)] = found
@@ -26,17 +26,17 @@ private struct ResolvedPaths {
     }
 }
 
-/// Finds the frames whose outputs' names collide with those of others, or do not fit a file system.
+/// Finds the frames whose outputs' names collide with others, or do not fit a file system.
 ///
-/// One picture with an unlucky name must not cancel the night of all others: its frame fails, and the rest is rendered.
+/// One picture with a bad name does not stop the whole job: its frame fails, and the others are rendered.
 struct NameCollisions {
-    /// The outputs of frames that nothing was found against.
+    /// The outputs of frames without a problem.
     private(set) var rest: [PlannedOutput]
     private(set) var problems: [PlannedOutput.Owner: PlanProblem] = [:]
     /// The frames with problems, in the order in which they were found.
     private var order: [PlannedOutput.Owner] = []
 
-    /// The problem that was found first.
+    /// The first problem that was found.
     var first: PlanProblem? { order.lazy.compactMap { problems[$0] }.first }
 
     init(_ outputs: [PlannedOutput]) { rest = outputs }
@@ -50,17 +50,17 @@ struct NameCollisions {
         rest.removeAll { problems[$0.owner] != nil }
     }
 
-    /// Leaves out outputs of frames that are not rendered, and were here for others to collide with.
+    /// Removes the outputs of frames that are not rendered. They were here so that others could collide with them.
     mutating func keep(_ owners: Set<PlannedOutput.Owner>) {
         rest.removeAll { !owners.contains($0.owner) }
         problems = problems.filter { owners.contains($0.key) }
     }
 
-    /// Of all frames that would write to one path none does: nobody knows which is meant.
+    /// Refuses all frames that would write to the same path, because it is unknown which of them is meant.
     mutating func refuseCollisions() {
-        var places = ResolvedPaths()
+        var paths = ResolvedPaths()
         refuse(
-            colliding { places.place(of: $0.path) }.flatMap { outputs in
+            colliding { paths.location(of: $0.path) }.flatMap { outputs in
                 guard Set(outputs.map { PathKey($0.path) }).count == 1 else { return Self.oneFile(outputs) }
                 let inputs = outputs.map(\.input)
                 let isOwn = Set(outputs.map(\.owner.index)).count == 1
@@ -75,13 +75,13 @@ struct NameCollisions {
             })
     }
 
-    /// The same where a file system takes several names for one, as those that ignore case do: the names look alike, and what
-    /// lies there is one file.
+    /// Refuses outputs that a file system takes for one file, for example because it ignores case: the names look
+    /// alike, and they lead to one file.
     mutating func refuseOneFile() {
         let groups = colliding { output in output.isFolder ? nil : output.stamp?.identity }
         refuse(
             groups.flatMap { outputs in
-                // Swift's strings are equal however accents are encoded. Other names of one file are hard links.
+                // Swift's strings are equal however accents are encoded. Different names of one file are hard links.
                 Dictionary(grouping: outputs) { $0.path.lowercased() }.values.filter { $0.count > 1 }.flatMap(
                     Self.oneFile)
             })
@@ -91,7 +91,7 @@ struct NameCollisions {
         outputs.map { ($0, .oneFile(outputs: outputs.map(\.path), inputs: outputs.map(\.input))) }
     }
 
-    /// Outputs that are files, in the place of a folder that another output needs.
+    /// Refuses outputs that are files at the path of a folder that another output needs.
     mutating func refuseFilesAsFolders() {
         let files = Dictionary(rest.lazy.filter { !$0.isFolder }.map { (PathKey($0.path), $0) }) { first, _ in first }
         var (seen, found): (Set<PathKey>, [(PlannedOutput, PlanProblem)]) = ([], [])
@@ -107,7 +107,7 @@ struct NameCollisions {
         refuse(found)
     }
 
-    /// Outputs that would lie in a folder that is an output itself.
+    /// Refuses outputs that would be inside a folder that is an output itself.
     mutating func refuseInsideFolders() {
         let folders = Set(rest.lazy.filter(\.isFolder).map { PathKey($0.path) })
         guard !folders.isEmpty else { return }
@@ -124,7 +124,7 @@ struct NameCollisions {
             })
     }
 
-    /// - Parameter name: the path that is written for an output.
+    /// - Parameter name: Gives the path that is written for an output.
     mutating func refuseLongNames(_ name: (String) -> String) {
         refuse(
             rest.compactMap { output in
@@ -134,7 +134,7 @@ struct NameCollisions {
             })
     }
 
-    /// Receipts that do not fit, or take the place of another output.
+    /// Refuses receipts with a name that is too long, or with the path of another output.
     mutating func refuseReceipts() {
         refuseLongNames(ReceiptName.path(of:))
         let receipts = Set(rest.map { PathKey(ReceiptName.path(of: $0.path)) })
@@ -142,15 +142,15 @@ struct NameCollisions {
             rest.filter { receipts.contains(PathKey($0.path)) }.map { ($0, .receiptInTheWay(output: $0.path)) })
     }
 
-    /// Outputs that have a key in common, in the order of the first one of each group.
+    /// Outputs that share a key, in the order of the first output of each group.
     private func colliding<Key: Hashable>(_ key: (PlannedOutput) -> Key?) -> [[PlannedOutput]] {
-        var places: [Key: Int] = [:]
-        places.reserveCapacity(rest.count)
+        var firstIndices: [Key: Int] = [:]
+        firstIndices.reserveCapacity(rest.count)
         var groups: [Int: [PlannedOutput]] = [:]
-        for (place, output) in rest.enumerated() {
+        for (index, output) in rest.enumerated() {
             guard let key = key(output) else { continue }
-            guard let first = places[key] else {
-                places[key] = place
+            guard let first = firstIndices[key] else {
+                firstIndices[key] = index
                 continue
             }
             groups[first, default: [rest[first]]].append(output)

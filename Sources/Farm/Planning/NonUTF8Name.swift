@@ -1,6 +1,6 @@
 /// Names that are not UTF-8. File systems take any bytes but `/` and NUL.
 package enum NonUTF8Name {
-    /// For people and for outputs' names: each byte that is not part of UTF-8 becomes `%` and two hexadecimal digits.
+    /// For people and for names of outputs: each byte that is not UTF-8 becomes `%` and two hexadecimal digits.
     static func readable(_ bytes: [UInt8]) -> String {
         decoded(bytes[...]) { byte in
             let digits = String(byte, radix: 16, uppercase: true)
@@ -8,7 +8,7 @@ package enum NonUTF8Name {
         }
     }
 
-    /// The bytes that a readable name may stand for, where there are such as are not UTF-8.
+    /// The bytes that a readable name may stand for. Nil if they are all UTF-8.
     package static func possibleBytes(of text: String) -> [UInt8]? {
         var (bytes, rest, isOdd) = ([UInt8](), Array(text.utf8)[...], false)
         while let first = rest.popFirst() {
@@ -24,7 +24,7 @@ package enum NonUTF8Name {
         return isOdd ? bytes : nil
     }
 
-    /// For patterns: each byte that is not part of UTF-8 becomes a character that nobody writes (of a private plane).
+    /// For patterns: each byte that is not UTF-8 becomes a character of a private plane, which nobody writes.
     package static func text(of bytes: [UInt8]) -> String {
         decoded(bytes[...]) { byte in Unicode.Scalar(firstOfBytes + UInt32(byte)).map(String.init) ?? "" }
     }
@@ -32,7 +32,7 @@ package enum NonUTF8Name {
     /// The characters of ``text(of:)``.
     static func characters(of bytes: ArraySlice<UInt8>) -> [Character] { Array(text(of: Array(bytes))) }
 
-    /// Whether a character of ``text(of:)`` stands for a byte.
+    /// Whether a character of ``text(of:)`` stands for a byte that is not UTF-8.
     static func isByte(_ character: Character) -> Bool {
         character.unicodeScalars.first.map { (firstOfBytes...firstOfBytes + 0xFF).contains($0.value) } ?? false
     }
@@ -56,7 +56,7 @@ package enum NonUTF8Name {
         return text
     }
 
-    /// In bytes, as the first one tells it.
+    /// The scalar's length in bytes, which its first byte gives.
     private static func length(ofScalarWith first: UInt8) -> Int {
         switch first {
         case 0xC0...0xDF: 2

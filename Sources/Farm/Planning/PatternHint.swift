@@ -1,23 +1,23 @@
 import JobModel
 
-/// What a pattern that matches nothing may have meant.
+/// What the author of a pattern that matches nothing may have meant.
 package enum PatternHint: Hashable, Sendable {
-    /// A file or folder has a name that was written, in which there are wildcards.
+    /// A file or folder has literally the pattern's name, but the name contains wildcards.
     case literalName(String, pattern: String)
-    /// A folder matches, where files are chosen.
+    /// The pattern matches a folder, but files were asked for.
     case folder(String, pattern: String)
 
     /// - Parameters:
-    ///   - entry: of `inputs` or `exclude`, as it was written.
-    ///   - folder: the absolute path that a relative one starts from.
+    ///   - entry: An entry of `inputs` or `exclude`, as it was written.
+    ///   - folder: The absolute path that a relative entry starts from.
     init?(entry: String, in folder: String) {
         guard let found = GlobPattern.literally(entry, in: folder) else { return nil }
         self = .literalName(found.name, pattern: found.pattern)
     }
 
     /// - Parameters:
-    ///   - choice: a pattern that no input of the job matches.
-    ///   - folders: the absolute paths that a relative one may start from.
+    ///   - choice: A pattern that matches no input of the job.
+    ///   - folders: The absolute paths that a relative pattern may start from.
     init?(choice: String, in folders: [String], among inputs: [InputFile]) {
         let exact = folders.map { PathBytes.normalized(Array(choice.utf8), in: Array($0.utf8)) }
         let name = Array(choice.utf8)[...]
@@ -47,16 +47,16 @@ package enum PatternHint: Hashable, Sendable {
 }
 
 extension JobPlan {
-    /// For one of ``unmatchedPatterns``.
+    /// The hint for one of ``unmatchedPatterns``.
     package func hint(ofInput pattern: String) -> PatternHint? {
         let entry = job.inputs.first { PathKey(GlobPattern($0, in: job.folder).text) == PathKey(pattern) }
         return entry.flatMap { PatternHint(entry: $0, in: job.folder) }
     }
 
-    /// For one of ``unmatchedExcludes``.
+    /// The hint for one of ``unmatchedExcludes``.
     package func hint(ofExclude entry: String) -> PatternHint? { PatternHint(entry: entry, in: job.folder) }
 
-    /// For one of ``unmatchedChoices``.
+    /// The hint for one of ``unmatchedChoices``.
     package func hint(ofChoice pattern: String) -> PatternHint? {
         PatternHint(choice: pattern, in: choiceFolders, among: inputs)
     }

@@ -2,45 +2,45 @@ package import Catalogs
 import Glibc
 package import JobModel
 
-/// The pictures that a command line names, for commands that work on them where they lie.
+/// The pictures that a command line names, for commands that change pictures in place.
 package struct PictureSearch {
-    /// A picture, by its real path.
+    /// A picture with its real path.
     package struct Picture: Hashable, Sendable {
         package let file: InputFile
-        /// Whether it was named itself, and not a folder that it is in.
+        /// Whether the command line names the picture itself, not a folder above it.
         package let isNamed: Bool
-        /// Its folder as it was found. Somebody may put a link, or another folder, in its place.
+        /// The picture's folder at the time of the search. Someone may replace it by a link or by another folder later.
         package let folder: FileStamp.Identity?
     }
 
-    /// Each once: first those that were named, in their order, then those of folders. What was named may not be there.
+    /// Each picture once: first the named ones in their order, then those of folders. A named picture may not exist.
     package private(set) var pictures: [Picture] = []
-    /// Real paths of the folders that were named.
+    /// Real paths of the named folders.
     package private(set) var folders: [InputFile] = []
-    /// How many other files the folders hold, hidden ones not counted.
+    /// The number of other files in the folders, without hidden ones.
     private var others = 0
-    /// Of folders that could not be read.
+    /// Messages about folders that could not be read.
     package private(set) var problems: [String] = []
     private var foundLinks: [(path: [UInt8], isPicture: Bool, kind: FileKind)] = []
     /// Files that are hidden, or whose names are not those of pictures.
     private var unnamed: [[UInt8]] = []
     private var hiddenFolders: [HiddenFolder] = []
-    /// How many entries of those were looked at.
+    /// The number of entries of hidden folders that were inspected.
     private var hiddenCount = 0
-    /// Where originals of blurred pictures lie: they are to stay as sharp as they are.
+    /// The folder with the originals of blurred pictures, which must stay sharp.
     private let originals: [UInt8]
     private var seen: Set<[UInt8]> = []
-    /// By device and inode: one folder may be mounted at two places.
+    /// Devices and inodes: one folder may be mounted at two paths.
     private var seenFiles: Set<FileStamp.Identity> = []
 
-    /// Names of pictures that no format is called by: the kinds of portable maps that Penumbra reads.
+    /// Extensions of pictures that no format lists: the kinds of portable maps that Penumbra reads.
     private static let furtherExtensions = ["pgm", "pbm", "pfm"]
 
     /// - Parameters:
-    ///   - paths: as the file system has them.
-    ///   - folder: what relative ones start from; absolute.
-    ///   - catalog: what makes files of folders pictures.
-    ///   - originals: a folder that is passed by, for what it holds is not the user's pictures.
+    ///   - paths: As the file system has them.
+    ///   - folder: The absolute path that relative paths start from.
+    ///   - catalog: Its extensions make a file of a folder a picture.
+    ///   - originals: A folder that the search skips, because it holds copies and not the user's pictures.
     package init(_ paths: [[UInt8]], in folder: String, catalog: Catalog, without originals: String) {
         self.originals = Self.realPath(Array(originals.utf8))
         let names = catalog.readableExtensions.union(Self.furtherExtensions)
@@ -60,14 +60,14 @@ package struct PictureSearch {
         }
     }
 
-    /// Of what a command line names, as far as it exists.
+    /// The real path of a command line's argument, as far as it exists.
     ///
-    /// - Parameter folder: what relative paths start from; absolute.
+    /// - Parameter folder: The absolute path that relative paths start from.
     package static func realPath(_ path: [UInt8], in folder: String) -> [UInt8] {
         realPath(PathBytes.normalized(path, in: Array(folder.utf8)))
     }
 
-    /// As far as it exists.
+    /// The real path, as far as it exists.
     private static func realPath(_ path: [UInt8]) -> [UInt8] {
         if let resolved = realpath(cPath(path), nil) {
             defer { free(resolved) }
@@ -88,57 +88,57 @@ package struct PictureSearch {
         }
     }
 
-    /// Links in folders are not followed: what they lead to may be anywhere.
+    /// Links in folders are not followed, because their targets may be anywhere.
     private mutating func search(
         _ folder: OpenFolder, _ entries: [DirectoryListing.Entry], _ path: [UInt8], _ extensions: Set<[UInt8]>
     ) {
         for entry in entries {
             let isHidden = entry.name.first == PathBytes.dot
-            let place = PathBytes.joined(path, entry.name)
+            let entryPath = PathBytes.joined(path, entry.name)
             let isPicture =
                 !isHidden && extensions.contains(PathBytes.lowercased(PathBytes.fileExtension(of: entry.name[...])))
             if entry.isSymbolicLink {
-                foundLinks.append((place, isPicture, entry.kind))
+                foundLinks.append((entryPath, isPicture, entry.kind))
                 if !isHidden { others += 1 }
             } else if let code = entry.trouble {
-                if !isHidden { problems.append(UnreadableFolder(path: place, .unknown, code: code).message) }
+                if !isHidden { problems.append(UnreadableFolder(path: entryPath, .unknown, code: code).message) }
             } else if entry.kind == .folder {
-                if place == originals { continue }
+                if entryPath == originals { continue }
                 guard !isHidden else {
-                    if !entry.name.starts(with: Self.ownPrefix) { look(into: entry.name, in: folder, place) }
+                    if !entry.name.starts(with: Self.ownPrefix) { inspect(entry.name, in: folder, entryPath) }
                     continue
                 }
-                open(place, extensions) { () throws(UnreadableFolder) in try OpenFolder(entry.name, in: folder) }
+                open(entryPath, extensions) { () throws(UnreadableFolder) in try OpenFolder(entry.name, in: folder) }
             } else if isPicture, entry.kind == .file {
-                guard seen.insert(place).inserted else { continue }
-                let file = InputFile(bytes: place, dir: "")
+                guard seen.insert(entryPath).inserted else { continue }
+                let file = InputFile(bytes: entryPath, dir: "")
                 if isNew(file) { pictures.append(Picture(file: file, isNamed: false, folder: folder.identity)) }
             } else {
-                if entry.kind == .file, !entry.name.starts(with: Self.ownPrefix) { unnamed.append(place) }
+                if entry.kind == .file, !entry.name.starts(with: Self.ownPrefix) { unnamed.append(entryPath) }
                 if !isHidden { others += 1 }
             }
         }
     }
 
-    /// A folder that is passed by, since its name is hidden.
+    /// A folder that the search skips because its name is hidden.
     private struct HiddenFolder {
         let path: [UInt8]
-        /// All that are in it and below.
+        /// All files in it and below.
         var files: [[UInt8]] = []
-        /// Whether those are all.
+        /// Whether `files` is complete.
         var isWhole = true
     }
 
-    /// Of entries of hidden folders: a home folder may have millions.
+    /// The largest number of entries of hidden folders that are inspected: a home folder may have millions.
     private static let mostHidden = 100_000
 
-    private mutating func look(into name: [UInt8], in folder: OpenFolder, _ path: [UInt8]) {
+    private mutating func inspect(_ name: [UInt8], in folder: OpenFolder, _ path: [UInt8]) {
         var hidden = HiddenFolder(path: path)
-        lookedAt(path, &hidden) { () throws(UnreadableFolder) in try OpenFolder(name, in: folder) }
+        inspectHidden(path, &hidden) { () throws(UnreadableFolder) in try OpenFolder(name, in: folder) }
         hiddenFolders.append(hidden)
     }
 
-    private mutating func lookedAt(
+    private mutating func inspectHidden(
         _ path: [UInt8], _ hidden: inout HiddenFolder, _ opening: () throws(UnreadableFolder) -> OpenFolder
     ) {
         let (folder, entries): (OpenFolder, [DirectoryListing.Entry])
@@ -150,52 +150,54 @@ package struct PictureSearch {
             return
         }
         for entry in entries where !entry.name.starts(with: Self.ownPrefix) && !entry.isSymbolicLink {
-            let place = PathBytes.joined(path, entry.name)
-            guard place != originals else { continue }
+            let entryPath = PathBytes.joined(path, entry.name)
+            guard entryPath != originals else { continue }
             guard hiddenCount < Self.mostHidden, entry.trouble == nil else {
                 hidden.isWhole = false
                 continue
             }
             hiddenCount += 1
             switch entry.kind {
-            case .file: hidden.files.append(place)
+            case .file: hidden.files.append(entryPath)
             case .folder:
-                lookedAt(place, &hidden) { () throws(UnreadableFolder) in try OpenFolder(entry.name, in: folder) }
+                inspectHidden(entryPath, &hidden) { () throws(UnreadableFolder) in
+                    try OpenFolder(entry.name, in: folder)
+                }
             default: continue
             }
         }
     }
 
-    /// How the names of files begin that Penumbra keeps beside others.
+    /// The prefix of the names of Penumbra's own files beside others.
     private static let ownPrefix = Array(".penumbra-".utf8)
 
-    /// What of the folders stays as it is although it shows, or may show, pictures. Names alone do not tell: files are
-    /// looked into.
+    /// Files of the folders that stay unchanged although they are pictures, or may be. Names alone do not decide, so
+    /// files are opened.
     package struct SkippedFiles {
         package struct Link: Hashable, Sendable {
             package let link: InputFile
-            /// By its real path, as far as it exists.
+            /// The real path, as far as it exists.
             package let target: InputFile
         }
 
         package struct Hidden: Hashable, Sendable {
             package let folder: InputFile
             package var pictures: [InputFile]
-            /// False where some of what is in it could not be looked at.
+            /// False if some of its contents could not be inspected.
             package let isWhole: Bool
         }
 
-        /// Links to pictures outside of the folders that were named, and links with a picture's name that lead nowhere.
+        /// Links to pictures outside of the named folders, and links with a picture's name whose target does not exist.
         package var links: [Link] = []
-        /// Links to folders outside of those.
+        /// Links to folders outside of the named folders.
         package var folderLinks: [InputFile] = []
         /// Pictures that are hidden, or whose names are not those of pictures.
         package var unnamed: [InputFile] = []
-        /// Hidden folders with pictures in them, or in which some may be.
+        /// Hidden folders that contain pictures, or may contain some.
         package var hidden: [Hidden] = []
         /// Pictures and films in formats that Penumbra does not read.
         package var unread: [InputFile] = []
-        /// How many other files the folders hold, hidden ones not counted.
+        /// The number of other files in the folders, without hidden ones.
         package var others = 0
 
         package var isNothing: Bool {
@@ -235,7 +237,7 @@ package struct PictureSearch {
 
     private func add(_ hidden: HiddenFolder, to found: inout SkippedFiles) {
         let folder = InputFile(bytes: hidden.path, dir: "")
-        // What was named itself is no longer hidden.
+        // A path that the command line names is not hidden any more.
         let named = folders.filter { $0.exactPath == hidden.path || Self.holds(folder, $0) }
         guard !named.contains(where: { $0.exactPath == hidden.path }) else { return }
         var pictures: [InputFile] = []
@@ -253,19 +255,19 @@ package struct PictureSearch {
         }
     }
 
-    /// False for a file that has another name alone by which it was found: its folder is mounted twice. (Of a file with
-    /// several names of its own each is told.)
+    /// False for a file that was found before by the same name through another mount. A file with several hard links is
+    /// reported once for each.
     private mutating func isNew(_ file: InputFile) -> Bool {
         guard let identity = FileStamp.onlyName(of: file) else { return true }
         return seenFiles.insert(identity).inserted
     }
 
-    /// Whether a path lies in one of the folders that were named.
+    /// Whether a path is in one of the named folders.
     package func holds(_ picture: InputFile) -> Bool {
         folders.contains { Self.holds($0, picture) }
     }
 
-    /// Whether a path lies in a folder.
+    /// Whether a path is in a folder.
     package static func holds(_ folder: InputFile, _ file: InputFile) -> Bool {
         let path = folder.exactPath
         return file.exactPath.starts(with: path == [PathBytes.slash] ? [] : path + [PathBytes.slash])

@@ -1,49 +1,49 @@
 import JobModel
 
-/// Why a job cannot start. Nothing was read or written but folders' listings.
+/// Why a job cannot start. Only folders have been listed so far; no file was read or written.
 package enum PlanProblem: Error, Hashable, Sendable {
     case unreadableFolder(UnreadableFolder)
-    /// A glob's part before its first wildcard is not there.
+    /// The part of a glob before its first wildcard does not exist.
     case missingFolder(String, pattern: String)
     case missingFile(String)
-    /// A link on the way to an entry of `inputs` leads nowhere.
+    /// A link on the way to an entry of `inputs` has no target.
     case deadLink(DeadLink, pattern: String)
     /// An entry of `inputs` names a pipe, a socket or a device.
     case notAFile(String)
-    /// An input in an object store or on a server.
+    /// An input is in an object store or on a server.
     case remotePath(String)
     case nothingMatched(patterns: [String], hints: [PatternHint] = [])
-    /// A list of files, by its name, that has no entry.
+    /// The list of files with this name has no entries.
     case emptyList(String)
-    /// Files matched, but `exclude` left none of them; none where only whole folders were left out, unopened.
+    /// Files matched, but `exclude` removed all of them. The count is 0 if only whole, unopened folders were removed.
     case allExcluded(count: Int)
     case allListedExcluded(count: Int)
     case patternTooWide(String)
     case collision(output: String, inputs: [String])
-    /// Several outputs of one input.
+    /// Several outputs of one input have the same path.
     case ownCollision(output: String, input: String)
-    /// Outputs whose names are one to the file system, which has one file for them.
+    /// The file system takes these different names of outputs for one file.
     case oneFile(outputs: [String], inputs: [String])
-    /// An output would lie in a folder that is an output itself.
+    /// An output would be inside a folder that is an output itself.
     case insideOutput(output: String, folder: String)
-    /// A file, in the place of a folder that another output needs.
+    /// An output would be a file at the path of a folder that another output needs.
     case folderOfAnother(output: String, other: String)
-    /// A folder lies in the place of an output that is a file.
+    /// A folder exists at the path of an output that is a file.
     case folderInTheWay(output: String)
-    /// A list's input would replace what was made of another file, which is still there.
+    /// An input of a list would replace the output of another file, which still exists.
     case madeOfAnother(output: String, other: String)
-    /// What lies at an output's path is the file of an input, by another name.
+    /// The file at an output's path is an input under another name.
     case linkedToInput(output: String, input: String)
     case overwritesInput(output: String, input: String)
-    /// One that a filter reads.
+    /// An output would replace a picture that a filter reads.
     case overwritesPicture(output: String, picture: String)
     case wouldBecomeInput(output: String, pattern: String, exclude: String)
-    /// An output is named like another one's receipt.
+    /// An output has the name of another output's receipt.
     case receiptInTheWay(output: String)
     case nameTooLong(output: String, input: String)
     case formatUnknown(extension: String, input: String, known: [String])
 
-    /// Whether the inputs are missing (exit code 66) or the manifest asks for what cannot be (65).
+    /// Whether the inputs are missing (exit code 66) or the manifest asks for something impossible (65).
     package var isMissingInput: Bool {
         switch self {
         case .unreadableFolder, .missingFolder, .missingFile, .deadLink, .notAFile, .nothingMatched, .emptyList,
@@ -134,7 +134,7 @@ package enum PlanProblem: Error, Hashable, Sendable {
         }
     }
 
-    /// Of a problem that one frame has: what and what to do, in one line that begins with the input.
+    /// The problem of one frame with its remedy, in one line that begins with the input.
     package func message(of input: String) -> String {
         let words =
             switch self {
@@ -177,7 +177,7 @@ package enum PlanProblem: Error, Hashable, Sendable {
         return "\(input): \(words)"
     }
 
-    /// Names that read the same are told apart by nothing that a reader sees.
+    /// A reader cannot tell names apart that look the same, so they are not listed.
     private static func others(_ inputs: [String], than input: String) -> String {
         let others = inputs.filter { PathKey($0) != PathKey(input) }.map(PathText.visible)
         guard let first = others.first else { return "another file whose name reads the same" }
@@ -185,7 +185,7 @@ package enum PlanProblem: Error, Hashable, Sendable {
             ? "\(others.count) other inputs" : ([first] + others.dropFirst()).joined(separator: " and ")
     }
 
-    /// The words for an entry of `inputs` and of a list alike.
+    /// The message for an entry of `inputs` and of a list alike.
     static func remotePath(_ path: String) -> String {
         "\(PathText.visible(path)): Penumbra reads files, not object stores or URLs\n   = mount the bucket or copy the "
             + "files first; docs/object-stores.md shows how"

@@ -1,15 +1,15 @@
 package import JobModel
 
-/// One input with its place in the job.
+/// One input with its number in the job.
 package struct PlannedFrame: Hashable, Sendable {
-    /// The input's place in sorted order, from 1; `--only` and `--limit` do not change it.
+    /// The input's number in sorted order, from 1. `--only` and `--limit` do not change it.
     package let index: Int
     package let input: InputFile
     /// The outputs' formats, by their names in the catalog.
     package let formats: [String]
-    /// Which of the file's pages it is, where each is a frame.
+    /// The page of the file that this frame is, if every page is a frame.
     package let pages: PageChoice
-    /// What a list sets for this file: an index of ``JobPlan/settings``; nil when it sets nothing.
+    /// The settings that a list has for this file: an index of ``JobPlan/settings``. Nil if it has none.
     package let settings: Int?
 
     /// Another page of the same file, or another frame of the animation that is made of it.
@@ -18,7 +18,7 @@ package struct PlannedFrame: Hashable, Sendable {
         return PlannedFrame(index: index, input: input, formats: formats, pages: pages, settings: settings)
     }
 
-    /// From 0; the first one of a file that is read as a whole.
+    /// Counted from 0. A file that is read as a whole has page 0.
     package var page: Int { pages.number }
 }
 
@@ -30,10 +30,10 @@ package struct PlannedOutput: Hashable, Sendable {
     /// Absolute, as ``JobPlan/outputs(of:measures:)`` names it.
     package let path: String
     package let isFolder: Bool
-    /// Of what lies there now; nil when nothing does.
+    /// The stamp of the file that is there now. Nil if none is.
     package let stamp: FileStamp?
 
-    /// Which frame an output belongs to: its input's place in sorted order, and its page.
+    /// The frame that an output belongs to: its input's number in sorted order, and its page.
     package struct Owner: Hashable, Sendable {
         package let index: Int
         package let page: Int

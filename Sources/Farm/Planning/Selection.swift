@@ -1,18 +1,19 @@
 package import JobModel
 
 extension JobPlan {
-    /// Narrows a job down for one run.
+    /// Restricts a run to a part of a job.
     package struct Selection: Hashable, Sendable {
-        /// Only inputs that match one of these: by their path from the manifest's folder or from ``folder``, or by their name.
-        /// Empty for any.
+        /// Only inputs that match one of these patterns: by their path from the manifest's folder or from ``folder``,
+        /// or by their name.
+        /// Empty for all.
         package let only: [String]
-        /// Where the command was given; nil for the manifest's folder alone.
+        /// The current folder of the command line. Nil for the manifest's folder alone.
         package let folder: String?
         package let limit: Int?
-        /// Only these, by their absolute paths, and what is in these folders; nil for any. What is known of their failing is of
-        /// no account.
+        /// Only these absolute paths, and everything in these folders. Nil for all. Earlier failures of these inputs
+        /// are ignored.
         package let inputs: Set<PathKey>?
-        /// All but these, by their absolute paths.
+        /// All inputs except these absolute paths.
         package let done: Set<PathKey>
 
         package init(
@@ -26,18 +27,18 @@ extension JobPlan {
             self.limit = limit
         }
 
-        /// - Parameter inputs: all of the job's.
+        /// - Parameter inputs: All inputs of the job.
         func matcher(in folder: String, among inputs: [InputFile]) -> Matcher {
             Matcher(only, folders(with: folder), all: inputs, self.inputs, done)
         }
 
-        /// What patterns may start from: the manifest's folder, and ``folder`` where it is another one.
+        /// The folders that patterns may start from: the manifest's folder, and ``folder`` if it is another one.
         func folders(with manifestFolder: String) -> [String] {
             [manifestFolder] + (folder.map { PathKey($0) == PathKey(manifestFolder) ? [] : [$0] } ?? [])
         }
     }
 
-    /// A selection's patterns, taken apart once for all inputs.
+    /// A selection's patterns, parsed once for all inputs.
     struct Matcher {
         private let patterns: [Pattern]
         private let inputs: Set<PathKey>?
@@ -52,7 +53,8 @@ extension JobPlan {
                 name = text.utf8.contains(PathNames.slash) ? nil : NamePattern(text, exactly: exactly)
             }
 
-            /// Means what has its bytes, or else what looks the same: as ``ExcludePattern``.
+            /// A pattern means the input with its exact bytes, or else the inputs that look the same, like
+            /// ``ExcludePattern``.
             init(_ text: String, _ folders: [String], among inputs: [InputFile]) {
                 let exact = Pattern(text, folders, exactly: true)
                 let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
@@ -62,7 +64,7 @@ extension JobPlan {
             }
 
             func mayReach(_ folder: [UInt8]) -> Bool {
-                name != nil || paths.contains { !$0.places(in: folder).isEmpty || $0.matches(folder) }
+                name != nil || paths.contains { !$0.positions(in: folder).isEmpty || $0.matches(folder) }
             }
 
             func includes(_ path: [UInt8]) -> Bool {
@@ -78,7 +80,7 @@ extension JobPlan {
             patterns = only.map { Pattern($0, folders, among: all) }
         }
 
-        /// Whether a path, or a folder that it lies in, is among the chosen ones.
+        /// Whether a path, or a folder above it, is among the chosen ones.
         private static func names(_ chosen: Set<PathKey>, _ path: String) -> Bool {
             var path = path
             while !chosen.contains(PathKey(path)) {
@@ -88,12 +90,12 @@ extension JobPlan {
             return true
         }
 
-        /// The places of the patterns that none of these matches.
+        /// The indices of the patterns that match none of these inputs.
         func idle(among inputs: [InputFile]) -> [Int] {
-            patterns.indices.filter { place in !inputs.contains { patterns[place].includes($0.exactPath) } }
+            patterns.indices.filter { position in !inputs.contains { patterns[position].includes($0.exactPath) } }
         }
 
-        /// Whether a folder, or what may be one, is or may hold what is chosen by patterns.
+        /// Whether a path that may be a folder matches, or may contain a match.
         func mayReach(_ folder: [UInt8]) -> Bool { patterns.isEmpty || patterns.contains { $0.mayReach(folder) } }
 
         func includes(_ input: InputFile) -> Bool {

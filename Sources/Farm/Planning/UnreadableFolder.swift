@@ -1,19 +1,20 @@
 import Glibc
+import JobModel
 
-/// What keeps an input from being looked up: a folder that cannot be listed, or a link or another name that cannot be looked at.
-/// What is in it, or whether it is a picture, nobody knows.
+/// The reason why an input cannot be looked up: a folder that cannot be listed, or a link or another name that cannot
+/// be inspected. Its contents, or its kind, are unknown.
 package struct UnreadableFolder: Error, Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case folder
         case link
-        /// Nobody can tell what it is.
+        /// The kind of the entry is unknown.
         case unknown
     }
 
     /// Absolute.
     let path: [UInt8]
     let kind: Kind
-    /// What the system answered, as in `errno.h`.
+    /// The system's error, as in `errno.h`.
     let code: Int32
 
     init(path: [UInt8], _ kind: Kind, code: Int32) {
@@ -22,8 +23,9 @@ package struct UnreadableFolder: Error, Hashable, Sendable {
         self.code = code
     }
 
-    /// What keeps this user from looking at a path: the innermost folder above it that he may not look into, or the path itself,
-    /// which its disk or server does not give. Nil for a path that can be looked at, or where nothing is.
+    /// The reason why this user cannot inspect a path: the innermost folder above it that the user may not search, or
+    /// the path itself, if its disk or server does not answer. Nil if the path can be inspected, or if nothing exists
+    /// there.
     package init?(hiding path: [UInt8]) {
         guard let code = FileKind.trouble(at: path) else { return nil }
         guard code == EACCES else {
@@ -37,13 +39,13 @@ package struct UnreadableFolder: Error, Hashable, Sendable {
         self.init(path: folder, .folder, code: code)
     }
 
-    /// True when another user might look.
+    /// True if another user may be allowed to inspect it.
     package var isForbidden: Bool { code == EACCES || code == EPERM }
 
-    /// In the words of the system.
+    /// The error in the system's words.
     package var reason: String { String(cString: strerror(code)) }
 
-    /// What is the matter with it.
+    /// The problem, without the path.
     package var trouble: String {
         switch kind {
         case .folder: "the folder cannot be read: \(reason)"
@@ -53,4 +55,36 @@ package struct UnreadableFolder: Error, Hashable, Sendable {
     }
 
     var message: String { "\(PathText.visible(NonUTF8Name.readable(path))): \(trouble)" }
+}
+
+/// A symbolic link whose target does not exist: it was removed, or its disk is not mounted.
+package struct DeadLink: Hashable, Sendable {
+    /// Absolute.
+    package let link: String
+    /// The link's target, made absolute.
+    package let target: String
+
+    /// The first such link at a path or on the way to it. Nil if every link has a target.
+    package init?(onWayTo path: String) {
+        var way = ""
+        for name in PathText.components(path) {
+            way += "/\(name)"
+            guard let target = Self.target(of: way), FileKind(of: way) == nil else { continue }
+            link = way
+            self.target = PathText.normalized(target, in: PathText.folder(of: way))
+            return
+        }
+        return nil
+    }
+
+    private static func target(of path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &bytes, bytes.count)
+        return count < 0 ? nil : NonUTF8Name.readable(bytes.prefix(count).map { UInt8(bitPattern: $0) })
+    }
+
+    /// A message that begins with the link.
+    package var message: String {
+        "\(PathText.visible(link)) is a link to \(PathText.visible(target)), where nothing is"
+    }
 }

@@ -1,9 +1,10 @@
-/// Knows pictures and films in formats that Penumbra does not read: by their first bytes, or by their names where a format has
-/// no beginning of its own. Raw files that are TIFF, such as NEF and DNG, are known as pictures (``FileSignature``).
+/// Recognizes pictures and films in formats that Penumbra does not read: by their first bytes, or by their names if a
+/// format has no signature. Raw files that are TIFF, such as NEF and DNG, are recognized as pictures
+/// (``FileSignature``).
 enum UnsupportedFormats {
     /// - Parameters:
-    ///   - head: as much of a file's beginning as ``FileSignature/length``.
-    ///   - fileExtension: in lower case.
+    ///   - head: The file's first ``FileSignature/length`` bytes.
+    ///   - fileExtension: The extension, in lower case.
     static func hold(_ head: [UInt8], called fileExtension: [UInt8]) -> Bool {
         beginnings.contains { head.starts(with: $0) }
             || marks.contains { head.starts(with: $0.beginning) && head.holds($0.mark, at: $0.offset) }
@@ -29,8 +30,9 @@ enum UnsupportedFormats {
         [0, 0, 1, 0xBA], [0, 0, 1, 0xB3], Array(".RMF\u{0}".utf8),  // MPEG, RealMedia
     ]
 
-    /// Formats that share their beginning with others, and what stands where: AVI; Ogg with Theora, or a skeleton, which only
-    /// films have; Krita and OpenRaster, which are ZIPs; EMF; and DICOM, which begins with anything.
+    /// Formats that share their first bytes with others, and the bytes that distinguish them: AVI; Ogg with Theora or a
+    /// skeleton, which only films have; Krita and OpenRaster, which are ZIP files; EMF; and DICOM, which may begin with
+    /// anything.
     private static let marks: [(beginning: [UInt8], mark: [UInt8], offset: Int)] = [
         (Array("RIFF".utf8), Array("AVI ".utf8), 8), (Array("OggS".utf8), [0x80] + Array("theora".utf8), 28),
         (Array("OggS".utf8), Array("fishead\u{0}".utf8), 28),
@@ -39,27 +41,27 @@ enum UnsupportedFormats {
         ([1, 0, 0, 0], Array(" EMF".utf8), 40), ([], Array("DICM".utf8), 128),
     ]
 
-    /// `BM`, and a header of a size that there is: texts begin so, too.
+    /// `BM`, and a header of a valid size: texts may begin with `BM`, too.
     private static func isBitmap(_ head: [UInt8]) -> Bool {
         guard head.count >= 18, head.starts(with: "BM".utf8) else { return false }
         return [12, 16, 40, 52, 56, 64, 108, 124].contains(head[14]) && head[15...17].allSatisfy { $0 == 0 }
     }
 
-    /// An icon or a pointer. The first picture begins behind the list of them, of 16 bytes each.
+    /// An icon or a pointer. The first picture begins behind a list with 16 bytes for each.
     private static func isIcon(_ head: [UInt8]) -> Bool {
         guard head.count >= 22, head.starts(with: [0, 0, 1, 0]) || head.starts(with: [0, 0, 2, 0]) else { return false }
         let count = Int(head[4]) + Int(head[5]) << 8
-        let place = head[18...21].reversed().reduce(0) { $0 << 8 + Int($1) }
-        return count > 0 && head[9] == 0 && place >= 6 + 16 * count
+        let offset = head[18...21].reversed().reduce(0) { $0 << 8 + Int($1) }
+        return count > 0 && head[9] == 0 && offset >= 6 + 16 * count
     }
 
-    /// A number, how it is packed, the bytes of a sample, and how many dimensions it has.
+    /// A number, the packing, the bytes of a sample, and the number of dimensions.
     private static func isSGI(_ head: [UInt8]) -> Bool {
         head.count >= 6 && head.starts(with: [0x01, 0xDA]) && head[2] <= 1 && (1...2).contains(head[3])
             && head[4] == 0 && (1...3).contains(head[5])
     }
 
-    /// Windows Media, but for sound alone, which begins alike.
+    /// Windows Media, except for files with sound alone, which begin in the same way.
     private static func isASF(_ head: [UInt8], _ fileExtension: [UInt8]) -> Bool {
         let mark: [UInt8] = [
             0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11, 0xA6, 0xD9, 0x00, 0xAA, 0x00, 0x62, 0xCE, 0x6C,
@@ -67,9 +69,9 @@ enum UnsupportedFormats {
         return head.starts(with: mark) && !fileExtension.elementsEqual("wma".utf8)
     }
 
-    /// MPEG-2 in packets of 188 bytes; cameras and discs put a time of four bytes before each.
+    /// MPEG-2 in packets of 188 bytes. Cameras and discs put a time of four bytes before each.
     private static func isTransportStream(_ head: [UInt8]) -> Bool {
-        // TypeScript has the same names, and text may have a G anywhere.
+        // TypeScript files have the same extension, and text may have a G anywhere.
         guard head.contains(where: { $0 < 9 }) else { return false }
         return [(0, 188), (4, 192)].contains { first, length in
             (0..<5).allSatisfy { head.holds([0x47], at: first + length * $0) }
@@ -83,7 +85,7 @@ enum UnsupportedFormats {
         return line.contains("EPSF".utf8) || head.contains("%%Creator: Adobe Illustrator".utf8)
     }
 
-    /// `#define NAME_width 16`: other texts of C begin so, too.
+    /// `#define NAME_width 16`. Other C texts may begin in the same way.
     private static func isXBM(_ head: [UInt8]) -> Bool {
         guard head.starts(with: "#define ".utf8) else { return false }
         let words = head.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }.split(
@@ -92,7 +94,7 @@ enum UnsupportedFormats {
             && words[2].allSatisfy { (48...57).contains($0) }
     }
 
-    /// ISO-BMFF (MP4, QuickTime, CR3) but for sound alone, and QuickTime without a type.
+    /// ISO-BMFF (MP4, QuickTime, CR3) except for files with sound alone, and QuickTime without a type.
     private static func isFilm(_ head: [UInt8]) -> Bool {
         guard head.count >= 12 else { return false }
         let (box, brand) = (head[4..<8], head[8..<12])
@@ -103,12 +105,12 @@ enum UnsupportedFormats {
     }
 
     /// - Parameters:
-    ///   - fileExtension: in lower case.
-    ///   - head: nil for a file that cannot be read.
+    ///   - fileExtension: The extension, in lower case.
+    ///   - head: Nil for a file that cannot be read.
     static func isCalled(_ fileExtension: [UInt8], _ head: [UInt8]?) -> Bool {
         guard extensions.contains(fileExtension) else { return false }
         guard let head else { return true }
-        // TypeScript has names that end in '.mts', and macOS keeps notes (AppleDouble) under pictures' names.
+        // TypeScript files end in '.mts', too. macOS keeps notes (AppleDouble) under pictures' names.
         return head.contains { $0 < 9 } && !head.starts(with: [0x00, 0x05, 0x16, 0x07])
     }
 

@@ -1,19 +1,19 @@
 import Glibc
 import JobModel
 
-/// An error of a file: what the file system answered, or why Penumbra does not believe the file.
+/// An error of a file: the file system's answer, or the reason why Penumbra does not trust the file.
 package struct FileTrouble: Error, Hashable, Sendable {
     package let path: String
     /// The file system's error number. A file that was refused has ``refusal``.
     package let code: Int32
-    /// What was tried: `create the folder`, …
+    /// The action that failed: `create the folder`, …
     package let action: String
-    /// Why a file was refused, in place of the file system's own words.
+    /// The reason why a file was refused. It replaces the file system's own words.
     package let reason: String?
-    /// What to do, where neither more space nor another place would help.
+    /// The remedy, if neither more space nor another disk would help.
     package let remedy: String?
 
-    /// The code of files that are refused for what they are: links, pipes, other users' files.
+    /// The code of files that are refused for their kind or owner: links, pipes, other users' files.
     package static let refusal = EPERM
 
     package init(path: String, code: Int32, action: String, reason: String? = nil, remedy: String? = nil) {
@@ -24,16 +24,16 @@ package struct FileTrouble: Error, Hashable, Sendable {
         self.remedy = remedy
     }
 
-    /// True when no other file could be written here either.
-    package var isPlace: Bool { [ENOSPC, EROFS, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ESTALE].contains(code) }
+    /// True if no other file could be written here either.
+    package var concernsStorage: Bool { [ENOSPC, EROFS, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM, ESTALE].contains(code) }
 
-    /// True when this user may not do it.
+    /// True if this user lacks permission.
     package var isForbidden: Bool { code == EACCES || code == EPERM }
 
-    /// With the remedy, if there is one, on a line of its own.
+    /// The problem, and the remedy on a line of its own if there is one.
     package var message: String { problem + (remedy.map { "\n   = \($0)" } ?? "") }
 
-    /// The same where problems are listed, one a line.
+    /// The same on one line, for lists of problems.
     package var line: String { problem + (remedy.map { "; \($0)" } ?? "") }
 
     private var problem: String {

@@ -1,15 +1,15 @@
 package import Glibc
 
-/// An open file of a ``SafeFolder``; closed with its last use.
+/// An open file of a ``SafeFolder``. It is closed after its last use.
 package struct SafeFile: ~Copyable {
-    /// How the file is called in messages.
+    /// The file's name in messages.
     package let path: String
     package let descriptor: Int32
 
-    /// Takes over the descriptor.
+    /// Takes ownership of the descriptor.
     init(_ path: String, _ descriptor: Int32) { (self.path, self.descriptor) = (path, descriptor) }
 
-    /// A file that was opened otherwise, with as much care.
+    /// A file that was opened elsewhere with the same care.
     package init(taking descriptor: Int32, _ path: String) { self.init(path, descriptor) }
 
     deinit { close(descriptor) }
@@ -20,7 +20,7 @@ package struct SafeFile: ~Copyable {
         return found
     }
 
-    /// What follows, at most so many bytes; empty at the end.
+    /// The next bytes, at most this number. Empty at the end.
     package func next(_ most: Int = 1 << 18) throws(FileTrouble) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in

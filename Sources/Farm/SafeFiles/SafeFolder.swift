@@ -1,22 +1,22 @@
 package import Glibc
 import JobModel
 
-/// An open folder of Penumbra's own, in which somebody else may have put, exchanged or linked anything.
+/// An open folder of Penumbra's own, in which someone else may have added, exchanged or linked files.
 ///
-/// A file that Penumbra once wrote says what to move, to remove or to run. Whoever can write to its folder could decide
-/// that. So such files are reached from an open folder, one name at a time, and no link is followed on the way
-/// (`openat` with `O_NOFOLLOW`). They must be regular files of this user or of root, and their size is bounded.
+/// A stored file says what to move, to remove or to run. Whoever can write to its folder could decide that. So such
+/// files are reached from an open folder, one name at a time, and no link is followed on the way (`openat` with
+/// `O_NOFOLLOW`). They must be regular files of this user or of root, and their size is limited.
 ///
-/// Only the first folder is opened by a path, since the user, or a setting, has named it. Links in that path are the
+/// Only the first folder is opened by a path, because the user, or a setting, has named it. Links in that path are the
 /// user's own.
 package final class SafeFolder: Sendable {
-    /// How the folder is called in messages.
+    /// The folder's name in messages.
     package let path: String
     private let descriptor: Int32
     private let trust: Trust
     private let calls: FileCalls
 
-    /// Opens a folder that the user has named, if its last name is no link; nil where nothing is there.
+    /// Opens a folder that the user has named, if its last name is no link. Nil if nothing exists there.
     package static func unlinked(_ path: String, trusting trust: Trust = .ownAndRoot) throws(FileTrouble) -> SafeFolder?
     {
         let parent = PathNames.folder(of: path) ?? ""
@@ -29,24 +29,24 @@ package final class SafeFolder: Sendable {
         }
     }
 
-    /// All bytes of a file by its path; nil where it is not there, and where it is not believed: a link, a pipe, another
-    /// user's, or one that is too large. For files that say nothing rather than something wrong.
-    package static func believed(_ path: String, limit: Int) -> [UInt8]? {
+    /// All bytes of the file at a path. Nil if it does not exist or is not trusted: a link, a pipe, another user's
+    /// file, or a file that is too large. For files that are better ignored than believed wrongly.
+    package static func trustedContents(_ path: String, limit: Int) -> [UInt8]? {
         let folder = PathNames.folder(of: path) ?? ""
         return try? SafeFolder(folder.isEmpty ? "/" : folder).contents(of: PathNames.last(of: path), limit: limit)
     }
 
-    /// Whose files count.
+    /// Whose files are accepted.
     package enum Trust: Sendable {
         /// Files and folders of this user, or of root.
         case ownAndRoot
-        /// Those of anybody. Only for contents that decide nothing but themselves.
+        /// Anyone's files. Only for contents that decide nothing outside of themselves.
         case everybody
     }
 
     /// Opens a folder that the user has named.
     ///
-    /// - Throws: ``FileTrouble`` where it is not there, is no folder, or belongs to somebody who is not trusted.
+    /// - Throws: ``FileTrouble`` if it does not exist, is no folder, or its owner is not trusted.
     package convenience init(
         _ path: String, trusting trust: Trust = .ownAndRoot, calls: FileCalls = .kernel
     ) throws(FileTrouble) {
@@ -55,7 +55,7 @@ package final class SafeFolder: Sendable {
         try self.init(path, descriptor, trust, calls)
     }
 
-    /// Another opening of an open folder. Its path is for messages: it may be no UTF-8.
+    /// Opens an open folder once more. Its path is for messages and may not be UTF-8.
     package convenience init(
         reopening folder: Int32, _ path: String, calls: FileCalls = .kernel
     ) throws(FileTrouble) {
@@ -64,7 +64,7 @@ package final class SafeFolder: Sendable {
         try self.init(path, descriptor, .everybody, calls)
     }
 
-    /// Takes over the descriptor.
+    /// Takes ownership of the descriptor.
     private init(_ path: String, _ descriptor: Int32, _ trust: Trust, _ calls: FileCalls) throws(FileTrouble) {
         self.path = path
         self.calls = calls
@@ -77,7 +77,7 @@ package final class SafeFolder: Sendable {
 
     // MARK: Looking
 
-    /// Opens a folder in this one; nil where nothing has the name.
+    /// Opens a folder in this one. Nil if nothing has the name.
     ///
     /// - Throws: ``FileTrouble`` for a link, for anything else that is no folder, and for another user's folder.
     package func folder(_ name: String) throws(FileTrouble) -> SafeFolder? { try folder(name, trusting: trust) }
@@ -103,15 +103,17 @@ package final class SafeFolder: Sendable {
         return found
     }
 
-    /// All bytes of a regular file in this folder; nil where nothing has the name.
+    /// All bytes of a regular file in this folder. Nil if nothing has the name.
     ///
-    /// - Throws: ``FileTrouble`` for a link, a pipe, a folder, another user's file, and one larger than `limit`. Nothing of
-    ///   these is read, or waited for.
+    /// - Throws: ``FileTrouble`` for a link, a pipe, a folder, another user's file, or a file larger than `limit`. None
+    ///   of these is read
+    /// or blocks.
     package func contents(of name: String, limit: Int = 64 << 20) throws(FileTrouble) -> [UInt8]? {
         try read(name, limit: limit)?.bytes
     }
 
-    /// The same, and whether the file and this folder belong to this user or to root: nobody else can have written it.
+    /// The same, and whether the file and this folder belong to this user or to root. Then no one else can have written
+    /// it.
     package func read(
         _ name: String, limit: Int = 64 << 20
     ) throws(FileTrouble) -> (bytes: [UInt8], isOwn: Bool)? {
@@ -133,12 +135,12 @@ package final class SafeFolder: Sendable {
         }
     }
 
-    /// Opens a regular file in this folder to read it; nil where nothing has the name.
+    /// Opens a regular file in this folder for reading. Nil if nothing has the name.
     ///
-    /// - Throws: ``FileTrouble`` for a link, a pipe, a folder, a device, and another user's file. Nothing of these is waited for.
+    /// - Throws: ``FileTrouble`` for a link, a pipe, a folder, a device, or another user's file. None of these blocks.
     package func file(_ name: String) throws(FileTrouble) -> SafeFile? {
         let path = try path(of: name, "read")
-        // A pipe without a writer would keep a reader waiting for ever.
+        // Without O_NONBLOCK a pipe without a writer would block the reader for ever.
         let opened = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard opened >= 0 else {
             let code = errno
@@ -152,9 +154,9 @@ package final class SafeFolder: Sendable {
         return file
     }
 
-    /// The names in this folder, in no order. Names that are not UTF-8 are left out: Penumbra writes none.
+    /// The names in this folder, unordered. Names that are not UTF-8 are left out, because Penumbra writes none.
     package func names() throws(FileTrouble) -> [String] {
-        // The stream takes a descriptor over, with the place up to which it was read.
+        // The stream takes ownership of the descriptor and of its read offset, so it gets a descriptor of its own.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = fdopendir(copy) else {
             let code = errno
@@ -174,7 +176,7 @@ package final class SafeFolder: Sendable {
         }
     }
 
-    /// What has a name in this folder, itself and not what a link leads to; nil where nothing has it.
+    /// The status of a name in this folder. Links are not followed. Nil if nothing has the name.
     package func status(of name: String) throws(FileTrouble) -> stat? {
         let path = try path(of: name, "look at")
         var found = stat()
@@ -183,47 +185,48 @@ package final class SafeFolder: Sendable {
         return nil
     }
 
-    /// Nobody but this user or root can have changed the folder's names: it belongs to them, and others may not write to it.
+    /// True if only this user or root can have changed the folder's names: they own it, and others may not write to it.
     package func isOwn() throws(FileTrouble) -> Bool {
         let own = try status()
         return Self.isOwn(own) && own.st_mode & 0o022 == 0
     }
 
-    /// The users who, beside root, can have changed the folder's names, and a file of this name in it if there is one. Nil
-    /// where anybody can: others may write to them, or what has the name is no file.
+    /// The users beside root who can have changed the folder's names, and a file of this name in it if there is one.
+    /// Nil if anyone can:
+    /// others may write to them, or the name is no file's.
     ///
-    /// - Parameter isShut: others cannot enter the folder. Then their rights in it do not matter.
-    package func makers(of name: String? = nil, isShut: Bool) throws(FileTrouble) -> Set<UInt32>? {
+    /// - Parameter isShut: Whether others cannot enter the folder. Then their rights in it do not matter.
+    package func writers(of name: String? = nil, isPrivate: Bool) throws(FileTrouble) -> Set<UInt32>? {
         let own = try status()
-        guard isShut || own.st_mode & 0o022 == 0 else { return nil }
+        guard isPrivate || own.st_mode & 0o022 == 0 else { return nil }
         guard let name, let found = try status(of: name) else { return [own.st_uid] }
-        guard found.st_mode & S_IFMT == S_IFREG, isShut || found.st_mode & 0o022 == 0 else { return nil }
+        guard found.st_mode & S_IFMT == S_IFREG, isPrivate || found.st_mode & 0o022 == 0 else { return nil }
         return [own.st_uid, found.st_uid]
     }
 
-    /// Nobody but the folder's owner, and root, may enter it.
-    package func isShut() throws(FileTrouble) -> Bool { try status().st_mode & 0o077 == 0 }
+    /// True if only the folder's owner and root may enter it.
+    package func isPrivate() throws(FileTrouble) -> Bool { try status().st_mode & 0o077 == 0 }
 
-    /// Keeps others out, where the file system knows rights.
-    package func shut() { fchmod(descriptor, 0o700) }
+    /// Removes the rights of others, if the file system has rights.
+    package func makePrivate() { fchmod(descriptor, 0o700) }
 
-    /// For calls that take an open folder. It stays open while the body runs.
+    /// Gives the descriptor to calls that need one. The folder stays open while the body runs.
     package func withDescriptor<Result, Failure>(_ body: (Int32) throws(Failure) -> Result) throws(Failure) -> Result {
         try body(descriptor)
     }
 
-    /// Something was mounted where the folder is: it may be another folder of the same disk, too.
+    /// Whether the folder is a mount point. The mounted folder may be on the same disk.
     ///
-    /// - Parameter parent: the folder that this one was opened in.
+    /// - Parameter parent: The folder that this one was opened in.
     package func isMounted(in parent: SafeFolder) throws(FileTrouble) -> Bool {
         if let answer = MountPoint.isMounted(descriptor) { return answer }
         return try status().st_dev != parent.status().st_dev
     }
 
-    /// The folder's own.
+    /// The status of the folder itself.
     package func status() throws(FileTrouble) -> stat { try Self.status(of: descriptor, path, "look at") }
 
-    /// True while the path that the folder was opened by still leads to it.
+    /// True if the folder's path still leads to it.
     package var isInPlace: Bool {
         var own = stat()
         var now = stat()
@@ -233,7 +236,7 @@ package final class SafeFolder: Sendable {
 
     // MARK: Changing
 
-    /// Opens a folder in this one, after it has made it if nothing has the name.
+    /// Opens a folder in this one. Creates it if nothing has the name.
     package func makingFolder(_ name: String, mode: mode_t = 0o777) throws(FileTrouble) -> SafeFolder {
         for _ in 0..<4 {
             if let found = try folder(name) { return found }
@@ -241,13 +244,13 @@ package final class SafeFolder: Sendable {
                 throw FileTrouble(path: "\(path)/\(name)", code: errno, action: "create the folder")
             }
         }
-        // Somebody else removes it again and again.
+        // Someone else removes it again and again.
         throw FileTrouble(path: "\(path)/\(name)", code: ENOENT, action: "create the folder")
     }
 
-    /// Writes a file that was not there before.
+    /// Writes a new file.
     ///
-    /// - Throws: ``FileTrouble``, with `EEXIST` where anything has the name already. A file that could not be written whole is
+    /// - Throws: ``FileTrouble``, with `EEXIST` if the name exists. A file that could not be written completely is
     ///   removed.
     package func create(
         _ name: String, _ bytes: [UInt8], mode: mode_t = 0o666, syncs: Bool = false
@@ -262,7 +265,7 @@ package final class SafeFolder: Sendable {
         }
     }
 
-    /// Creates a file that was not there before, to be written.
+    /// Creates a new file and opens it for writing.
     package func newFile(_ name: String, mode: mode_t = 0o666) throws(FileTrouble) -> SafeFile {
         let path = try path(of: name, "write")
         let file = calls.open(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -270,7 +273,8 @@ package final class SafeFolder: Sendable {
         return SafeFile(path, file)
     }
 
-    /// Moves what has a name in this folder into another one, or to another name, in one step. It replaces what is there.
+    /// Moves a file or folder of this folder to another name or folder, in one step. An existing file there is
+    /// replaced.
     package func rename(_ name: String, to folder: SafeFolder? = nil, as other: String) throws(FileTrouble) {
         let folder = folder ?? self
         _ = try path(of: name, "move")
@@ -289,7 +293,7 @@ package final class SafeFolder: Sendable {
         let noReplace: UInt32 = 1
         if calls.rename(descriptor, name, folder.descriptor, other, noReplace) == 0 { return }
         let code = errno
-        // What else it says comes from file systems that know no such renaming.
+        // Other codes come from file systems without this kind of rename.
         guard [ENOSYS, EINVAL, EPERM, EOPNOTSUPP].contains(code) else {
             throw FileTrouble(path: target, code: code, action: "put a file in place")
         }
@@ -300,23 +304,23 @@ package final class SafeFolder: Sendable {
         guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else {
             throw FileTrouble(path: target, code: errno, action: "put a file in place")
         }
-        // A file system without hard links. What appears in this very moment is replaced.
+        // The file system has no hard links. A file that appears at this very moment is replaced.
         guard try folder.status(of: other) == nil else {
             throw FileTrouble(path: target, code: EEXIST, action: "put a file in place")
         }
         try self.rename(name, to: folder, as: other)
     }
 
-    /// Exchanges what has two names in this folder, in one step: at any moment both names are one or the other.
+    /// Exchanges two names of this folder in one step: at any moment each name leads to one of the two files.
     ///
-    /// - Returns: false where the file system cannot.
+    /// - Returns: False if the file system cannot do it.
     package func exchange(_ one: String, _ other: String) -> Bool {
         guard Self.isName(one), Self.isName(other) else { return false }
         let exchange: UInt32 = 2
         return calls.rename(descriptor, one, descriptor, other, exchange) == 0
     }
 
-    /// Removes a file or a link; nothing is as good.
+    /// Removes a file or a link. A missing one is no error.
     package func remove(_ name: String) throws(FileTrouble) {
         let path = try path(of: name, "remove")
         guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
@@ -324,36 +328,35 @@ package final class SafeFolder: Sendable {
         }
     }
 
-    /// Removes an empty folder in this one. One that is not empty stays.
+    /// Removes a folder in this one if it is empty.
     package func removeIfEmpty(_ name: String) {
         guard Self.isName(name) else { return }
         unlinkat(descriptor, name, AT_REMOVEDIR)
     }
 
-    /// Removes what is at a path, with all that is in it, as far as that can be done. Links are removed themselves. The
-    /// folder above it is opened once: whatever is exchanged below it meanwhile, nothing is removed elsewhere.
+    /// Removes a file, or a folder with all its contents, as far as possible. Links themselves are removed. The folder
+    /// above is opened once, so that exchanges below it can never make it remove files elsewhere.
     package static func removeTree(at path: String) {
         let parent = PathNames.folder(of: path) ?? ""
         do {
             let folder = try SafeFolder(parent.isEmpty ? "/" : parent, trusting: .everybody)
             folder.removeTree(PathNames.last(of: path))
         } catch {
-            // In a folder that cannot be listed a file may be removed nonetheless.
+            // A file of a folder that cannot be listed may still be removable.
             unlink(path)
         }
     }
 
-    /// Deeper than anything that Penumbra writes. Each level takes a descriptor.
+    /// Deeper than anything that Penumbra writes. Each level needs a descriptor.
     private static let mostLevels = 64
 
-    /// Removes what has a name in this folder, with all that is in it, as far as that can be done. Links are removed
-    /// themselves.
+    /// Removes a name of this folder with all its contents, as far as possible. Links themselves are removed.
     package func removeTree(_ name: String) { removeTree(name, levels: Self.mostLevels) }
 
     private func removeTree(_ name: String, levels: Int) {
         guard Self.isName(name) else { return }
         if unlinkat(descriptor, name, 0) == 0 || levels == 0 { return }
-        // Whoever it belongs to: the user may remove it, or the kernel says no.
+        // The owner does not matter: the kernel decides whether the user may remove it.
         let inner = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         if inner >= 0, let folder = try? SafeFolder("\(path)/\(name)", inner, .everybody, calls),
             let names = try? folder.names()
@@ -373,7 +376,7 @@ package final class SafeFolder: Sendable {
 
     // MARK: What is refused
 
-    /// A name is one part of a path, and leads nowhere else.
+    /// Whether a text is one part of a path that leads nowhere else.
     package static func isName(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && !name.utf8.contains { $0 == PathNames.slash || $0 == 0 }
             && name.utf8.count <= 255
@@ -394,7 +397,7 @@ package final class SafeFolder: Sendable {
         return found
     }
 
-    /// Why the kernel did not open it.
+    /// Why the kernel refused to open it.
     private func refused(_ name: String, _ code: Int32, _ action: String) throws(FileTrouble) -> FileTrouble {
         guard [ELOOP, ENOTDIR, ENXIO].contains(code), let found = try status(of: name) else {
             return FileTrouble(path: "\(path)/\(name)", code: code, action: action)

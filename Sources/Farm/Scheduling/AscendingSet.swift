@@ -1,9 +1,9 @@
-/// A set in ascending order, in runs of some hundreds: finding takes binary searches, and adding and removing move what comes
-/// after in one run alone, however many elements there are.
+/// A set in ascending order, stored in runs of some hundreds. Searches are binary, and an insertion or removal moves
+/// elements of one run only.
 package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
     private static var longestRun: Int { 512 }
 
-    /// None is empty, and each ends before the next one begins.
+    /// No run is empty, and each ends before the next one begins.
     private var runs: [[Element]] = []
 
     package init() {}
@@ -14,30 +14,30 @@ package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
 
     package var first: Element? { runs.first?.first }
 
-    /// The lowest that is greater. For walks during which the set changes.
+    /// The lowest element that is greater. For walks during which the set changes.
     package func first(after element: Element) -> Element? {
         guard !runs.isEmpty else { return nil }
         let run = run(for: element)
-        let place = place(of: element, in: run)
-        let next = holds(element, run, place) ? place + 1 : place
+        let index = index(of: element, in: run)
+        let next = holds(element, run, index) ? index + 1 : index
         return next < runs[run].count ? runs[run][next] : run + 1 < runs.count ? runs[run + 1].first : nil
     }
 
     package mutating func insert(_ element: Element) {
         guard !runs.isEmpty else { return runs.append([element]) }
         let run = run(for: element)
-        let place = place(of: element, in: run)
-        guard !holds(element, run, place) else { return }
-        runs[run].insert(element, at: place)
+        let index = index(of: element, in: run)
+        guard !holds(element, run, index) else { return }
+        runs[run].insert(element, at: index)
         if runs[run].count > Self.longestRun { split(run) }
     }
 
     package mutating func remove(_ element: Element) {
         guard !runs.isEmpty else { return }
         let run = run(for: element)
-        let place = place(of: element, in: run)
-        guard holds(element, run, place) else { return }
-        runs[run].remove(at: place)
+        let index = index(of: element, in: run)
+        guard holds(element, run, index) else { return }
+        runs[run].remove(at: index)
         if runs[run].isEmpty { runs.remove(at: run) } else { joinNext(to: run) }
     }
 
@@ -47,26 +47,26 @@ package struct AscendingSet<Element: Comparable & Sendable>: Sendable {
         runs[run].removeSubrange(half...)
     }
 
-    /// Short runs become one, so that there are never more than a few for so many elements.
+    /// Joins short runs, so that their number stays in proportion to the elements.
     private mutating func joinNext(to run: Int) {
         guard run + 1 < runs.count, runs[run].count + runs[run + 1].count <= Self.longestRun / 2 else { return }
         runs[run] += runs.remove(at: run + 1)
     }
 
-    /// The last one that does not begin after the element.
+    /// The last run that does not begin after the element.
     private func run(for element: Element) -> Int {
         max(0, Self.count(below: runs.count) { runs[$0][0] <= element } - 1)
     }
 
-    private func place(of element: Element, in run: Int) -> Int {
+    private func index(of element: Element, in run: Int) -> Int {
         Self.count(below: runs[run].count) { runs[run][$0] < element }
     }
 
-    private func holds(_ element: Element, _ run: Int, _ place: Int) -> Bool {
-        place < runs[run].count && runs[run][place] == element
+    private func holds(_ element: Element, _ run: Int, _ index: Int) -> Bool {
+        index < runs[run].count && runs[run][index] == element
     }
 
-    /// For how many places from 0 something holds that holds for no later one.
+    /// The number of indices from 0 for which a condition holds. It holds for none after them.
     private static func count(below end: Int, where holds: (Int) -> Bool) -> Int {
         var range = 0..<end
         while !range.isEmpty {

@@ -1,10 +1,9 @@
 import HeapModule
 
-/// What falls due at some time: the soonest first, and of what is due at once the one that was added first.
+/// A queue of items with deadlines: the earliest first, and of equal ones the one that was added first.
 ///
-/// Nothing is searched for and taken out, which a heap cannot do cheaply. What became void meanwhile comes up in its
-/// turn all the same, and whoever takes it asks whether it still holds; ``prune(downTo:keeping:)`` bounds how much of
-/// that there is.
+/// A heap cannot remove an item from its middle cheaply. An item that is void stays until its deadline, and the caller
+/// checks whether it still counts. ``prune(downTo:keeping:)`` limits how many void items there are.
 package struct DeadlineQueue<Item: Sendable>: Sendable {
     private struct Entry: Comparable {
         let time: Timestamp
@@ -22,7 +21,7 @@ package struct DeadlineQueue<Item: Sendable>: Sendable {
 
     package var count: Int { entries.count }
 
-    /// When the next one falls due.
+    /// The earliest deadline.
     package var soonest: Timestamp? { entries.min?.time }
 
     package mutating func add(_ item: Item, at time: Timestamp) {
@@ -30,18 +29,19 @@ package struct DeadlineQueue<Item: Sendable>: Sendable {
         entries.insert(Entry(time: time, number: added, item: item))
     }
 
-    /// Nil when nothing is due yet.
+    /// The next item, or nil if none is due.
     package mutating func popDue(at now: Timestamp) -> Item? {
         guard let next = entries.min, next.time <= now else { return nil }
         return entries.popMin()?.item
     }
 
-    /// Everything falls due so much later.
+    /// Moves all deadlines by a delay.
     package mutating func postpone(by delay: Duration) {
         entries = Heap(entries.unordered.map { Entry(time: $0.time + delay, number: $0.number, item: $0.item) })
     }
 
-    /// Lets go of what is void once it outnumbers the `count` that may still hold: this costs each entry next to nothing.
+    /// Removes void items once they outnumber the `count` items that may still hold. Amortized, this costs next to
+    /// nothing.
     package mutating func prune(downTo count: Int, keeping stillHolds: (Item) -> Bool) {
         guard entries.count > 2 * count + 64 else { return }
         entries = Heap(entries.unordered.filter { stillHolds($0.item) })

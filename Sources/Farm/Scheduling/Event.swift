@@ -1,71 +1,71 @@
 package import JobModel
 package import WorkerProtocol
 
-/// What happened. The scheduler learns of the world through these alone.
+/// Everything that the scheduler learns about the world.
 package enum Event: Sendable {
-    /// Answers one ``Directive/wantFrames(_:)``, which had asked for `wanted`; fewer may come.
+    /// The answer to ``Directive/wantFrames(_:)`` with the number `wanted`. It may have fewer frames.
     case frames([FrameOrder], wanted: Int)
     /// The plan has no more frames.
     case planEnded
     case workerReady(WorkerID)
     case workerLost(WorkerID, Death)
     case report(WorkerID, Report)
-    /// What a lease asks for was done before, by whoever had the run then.
+    /// An earlier coordinator of the run had this lease's task done already.
     case adopted(WorkerID, LeaseID, TaskReceipt)
-    /// What a worker wrote to its standard error; nothing follows from it.
+    /// A worker's standard error. The scheduler does nothing with it.
     case words(WorkerID, String)
     case published(FrameID)
     case publishFailed(FrameID, PublishProblem)
-    /// Answers a ``Directive/decide(_:_:)``.
+    /// The answer to ``Directive/decide(_:_:)``.
     case decided(FrameID, FrameDecision)
     case stop(StopReason)
-    /// Nothing new is leased while it is true.
+    /// While true, no new leases are given.
     case pause(Bool)
-    /// Frames that are being rendered come to their end, and no others are begun.
+    /// Finish the frames that are being rendered, and begin no others.
     case drain
-    /// The coordinator itself did not listen for so long: see ``StallWatch``. Comes before what was heard then.
+    /// The coordinator itself did not listen for this time, see ``StallWatch``. Comes before the events of that time.
     case stalled(Duration)
     /// Time has passed: leases may have expired, delayed tasks may be due.
     case tick
 }
 
-/// Why an output could not be put at its final path.
+/// Why an output could not be moved to its final path.
 package enum PublishProblem: Hashable, Sendable {
-    /// The whole place is unfit: the run stops.
-    case place(String)
-    /// This machine gives the coordinator no more of what it needs: the run stops.
-    case machine(String)
-    /// Only this output is concerned.
+    /// The disk cannot be written: the run stops.
+    case storage(String)
+    /// This machine gives the coordinator no more threads, open files or memory: the run stops.
+    case resourceLimit(String)
+    /// Only this output is affected.
     case refused(String)
-    /// Another coordinator has the run: it stops.
+    /// Another coordinator has taken over the run: this one stops.
     case superseded
 }
 
-/// What is to be done now. The coordinator carries directives out in order.
+/// What the coordinator does next. It carries directives out in order.
 package enum Directive: Hashable, Sendable {
     /// The scheduler can take this many more frames.
     case wantFrames(Int)
     case start(Lease)
-    /// An attempt is over. For whoever writes down what happened; nothing has to be done.
+    /// An attempt has ended. For the record only.
     case ended(Lease, AttemptEnd)
-    /// An attempt that is about to be accepted came too soon; its frame is audited. For whoever writes that down.
+    /// An attempt that will be accepted came too soon, so its frame is audited. For the record only.
     case flag(Lease, ImplausibleSpeed)
-    /// Open so many slots in all, those that were retired counted too; one is open from the start.
+    /// Open slots up to this number, including retired ones. One is open from the start.
     case widen(to: Int)
-    /// Use the slot no more: its worker leaves and gets no successor.
+    /// Stop using the slot: its worker exits and gets no successor.
     case retire(Retirement)
-    /// End the process; a ``Event/workerLost(_:_:)`` follows.
+    /// Kill the process. A ``Event/workerLost(_:_:)`` follows.
     case kill(WorkerID, Dismissal)
-    /// Replace an idle worker by a fresh process; a ``Event/workerLost(_:_:)`` by order follows.
+    /// Replace an idle worker by a fresh process. A ``Event/workerLost(_:_:)`` by order follows.
     case recycle(WorkerID)
-    /// One after the other; the first failure ends it.
+    /// Publish outputs one after the other. The first failure ends it.
     case publish(FrameID, [Publication])
-    /// The files that the frame's order named, as they are now; nil for what is not there. A
-    /// ``Event/decided(_:_:)`` follows.
+    /// The present facts of the files that the frame's order named. Nil for a missing file. A ``Event/decided(_:_:)``
+    /// follows.
     case decide(FrameID, [FileFacts?])
-    /// The frame is over. Its scratch files and unpublished temporaries can go.
+    /// The frame has ended. Its scratch files and unpublished temporary files can be removed.
     case conclude(FrameID, FrameOutcome)
-    /// Nothing is left to do, or nothing may be done any more.
+    /// Nothing is left to do, or the run must stop.
     case finish(StopReason?)
 }
 
@@ -73,9 +73,9 @@ package enum Directive: Hashable, Sendable {
 package enum AttemptEnd: Hashable, Sendable {
     case done(TaskReceipt)
     case failed(TaskFailure)
-    /// With its worker.
+    /// The worker died.
     case lost(Death)
-    /// Its result came late, or its frame was over.
+    /// Its result came late, or its frame had ended.
     case dropped
 }
 
@@ -83,9 +83,9 @@ package enum AttemptEnd: Hashable, Sendable {
 package struct Publication: Hashable, Sendable {
     package let receipt: OutputReceipt
     package let path: String
-    /// Its place among the job's outputs.
+    /// The output's index in the job.
     package let part: Int
-    /// The input as it was read.
+    /// The input as the worker read it.
     package let source: FileFacts
 
     package init(_ receipt: OutputReceipt, path: String, part: Int, source: FileFacts) {
@@ -100,17 +100,17 @@ package struct Publication: Hashable, Sendable {
 package struct Lease: Hashable, Sendable {
     package let id: LeaseID
     package let task: TaskID
-    /// From 1.
+    /// Counted from 1.
     package let attempt: Int
-    /// How often the frame's rendering had begun again; what an earlier round still sends is dropped.
+    /// The number of times that the frame's rendering has begun again. Results of earlier rounds are dropped.
     package let round: Int
     package let worker: WorkerID
     package let deadline: Timestamp
     package let timeLimit: Duration
-    /// Of one core's time, in seconds, roughly: engines gather tasks by it.
+    /// An estimate of one core's time, in seconds. Engines use it to group tasks.
     package let estimate: Double
-    package var spec: TaskSpec { specApart.value }
-    private let specApart: Boxed<TaskSpec>
+    package var spec: TaskSpec { boxedSpec.value }
+    private let boxedSpec: Boxed<TaskSpec>
 
     package init(
         id: LeaseID, task: TaskID, attempt: Int, round: Int, worker: WorkerID, deadline: Timestamp,
@@ -124,9 +124,9 @@ package struct Lease: Hashable, Sendable {
         self.deadline = deadline
         self.timeLimit = timeLimit
         self.estimate = estimate
-        specApart = .of(spec)
+        boxedSpec = .of(spec)
     }
 
-    /// When it was given.
+    /// The time at which the lease was given.
     var start: Timestamp { Timestamp(deadline.elapsed - timeLimit) }
 }

@@ -1,26 +1,27 @@
 package import JobModel
 package import WorkerProtocol
 
-/// One frame as the plan hands it to the scheduler.
+/// One frame, as the plan gives it to the scheduler.
 package struct FrameOrder: Hashable, Sendable {
     package enum Goal: Hashable, Sendable {
-        /// Only the probe receipt is wanted.
+        /// Only the probe's receipt is needed.
         case survey
-        /// Only what the compared files are.
+        /// Only the facts of the compared files are needed.
         case comparison
-        /// The verified outputs, at these paths, one for each of the job's outputs; nil for one that is there and stays.
-        /// `probe` is what a survey found out, if there was one.
+        /// The verified outputs are needed at these paths, one for each of the job's outputs. Nil for an output that
+        /// exists and stays.
+        /// `probe` is the survey's result, if there was a survey.
         case publish(outputs: [String?], probe: ProbeReceipt?)
     }
 
     package let id: FrameID
     /// Absolute path.
     package let input: String
-    /// The path, where it is not UTF-8.
+    /// The path's bytes, if it is not UTF-8.
     package let inputBytes: [UInt8]?
-    /// Files that are read first, to tell whether anything is to be done; empty when that is known.
+    /// Files that are read first to find out whether anything has to be done. Empty if this is known.
     package let compared: [DigestTask.File]
-    /// What is done for this frame alone; nil for what the job says.
+    /// The chain and outputs of this frame alone. Nil if the job's apply.
     package let variant: FrameVariant?
     package let pages: PageChoice
     /// The outputs' formats, by their names in the catalog.
@@ -33,10 +34,10 @@ package struct FrameOrder: Hashable, Sendable {
         }
     }
     private let aim: Aim
-    /// What an earlier coordinator of the run had done of it.
+    /// Work that an earlier coordinator of the run has done for the frame.
     package let adopted: AdoptedWork?
 
-    /// The goal, with what is mostly absent kept apart.
+    /// The goal. Parts that are mostly absent are boxed.
     private enum Aim: Hashable {
         case survey
         case comparison
@@ -65,7 +66,7 @@ package struct FrameOrder: Hashable, Sendable {
     }
 }
 
-/// A chain and outputs in place of the job's: parameters that were given for one picture.
+/// A chain and outputs that replace the job's, because a list sets parameters for one picture.
 package struct FrameVariant: Hashable, Sendable {
     package let chain: [FilterInvocation]
     /// As many as the job has, with the same paths.
@@ -80,21 +81,21 @@ package struct FrameVariant: Hashable, Sendable {
     var isAnimated: Bool { outputs.contains { $0.animation != nil } }
 }
 
-/// Work of a coordinator that was killed, which need not be done again. Its receipts are believed as those of a worker
-/// are: the stitch takes the digest of each tile again, and whoever adopts outputs has taken theirs.
+/// Work of a killed coordinator that need not be done again. Its receipts are checked like a worker's: the stitch takes
+/// the digest of each tile again, and the digests of adopted outputs have been taken again.
 package indirect enum AdoptedWork: Hashable, Sendable {
-    /// A canvas, and those of its tiles that were rendered, by their places in the grid.
+    /// A canvas, and its rendered tiles by their indices in the grid.
     case tiles(ProbeReceipt, CanvasReceipt, [Int: TileReceipt])
-    /// All outputs that were asked for, in their order, written and synced under temporary names.
+    /// All requested outputs in order, written and synced under temporary names.
     case outputs(ProbeReceipt, [OutputReceipt], of: FileFacts)
 }
 
-/// What is to be done with a frame whose files were compared.
+/// The decision about a frame whose files were compared.
 package enum FrameDecision: Hashable, Sendable {
     /// These outputs are rendered, as in ``FrameOrder/Goal/publish(outputs:probe:)``.
     case render(outputs: [String?])
-    /// The same, of which this much is done.
+    /// The same, and a part is done already.
     case adopt(AdoptedWork, outputs: [String?])
-    /// Nothing: whoever decided knows why.
+    /// Nothing is to be done. The coordinator knows why.
     case settle
 }

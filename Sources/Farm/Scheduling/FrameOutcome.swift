@@ -3,7 +3,7 @@ package import WorkerProtocol
 /// How a frame ended.
 package enum FrameOutcome: Hashable, Sendable {
     case surveyed(ProbeReceipt)
-    /// After the files were compared there was nothing to do.
+    /// The comparison of files showed that nothing had to be done.
     case settled
     case published([Publication], probe: ProbeReceipt)
     case failed(FrameFailure)
@@ -11,7 +11,7 @@ package enum FrameOutcome: Hashable, Sendable {
     case left
 }
 
-/// Why a frame failed; every failure has a named cause.
+/// Why a frame failed. Every failure has a named cause.
 package struct FrameFailure: Error, Hashable, Sendable {
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         case data = "broken or unreadable picture"
@@ -31,7 +31,7 @@ package struct FrameFailure: Error, Hashable, Sendable {
     }
 
     package let cause: Cause
-    /// One sentence, or a few: what, and what to do.
+    /// One or a few sentences: the problem and the remedy.
     package let message: String
 
     package init(_ cause: Cause, _ message: String) {
@@ -40,7 +40,7 @@ package struct FrameFailure: Error, Hashable, Sendable {
     }
 }
 
-/// Why a whole run ends before its plan does.
+/// Why a run ends before its plan does.
 package enum StopReason: Hashable, Sendable {
     /// By SIGINT, SIGTERM or SIGHUP.
     case interrupted(signal: Int32)
@@ -48,21 +48,21 @@ package enum StopReason: Hashable, Sendable {
     case cancelled
     /// Another coordinator has taken the run over.
     case superseded
-    /// The disk is full or read-only, a quota is reached.
-    case place(String)
+    /// The disk is full or read-only, or a quota is reached.
+    case storage(String)
     /// A plugin crashed on several pictures.
     case pluginFault(plugin: String, pictures: Int)
-    /// The work goes on without this coordinator, which has handed it over.
+    /// The coordinator has handed the run over, and the work continues without it.
     case detached
-    /// A cluster does not take the work, or cannot do it; says why, and what to do.
+    /// A cluster does not accept the work, or cannot do it. Contains the reason and the remedy.
     case cluster(String)
     /// No worker can be started.
     case engine(String)
-    /// This machine gives its processes no more threads, open files or memory; says which, and what to do.
-    case machine(String)
-    /// The only slot that is left fails, and not because of its pictures.
+    /// This machine gives its processes no more threads, open files or memory. Contains which, and the remedy.
+    case resourceLimit(String)
+    /// The only remaining slot fails, and its pictures are not to blame.
     case lastSlot(Retirement)
-    /// The time for this run is over.
+    /// The run's time is over.
     case deadline
     /// More frames failed than the job allows.
     case failures(count: Int, limit: Int)

@@ -2,7 +2,7 @@ import Geometry
 import JobModel
 import WorkerProtocol
 
-/// Where a frame stands. Each phase holds exactly what is known in it.
+/// The state of a frame. Each phase holds exactly what is known in it.
 ///
 ///     comparing ─► deciding
 ///                     │
@@ -14,19 +14,19 @@ import WorkerProtocol
 ///                                          └─ damaged ─┘           └───────────┴─ mismatch: from rendering
 ///                                              tile                               or filling again
 ///
-/// (Auditing and checking happen as `verify` says.) A failure may end a frame in any phase.
+/// `verify` decides whether frames are audited and checked. A failure may end a frame in any phase.
 ///
-/// What is known of a frame is large, and is kept apart from the frames that wait with nothing known.
+/// The enum is indirect: a frame's data is large, and most frames wait without any.
 indirect enum FramePhase: Hashable, Sendable {
-    /// Files are read to tell whether the frame has to be rendered.
+    /// Files are read to find out whether the frame has to be rendered.
     case comparing
-    /// The coordinator, which knows what they were, decides.
+    /// The coordinator decides. It knows the earlier state of the files.
     case deciding
     case probing
     case rendering(ProbeReceipt)
-    /// One frame at a time has a canvas being filled or tiled, so that scratch space holds few canvases.
+    /// Only one frame at a time has a canvas that is being filled or tiled, so that scratch space holds few canvases.
     case waitingToTile(ProbeReceipt)
-    /// The same, with a canvas that an earlier coordinator had filled.
+    /// The same, with a canvas that an earlier coordinator has filled.
     case waitingToAdopt(Tiling)
     case filling(ProbeReceipt)
     case tiling(Tiling)
@@ -34,7 +34,7 @@ indirect enum FramePhase: Hashable, Sendable {
     case auditing(Rendered)
     case checking(Rendered)
 
-    /// True while no other frame may begin to fill a canvas.
+    /// While true, no other frame may begin to fill a canvas.
     var occupiesScratch: Bool {
         switch self {
         case .filling, .tiling: true
@@ -54,26 +54,26 @@ struct Tiling: Hashable, Sendable {
     var isComplete: Bool { receipts.count == probe.grid.count }
 }
 
-/// A frame whose outputs are written, but not yet published.
+/// A frame whose outputs are written but not published.
 struct Rendered: Hashable, Sendable {
     /// One output.
     struct Part: Hashable, Sendable {
         let receipt: OutputReceipt
-        /// Where it is published.
+        /// The final path.
         let path: String
-        /// Its place among the job's outputs.
+        /// The output's index in the job.
         let index: Int
-        /// The bands that are rendered again; empty without an audit.
+        /// The bands that are rendered again. Empty without an audit.
         var audited: [BandReceipt] = []
     }
 
     let probe: ProbeReceipt
-    /// The input as it was read.
+    /// The input as the worker read it.
     let source: FileFacts
     let canvas: CanvasReceipt?
     var parts: [Part]
 
-    /// - Parameter receipts: of the outputs that have a path in `paths`, in their order.
+    /// - Parameter receipts: Receipts of the outputs that have a path in `paths`, in their order.
     init(
         _ probe: ProbeReceipt, of source: FileFacts, canvas: CanvasReceipt?, receipts: [OutputReceipt],
         paths: [String?]
@@ -89,7 +89,7 @@ struct Rendered: Hashable, Sendable {
         parts.map { Publication($0.receipt, path: $0.path, part: $0.index, source: source) }
     }
 
-    /// All outputs of the job with what was written of them.
+    /// All outputs of the job, each with its written part or nil.
     func each<Output>(of outputs: [Output]) -> [(Output, Part?)] {
         outputs.enumerated().map { index, output in (output, parts.first { $0.index == index }) }
     }
@@ -99,24 +99,24 @@ struct Rendered: Hashable, Sendable {
 struct FrameState: Hashable, Sendable {
     let order: FrameOrder
     var phase: FramePhase
-    /// In place of the order's, once the frame's files were compared.
+    /// Replaces the order's paths once the frame's files were compared.
     var decidedPaths: [String?]?
     var histories: [TaskKind: AttemptHistory] = [:]
-    /// How often its rendering began again after a verification failed.
+    /// The number of times that its rendering began again after a failed verification.
     var restarts = 0
-    /// Something of it was answered too fast to be true.
-    var doubt: Doubt?
-    /// The workers that rendered any of its pixels: an audit goes to another one.
+    /// Set if a result came too fast to be true.
+    var distrustReason: DistrustReason?
+    /// The workers that rendered any of its pixels. Another worker does the audit.
     var renderers: Set<WorkerID> = []
 
-    enum Doubt: Hashable, Sendable {
-        /// Pixels that an audit compares with those of its canvas or its input.
+    enum DistrustReason: Hashable, Sendable {
+        /// The pixels. An audit compares them with those of the canvas or of the input.
         case pixels
-        /// The canvas itself: an audit decodes the input afresh.
+        /// The canvas itself. An audit decodes the input again.
         case canvas
     }
 
-    /// The paths that its outputs are published at, see ``FrameOrder/Goal``; nil for a survey.
+    /// The paths at which its outputs are published, see ``FrameOrder/Goal``. Nil for a survey.
     var outputPaths: [String?]? {
         switch order.goal {
         case .survey, .comparison: nil
@@ -124,7 +124,7 @@ struct FrameState: Hashable, Sendable {
         }
     }
 
-    /// What is known of its picture once it was probed.
+    /// The probe's receipt, once there is one.
     var probe: ProbeReceipt? {
         switch phase {
         case .comparing, .deciding, .probing: nil

@@ -1,8 +1,8 @@
 /// A frame: an input, or a page of one.
 package struct FrameID: Hashable, Comparable, Sendable {
-    /// The input's place in the job's sorted inputs, from 1.
+    /// The input's number among the job's sorted inputs, from 1.
     package let number: Int
-    /// From 0.
+    /// Counted from 0.
     package let page: Int
 
     package init(_ number: Int, page: Int = 0) {
@@ -12,13 +12,13 @@ package struct FrameID: Hashable, Comparable, Sendable {
 
     package static func < (a: FrameID, b: FrameID) -> Bool { (a.number, a.page) < (b.number, b.page) }
 
-    /// For files: `12`, and `12p3` for its fourth page.
+    /// For names of files: `12`, and `12p3` for its fourth page.
     package var name: String { page == 0 ? "\(number)" : "\(number)p\(page)" }
 }
 
-/// A place where one worker process after the other runs: a loop of the local engine, later a node of a cluster.
+/// A position in which one worker process runs after the other: a loop of the local engine, or a part of a cluster.
 package struct SlotID: Hashable, Comparable, Sendable {
-    /// From 1.
+    /// Counted from 1.
     package let number: Int
 
     package init(_ number: Int) { self.number = number }
@@ -26,12 +26,12 @@ package struct SlotID: Hashable, Comparable, Sendable {
     package static func < (a: SlotID, b: SlotID) -> Bool { a.number < b.number }
 }
 
-/// One worker process. A process that replaces a dead one is another worker, in the same slot.
+/// One worker process. The successor of a dead process is another worker in the same slot.
 package struct WorkerID: Hashable, Comparable, Sendable {
     package let number: Int
     package let slot: SlotID
 
-    /// - Parameter slot: one of its own when nothing is said.
+    /// - Parameter slot: By default a slot of the worker's own.
     package init(_ number: Int, slot: SlotID? = nil) {
         self.number = number
         self.slot = slot ?? SlotID(number)
@@ -39,11 +39,11 @@ package struct WorkerID: Hashable, Comparable, Sendable {
 
     package static func < (a: WorkerID, b: WorkerID) -> Bool { a.number < b.number }
 
-    /// No two have one number.
+    /// The number alone is hashed, because it is unique.
     package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
-/// What is to be done for a frame.
+/// The kind of a task of a frame.
 package enum TaskKind: Hashable, Sendable {
     case compare
     case probe
@@ -67,7 +67,7 @@ package struct TaskID: Hashable, Sendable {
 
 /// A moment on the coordinator's monotonic clock.
 package struct Timestamp: Hashable, Comparable, Sendable {
-    /// Since the run began.
+    /// The time since the run began.
     package let elapsed: Duration
 
     package init(_ elapsed: Duration) { self.elapsed = elapsed }

@@ -1,8 +1,7 @@
-/// The frames that are open, with an index of those that compete for scratch space, so that no event has to look
-/// through all of them.
+/// The open frames, with an index of those that need scratch space, so that no event has to search all of them.
 ///
-/// It is used like the dictionary that it holds. Whatever changes a frame's phase goes through the subscript, so the
-/// index cannot miss it.
+/// It is used like a dictionary. All changes of a frame's phase go through the subscript, which keeps the index
+/// correct.
 struct OpenFrames: Sendable {
     private var states: [FrameID: FrameState] = [:]
     private var waitingToTile = AscendingSet<FrameID>()
@@ -14,15 +13,15 @@ struct OpenFrames: Sendable {
     var keys: Dictionary<FrameID, FrameState>.Keys { states.keys }
     var values: Dictionary<FrameID, FrameState>.Values { states.values }
 
-    /// The lowest frame that waits to be tiled, when fewer others are than may be; else nil.
+    /// The lowest frame that waits to be tiled, if fewer than the allowed number of others are being tiled.
     func nextToTile(besides others: Int) -> FrameID? { occupants.count <= others ? waitingToTile.first : nil }
 
-    /// Those of the frames that are being tiled.
+    /// The states of the frames that are being tiled.
     var tilings: [Tiling] {
         occupants.compactMap { id in if case .tiling(let tiling) = states[id]?.phase { tiling } else { nil } }
     }
 
-    /// Compares the index with the frames; for tests.
+    /// Compares the index with the frames, for tests.
     var isConsistent: Bool {
         waitingToTile.elements == states.keys.filter { scratch(of: $0) == .waiting }.sorted()
             && occupants == Set(states.keys.filter { scratch(of: $0) == .occupied })
@@ -55,7 +54,7 @@ struct OpenFrames: Sendable {
         }
     }
 
-    /// Looks at the phase alone: this is done at every change.
+    /// Reads the phase only, because this happens at every change.
     private func scratch(of id: FrameID) -> Scratch {
         states.index(forKey: id).map { Scratch(states.values[$0].phase) } ?? .none
     }
@@ -71,6 +70,17 @@ struct OpenFrames: Sendable {
         case .none: break
         case .waiting: waitingToTile.insert(id)
         case .occupied: occupants.insert(id)
+        }
+    }
+}
+
+/// A large value in memory of its own, which keeps its owner small. Very many owners are held and copied.
+indirect enum Boxed<Value: Hashable & Sendable>: Hashable, Sendable {
+    case of(Value)
+
+    var value: Value {
+        switch self {
+        case .of(let value): value
         }
     }
 }

@@ -1,8 +1,8 @@
 import WorkerProtocol
 
-/// What has to hold of the scheduler's own books between two events. Tests ask after every event; nothing else does.
+/// Rules that the scheduler's tables must obey between two events. Only tests check them.
 extension Scheduler {
-    /// What contradicts itself, in words; empty when all is well. Looks through everything.
+    /// Descriptions of all contradictions. Empty if there are none. Searches everything.
     package var contradictions: [String] {
         let waiting = ready.tasks + delayed.tasks
         let leased = leases.values.lazy.filter(isCurrent).map(\.task)

@@ -2,15 +2,15 @@ import Geometry
 import JobModel
 import WorkerProtocol
 
-/// How a frame goes from one phase to the next.
+/// The phases of a frame, and what moves it from one to the next.
 extension Scheduler {
-    mutating func hear(_ report: Report, from worker: WorkerID, at now: Timestamp) {
+    mutating func noteMessage(_ report: Report, from worker: WorkerID, at now: Timestamp) {
         switch report {
         case .ready, .alive: break
         case .inPlugins(let id, let names):
             guard roster[worker] == .busy(id) else { return }
             if let objection = leases[id]?.spec.objection(toPlugins: names, policy.plugins) {
-                return disbelieve(worker, id, objection)
+                return killForBadAnswer(worker, id, objection)
             }
             plugins[id] = names.isEmpty ? nil : names.joined(separator: "' or '")
         case .worn(let id): if roster[worker] == .busy(id) { worn.insert(id) }
@@ -19,7 +19,7 @@ extension Scheduler {
             if roster[worker] == .busy(id),
                 let objection = leases[id]?.spec.objection(to: failure, plugins: policy.plugins)
             {
-                return disbelieve(worker, id, objection)
+                return killForBadAnswer(worker, id, objection)
             }
             guard let lease = endLease(id, of: worker) else { return }
             directives.append(.ended(lease, .failed(failure)))
@@ -27,27 +27,28 @@ extension Scheduler {
         }
     }
 
-    /// - Parameter isHere: whether the worker has done it for this lease; nobody can be too fast at what was there before.
+    /// - Parameter isHere: Whether the worker did the task for this lease. Work that was done before cannot be too
+    ///   fast.
     mutating func finish(
         _ id: LeaseID, _ receipt: TaskReceipt, of worker: WorkerID, isHere: Bool, at now: Timestamp
     ) {
         guard let answered = leases[id], answered.worker == worker, roster[worker] == .busy(id) else { return }
         let doer = isHere ? TaskSpec.Doer.workerOfThisTask : .earlierWorker
         if let objection = answered.spec.objection(to: receipt, by: doer) ?? objection(to: receipt, of: answered) {
-            return disbelieve(worker, id, objection)
+            return killForBadAnswer(worker, id, objection)
         }
         guard let lease = endLease(id, of: worker) else { return }
         guard isCurrent(lease) else {
             directives.append(.ended(lease, .dropped))
-            return slotBook.clear(lease.worker.slot)
+            return slotFaults.clear(lease.worker.slot)
         }
-        if isHere { flagHaste(lease, at: now) }
+        if isHere { flagImplausibleSpeed(lease, at: now) }
         directives.append(.ended(lease, .done(receipt)))
         noteSuccess(lease)
         advance(lease, receipt)
     }
 
-    /// Why a receipt does not fit what was found of the picture before.
+    /// Why a receipt contradicts what is known about the picture. Nil if it does not.
     private func objection(to receipt: TaskReceipt, of lease: Lease) -> String? {
         guard isCurrent(lease), let frame = frames[lease.task.frame], case .rendering(let probe) = frame.phase,
             case .outputs(let receipts, let source?) = receipt, let paths = frame.outputPaths
@@ -55,14 +56,14 @@ extension Scheduler {
         return probe.objection(to: receipts, of: source, parts: paths.indices.filter { paths[$0] != nil })
     }
 
-    /// Nothing that the worker says is believed any more. Its task is lost with it.
-    private mutating func disbelieve(_ worker: WorkerID, _ lease: LeaseID, _ objection: String) {
+    /// Kills a worker whose answer does not fit, and ignores what it says from now on. Its task is lost with it.
+    private mutating func killForBadAnswer(_ worker: WorkerID, _ lease: LeaseID, _ objection: String) {
         let dismissal = Dismissal.brokeProtocol(objection)
         roster[worker] = .leaving(lease, because: dismissal)
         directives.append(.kill(worker, dismissal))
     }
 
-    /// Frees the worker. Nil when the lease had ended before.
+    /// Frees the worker. Nil if the lease had ended before.
     private mutating func endLease(_ id: LeaseID, of worker: WorkerID) -> Lease? {
         guard let lease = leases[id], lease.worker == worker, roster[worker] == .busy(id) else { return nil }
         leases[id] = nil
@@ -98,7 +99,7 @@ extension Scheduler {
             beginTiles(id, Tiling(probe: probe, canvas: canvas))
         case (.stitch, .stitching(let tiling), .outputs(let receipts, _)) where receipts.count == 1:
             let (probe, canvas) = (tiling.probe, tiling.canvas)
-            let trusted = frames[id]?.doubt == .canvas ? nil : canvas
+            let trusted = frames[id]?.distrustReason == .canvas ? nil : canvas
             verify(id, Rendered(probe, of: canvas.source, canvas: trusted, receipts: receipts, paths: paths))
         case (.audit, .auditing(let rendered), .audit):
             policy.verify == .full ? check(id, rendered) : publish(id, rendered)
@@ -153,7 +154,7 @@ extension Scheduler {
 
     private mutating func finishTile(_ id: FrameID, _ index: Int, _ tile: TileReceipt) {
         guard case .tiling(var tiling) = frames[id]?.phase else { return }
-        // The frame lets go of its receipts, so that thousands of them are added to in place and not copied each time.
+        // The frame releases its receipts, so that thousands of them grow in place and are not copied each time.
         frames[id]?.phase = .waitingToTile(tiling.probe)
         tiling.receipts[index] = tile
         if tiling.isComplete {
@@ -164,14 +165,14 @@ extension Scheduler {
         }
     }
 
-    /// What is in doubt is audited, all of it, whatever the manifest asks for.
+    /// Audits a distrusted frame completely, whatever the manifest asks for.
     mutating func verify(_ id: FrameID, _ rendered: Rendered) {
-        let isDoubted = frames[id]?.doubt != nil
-        guard isDoubted || policy.verify != .digest else { return publish(id, rendered) }
+        let isDistrusted = frames[id]?.distrustReason != nil
+        guard isDistrusted || policy.verify != .digest else { return publish(id, rendered) }
         var rendered = rendered
         for index in rendered.parts.indices {
             let bands = rendered.parts[index].receipt.bands
-            rendered.parts[index].audited = isDoubted ? bands : AuditPolicy.sample(bands, using: &random)
+            rendered.parts[index].audited = isDistrusted ? bands : AuditPolicy.sample(bands, using: &random)
         }
         frames[id]?.phase = .auditing(rendered)
         enqueue(id, .audit)
@@ -195,12 +196,12 @@ extension Scheduler {
 
     mutating func failPublishing(_ id: FrameID, _ problem: PublishProblem) {
         switch problem {
-        case .place(let message):
+        case .storage(let message):
             conclude(id, .left)
-            stop(.place(message))
-        case .machine(let message):
+            stop(.storage(message))
+        case .resourceLimit(let message):
             conclude(id, .left)
-            stop(.machine(message))
+            stop(.resourceLimit(message))
         case .superseded:
             conclude(id, .left)
             stop(.superseded)
@@ -211,7 +212,7 @@ extension Scheduler {
 }
 
 extension ProbeReceipt {
-    /// As much as is asked of a frame that is rendered whole: nobody asks what its tiles would read, which is most of it.
+    /// The receipt without its tiles, which are most of it. A frame that is rendered whole does not need them.
     fileprivate var withoutTiles: ProbeReceipt {
         var whole = ProbeReceipt(
             source: source, pages: pages, outputs: outputs, shrinking: shrinking, layout: layout, halo: halo,

@@ -2,9 +2,9 @@ import Geometry
 import JobModel
 import WorkerProtocol
 
-/// Who works on what, and for how long.
+/// Which worker has which task, and for how long.
 extension Scheduler {
-    /// A lease whose frame still waits for it. Others run on until they end; what they report is dropped.
+    /// Whether the lease's frame still waits for it. Other leases run until they end, and their results are dropped.
     func isCurrent(_ lease: Lease) -> Bool { frames[lease.task.frame]?.restarts == lease.round }
 
     mutating func enqueue(_ id: FrameID, _ kind: TaskKind) {
@@ -15,7 +15,7 @@ extension Scheduler {
         for task in delayed.takeDue(at: now) { ready.append(task) }
     }
 
-    /// A worker that overstays its lease hangs: it is killed, and its death is then classed as a timeout.
+    /// Kills workers whose leases have expired, because they hang. Their deaths count as timeouts.
     mutating func expireLeases(at now: Timestamp) {
         while let id = deadlines.popDue(at: now) {
             guard let lease = leases[id], roster[lease.worker] == .busy(id) else { continue }
@@ -32,7 +32,7 @@ extension Scheduler {
             if let task = nextTask(for: worker) {
                 lease(task, to: worker, at: now)
             } else if ready.contains(where: { everyWorkerRendered($0.frame) }) {
-                // Only a process that rendered none of the frame may audit it, and there is none: make one.
+                // Only a process that rendered none of the frame may audit it. There is none, so this one is replaced.
                 roster[worker] = .leaving(nil, because: .recycled)
                 directives.append(.recycle(worker))
                 return
@@ -45,7 +45,7 @@ extension Scheduler {
         return ready.popFirst { assignment.suits($0, worker) }
     }
 
-    /// True when no process that is ready, or will be, could audit the frame.
+    /// True if no process that is ready, or will be, could audit the frame.
     private func everyWorkerRendered(_ id: FrameID) -> Bool {
         guard let renderers = frames[id]?.renderers, roster.count >= capacity,
             renderers.count >= roster.count
@@ -67,7 +67,7 @@ extension Scheduler {
         directives.append(.start(lease))
     }
 
-    /// Nil when the frame's phase asks for no such task any more.
+    /// Nil if the frame's phase needs no such task any more.
     private func makeLease(_ task: TaskID, to worker: WorkerID, at now: Timestamp) -> Lease? {
         guard let frame = frames[task.frame] else { return nil }
         let attempt = (frame.histories[task.kind]?.attempts ?? 0) + 1
@@ -110,7 +110,7 @@ extension Scheduler {
     private func timeLimit(of kind: TaskKind, for frame: FrameState) -> Duration {
         let filters = factory.filterCount(frame.order)
         guard let probe = frame.probe else {
-            // A digest reads the whole file, whose size nobody knows yet.
+            // A digest reads the whole file, whose size is not known yet.
             let megapixels = factory.job.needsContent || kind == .compare ? 1000.0 : 0
             return policy.time.timeLimit(megapixels: megapixels, filters: filters)
         }

@@ -1,15 +1,15 @@
 import JobModel
 import WorkerProtocol
 
-/// Workers that come and go.
+/// Workers that start and end.
 extension Scheduler {
-    mutating func welcome(_ worker: WorkerID, at now: Timestamp) {
-        // One that greets twice is what it was.
+    mutating func addReady(_ worker: WorkerID, at now: Timestamp) {
+        // A second greeting changes nothing.
         guard roster[worker] == nil else { return }
         failedStarts = 0
         killedStarts = 0
-        // One that was on its way when its slot was retired.
-        let isRetired = slotBook.retired.contains(worker.slot)
+        // The worker was starting when its slot was retired.
+        let isRetired = slotFaults.retired.contains(worker.slot)
         roster.add(worker, isRetired ? .leaving(nil, because: .retired) : .idle, at: now)
         if policy.endsLateWork { silences.add(worker, at: now + policy.silenceLimit) }
         silences.prune(downTo: roster.count) { roster[$0] != nil }
@@ -44,7 +44,7 @@ extension Scheduler {
         retry(lease.task, at: now) { FrameFailure(lease, death, plugin: plugin, history) }
     }
 
-    /// A worker that ends by itself before it is ready will do so again; one that was killed may not.
+    /// A worker that exits by itself before it is ready will do so again. A killed one may not.
     private mutating func countFailedStart(_ death: Death) {
         switch death.manner {
         case .failedToStart(let message), .brokeProtocol(let message): countFailedStart(message)
@@ -64,7 +64,7 @@ extension Scheduler {
         if failedStarts >= policy.startLimit { stop(.engine(message)) }
     }
 
-    /// Adds the death to the task's history. Only what the task itself may have caused counts as a crash.
+    /// Adds the death to the task's history. It counts as a crash only if the task itself may have caused it.
     private mutating func charge(_ lease: Lease, _ death: Death, plugin: String?) {
         let (id, kind) = (lease.task.frame, lease.task.kind)
         switch death.manner {
@@ -75,7 +75,8 @@ extension Scheduler {
         if Self.mayBeOfTheSlot(death.manner, plugin: plugin) { noteFault(lease) }
     }
 
-    /// A time limit is the manifest's, a plugin is everywhere the same, and who kills from outside is none of the farm.
+    /// The slot is not to blame for time limits of the manifest, for plugins, which are the same everywhere, or for
+    /// kills from outside.
     private static func mayBeOfTheSlot(_ manner: Death.Manner, plugin: String?) -> Bool {
         switch manner {
         case .signal, .exited, .outOfMemory, .brokeProtocol: plugin == nil
@@ -84,12 +85,92 @@ extension Scheduler {
         }
     }
 
-    /// A plugin that faults on several pictures would do so on all of them.
+    /// A plugin that crashes on several pictures would crash on all of them.
     mutating func blame(_ plugin: String, for id: FrameID) {
         pluginFaults[plugin, default: []].insert(id)
         let pictures = pluginFaults[plugin]?.count ?? 0
         if pictures >= policy.pluginFaultLimit {
             stop(.pluginFault(plugin: plugin, pictures: pictures))
         }
+    }
+}
+
+/// Slots that fail where others do not.
+extension Scheduler {
+    /// The number of slots that may be used.
+    var capacity: Int { policy.workers - slotFaults.retired.count }
+
+    /// The number of slots that have a worker.
+    var livingSlots: Int { slots - slotFaults.retired.count }
+
+    /// Notes a death or a failure that the slot may have caused. From now on, the task goes to another slot if there is
+    /// one.
+    mutating func noteFault(_ lease: Lease) {
+        slotFaults.fail(lease.task, in: lease.worker.slot)
+    }
+
+    mutating func noteSuccess(_ lease: Lease) {
+        for other in slotFaults.succeed(lease.task, in: lease.worker.slot).sorted() { retireIfNeeded(other) }
+    }
+
+    /// Notes the death of a worker that was ready and idle.
+    mutating func noteIdleDeath(of worker: WorkerID, _ manner: Death.Manner) {
+        switch manner {
+        case .signal, .exited, .outOfMemory, .silent, .brokeProtocol: break
+        case .killed, .byOrder, .failedToStart, .elementLost, .elementFailed: return
+        }
+        slotFaults.countIdleDeath(in: worker.slot)
+        retireIfNeeded(worker.slot)
+    }
+
+    var assignment: Assignment {
+        Assignment(
+            frames: frames, roster: roster, slotFaults: slotFaults,
+            moreAreComing: livingSlots < capacity || roster.count < livingSlots)
+    }
+
+    private mutating func retireIfNeeded(_ slot: SlotID) {
+        guard stopped == nil, let retirement = slotFaults.verdict(on: slot) else { return }
+        guard capacity > 1 else { return stop(.lastSlot(retirement)) }
+        slotFaults.retire(slot)
+        directives.append(.retire(retirement))
+        for worker in roster.all where worker.slot == slot {
+            switch roster[worker] {
+            case .idle: roster[worker] = .leaving(nil, because: .retired)
+            case .busy(let lease): roster[worker] = .leaving(lease, because: .retired)
+            case .leaving, nil: break
+            }
+        }
+    }
+}
+
+/// Decides which waiting task a worker may get.
+struct Assignment {
+    let frames: OpenFrames
+    let roster: WorkerRoster
+    let slotFaults: SlotFaults
+    /// Another slot can be opened, or a slot is waiting for its next worker.
+    let moreAreComing: Bool
+
+    func suits(_ task: TaskID, _ worker: WorkerID) -> Bool { mayTake(task, worker) && !leavesToOthers(task, worker) }
+
+    /// A worker never audits its own pixels.
+    private func mayTake(_ task: TaskID, _ worker: WorkerID) -> Bool {
+        switch task.kind {
+        case .audit, .check: !(frames[task.frame]?.renderers.contains(worker) ?? false)
+        case .compare, .probe, .frame, .canvas, .tile, .stitch: true
+        }
+    }
+
+    /// A task that failed in this slot waits for another slot that can take it now or soon. Otherwise a failure of one
+    /// slot would be taken for the picture's.
+    private func leavesToOthers(_ task: TaskID, _ worker: WorkerID) -> Bool {
+        let failed = slotFaults.slots(thatFailed: task)
+        guard failed.contains(worker.slot) else { return false }
+        return moreAreComing
+            || roster.occupations.contains { other, occupation in
+                if case .leaving = occupation { return false }
+                return !failed.contains(other.slot) && mayTake(task, other)
+            }
     }
 }

@@ -4,8 +4,8 @@ import WorkerProtocol
 
 /// Decides what every worker does next, as a pure value: events and the time in, directives out.
 ///
-/// It holds the frames that are open and their ready and running tasks, never the plan. It reads no clock, performs
-/// no I/O and draws random numbers from its seed alone, so every race is an ordinary unit test.
+/// It holds the open frames with their ready and running tasks, never the plan. It reads no clock, performs no I/O, and
+/// draws random numbers from its seed, so every race is an ordinary unit test.
 package struct Scheduler: Sendable {
     let policy: SchedulingPolicy
     let factory: TaskFactory
@@ -13,35 +13,35 @@ package struct Scheduler: Sendable {
     var ready = ReadyQueue()
     var delayed = DelayedTasks()
     var leases: [LeaseID: Lease] = [:]
-    /// When each of them expires; those that ended have an entry until it comes up.
+    /// The deadlines of leases. A lease that ended keeps its entry until the deadline.
     var deadlines = DeadlineQueue<LeaseID>()
     var roster = WorkerRoster()
-    /// When each worker would have been silent for too long, as it looked when that was last asked.
+    /// The time at which each worker counts as silent, as of its last check.
     var silences = DeadlineQueue<WorkerID>()
-    var slotBook = SlotBook()
+    var slotFaults = SlotFaults()
     var random: SplitMix64
     var lastLease = 0
-    /// Slots that were opened, those that are retired counted too.
+    /// Slots that were opened, including retired ones.
     var slots = 1
-    /// Frames asked for and not yet offered.
+    /// Frames that were asked for and have not arrived.
     var asked = 0
     var planEnded = false
     /// No more frames are begun.
     var isDraining = false
-    /// Frames whose outputs are being published: no worker is busy with them, and nothing else waits for them.
+    /// Frames whose outputs are being published. No worker is busy with them, and nothing else waits for them.
     var publishing: [FrameID: Rendered] = [:]
     var failures: Int
     var stopped: StopReason?
     var isPaused = false
     var isFinished = false
-    /// Starts in a row that never became ready, by themselves and by SIGKILL.
+    /// Starts in a row that never became ready: processes that exited, and processes that were killed.
     var failedStarts = 0
     var killedStarts = 0
-    /// The plugin whose code a worker is in, by lease, as it stands between quotes: of several, `one' or 'other`.
+    /// The plugins whose code a worker runs, by lease, formatted for a message in quotes. Several are `one' or 'other`.
     var plugins: [LeaseID: String] = [:]
-    /// Leases after which their worker is to be replaced.
+    /// Leases after which the worker is replaced.
     var worn: Set<LeaseID> = []
-    /// The pictures on which each plugin took a worker down.
+    /// The pictures on which each plugin brought a worker down.
     var pluginFaults: [String: Set<FrameID>] = [:]
     var directives: [Directive] = []
 
@@ -52,8 +52,8 @@ package struct Scheduler: Sendable {
         random = SplitMix64(seed: policy.seed)
     }
 
-    /// Applies one event. Reads no clock and performs no I/O: the caller passes `now` and carries out the directives
-    /// in order. After ``Directive/finish(_:)`` every event is answered by nothing.
+    /// Applies one event. Reads no clock and performs no I/O: the caller passes `now` and carries out the directives in
+    /// order. After ``Directive/finish(_:)`` every event gives no directives.
     package mutating func handle(_ event: Event, at now: Timestamp) -> [Directive] {
         guard !isFinished else { return [] }
         directives = []
@@ -61,9 +61,9 @@ package struct Scheduler: Sendable {
         switch event {
         case .frames(let orders, let wanted): accept(orders, wanted)
         case .planEnded: endPlan()
-        case .workerReady(let worker): welcome(worker, at: now)
+        case .workerReady(let worker): addReady(worker, at: now)
         case .workerLost(let worker, let death): lose(worker, death, at: now)
-        case .report(let worker, let report): hear(report, from: worker, at: now)
+        case .report(let worker, let report): noteMessage(report, from: worker, at: now)
         case .adopted(let worker, let lease, let receipt): finish(lease, receipt, of: worker, isHere: false, at: now)
         case .published(let frame): finishPublishing(frame)
         case .publishFailed(let frame, let problem): failPublishing(frame, problem)
@@ -71,7 +71,7 @@ package struct Scheduler: Sendable {
         case .drain: drain()
         case .stop(let reason): stop(reason)
         case .pause(let paused): isPaused = paused
-        case .stalled(let gap): forgive(gap)
+        case .stalled(let gap): postponeDeadlines(gap)
         case .words, .tick: break
         }
         expireLeases(at: now)
@@ -86,7 +86,7 @@ package struct Scheduler: Sendable {
     }
 
     package struct Progress: Hashable, Sendable {
-        /// The first attempts of those that run now, as many as anybody can read of.
+        /// The first running attempts, as many as a person can read.
         package let running: [Lease]
         /// Tiles done and planned, of the frames that are being tiled.
         package let tilesDone: Int
@@ -101,7 +101,7 @@ package struct Scheduler: Sendable {
             tilesPlanned: tilings.reduce(0) { $0 + $1.probe.grid.count })
     }
 
-    /// In their order, without sorting all of them.
+    /// The first leases in order. Does not sort all of them.
     private func firstLeases(_ count: Int) -> [Lease] {
         var first = Heap<Int>()
         for id in leases.keys {
@@ -133,23 +133,23 @@ extension Scheduler {
         }
     }
 
-    /// Frames come in the order in which they were asked for, so none is on its way any more.
+    /// Frames arrive in the order of the requests, so none is outstanding any more.
     private mutating func endPlan() {
         planEnded = true
         asked = 0
     }
 
     private mutating func begin(_ id: FrameID, _ goal: FrameOrder.Goal, _ adopted: AdoptedWork?) {
-        switch (adopted.flatMap { believable($0, of: id) }, goal) {
+        switch (adopted.flatMap { fittingPart($0, of: id) }, goal) {
         case (let work?, _): adopt(work, for: id)
         case (nil, .publish(_, let probe?)): beginRendering(id, probe)
         case (nil, _): ready.append(TaskID(id, .probe))
         }
     }
 
-    /// What fits the tasks that would be given now; nil where that is not enough. It comes from a database, and is work that can
-    /// be done again.
-    private func believable(_ work: AdoptedWork, of id: FrameID) -> AdoptedWork? {
+    /// The part of adopted work that fits the tasks that would be given now. Nil if it is not enough. It comes from a
+    /// database, and can be done again.
+    private func fittingPart(_ work: AdoptedWork, of id: FrameID) -> AdoptedWork? {
         guard let frame = frames[id] else { return nil }
         func fits(_ receipt: TaskReceipt, _ spec: TaskSpec) -> Bool {
             spec.objection(to: receipt, by: .earlierWorker) == nil
@@ -168,7 +168,7 @@ extension Scheduler {
         case .outputs(let probe, let receipts, let source):
             let paths = frame.outputPaths ?? []
             guard fits(.probe(probe), factory.probe(frame.order)) else { return nil }
-            // Rendered whole, or joined of tiles: that is in their names alone.
+            // Only the names show whether outputs were rendered whole or stitched.
             let isFitting = [TaskKind.frame, .stitch].contains { kind in
                 fits(.outputs(receipts, of: source), factory.frame(frame.order, to: paths, attempt: 1, as: kind))
             }
@@ -202,7 +202,7 @@ extension Scheduler {
         }
     }
 
-    /// What no worker is busy with is left; what is being rendered ends by itself, or by a stop.
+    /// Gives up the frames that no worker is busy with. The others finish, or a stop ends them.
     private mutating func drain() {
         guard stopped == nil, !isDraining else { return }
         isDraining = true
@@ -225,19 +225,19 @@ extension Scheduler {
         }
     }
 
-    /// A worker takes time and memory to start, so there are no more than tasks. An idle one beside a task that waits may
-    /// not have that task; another one may.
+    /// Asks for as many workers as there are tasks, because a worker takes time and memory to start. An idle worker may
+    /// not be allowed to take a waiting task that another could take.
     private mutating func askForWorkers() {
         guard stopped == nil, !isPaused, !ready.isEmpty else { return }
         let needed = roster.idle.isEmpty ? leases.count + ready.count : livingSlots + 1
-        let wanted = min(policy.workers, needed + slotBook.retired.count)
+        let wanted = min(policy.workers, needed + slotFaults.retired.count)
         guard wanted > slots else { return }
         slots = wanted
         directives.append(.widen(to: wanted))
     }
 
     private mutating func finishIfDone() {
-        // Frames that were asked for are on their way, and want to be concluded too.
+        // Frames that were asked for are still coming, and must be concluded, too.
         let nothingLeft = frames.isEmpty && publishing.isEmpty && leases.isEmpty && asked == 0
         if nothingLeft, stopped != nil || planEnded {
             isFinished = true
@@ -262,10 +262,10 @@ extension Scheduler {
         }
     }
 
-    /// The frame is over; results that still come for it are dropped.
+    /// Ends the frame. Results that still come for it are dropped.
     mutating func conclude(_ id: FrameID, _ outcome: FrameOutcome) {
         let wasOpen = frames.removeValue(forKey: id) != nil
-        slotBook.forget(id)
+        slotFaults.forget(id)
         guard publishing.removeValue(forKey: id) != nil || wasOpen else { return }
         if wasOpen { ready.removeAll(of: id) }
         delayed.removeAll(of: id)

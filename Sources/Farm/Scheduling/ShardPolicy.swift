@@ -7,9 +7,9 @@ package import WorkerProtocol
 package struct ShardPolicy: Hashable, Sendable {
     package let mode: ShardMode
     package let workers: Int
-    /// Frames of the whole job.
+    /// The number of frames of the whole job.
     package let frames: Int
-    /// What one worker may hold of a decoded frame, in bytes.
+    /// The bytes that one worker may hold of a decoded frame.
     package let frameMemory: Int
 
     package init(mode: ShardMode, workers: Int, frames: Int, frameMemory: Int) {
@@ -41,7 +41,7 @@ package struct ShardPolicy: Hashable, Sendable {
         }
     }
 
-    /// Memory decides first; then frames, when there are enough of them; then time (see ``ShardCost``).
+    /// Memory decides first. Then enough frames for all workers decide. Then time decides, see ``ShardCost``.
     private func automatic(_ probe: ProbeReceipt) -> Decision {
         if !probe.passage.streams, probe.passage.bytes > frameMemory {
             return Decision(
@@ -64,19 +64,19 @@ package struct ShardPolicy: Hashable, Sendable {
     }
 }
 
-/// How long a frame takes as a whole and in tiles, when there are more cores than frames.
+/// The time that a frame takes as a whole and in tiles, if there are more cores than frames.
 ///
-/// As a whole, a frame that streams takes as long as the slowest of decoding, chain and encoding, or as all of them on
-/// the cores it has; one that is held decodes first and filters while it encodes, row by row. In tiles, decoding and
-/// encoding are single tasks, the chain is spread over the cores, and decoded samples pass through files four times:
-/// a canvas and the tiles are written and read.
+/// A whole frame that streams takes as long as the slowest of decoding, chain and encoding, or as all of them on its
+/// cores. A frame that is held is decoded first, and filtered row by row while it is encoded. In tiles, decoding and
+/// encoding are single tasks and the chain is spread over the cores. Decoded samples pass through files four times,
+/// because a canvas and the tiles are written and read.
 package struct ShardCost: Hashable, Sendable {
     package let asFrame: Double
     package let asTiles: Double
 
     /// Bytes a second through files in the page cache.
     private static let throughput = 1.0e9
-    /// A task's way to a worker and back, with its file.
+    /// The time that a task takes to reach a worker and return, with its file.
     private static let secondsPerTask = 0.003
 
     package init(_ probe: ProbeReceipt, coresPerFrame cores: Double) {

@@ -1,4 +1,4 @@
-/// A small generator with a seed, so that a run can be repeated choice by choice.
+/// A small random number generator with a seed, so that a run can be repeated exactly.
 /// SplitMix64: <https://prng.di.unimi.it/splitmix64.c>
 package struct SplitMix64: RandomNumberGenerator, Hashable, Sendable {
     private var state: UInt64

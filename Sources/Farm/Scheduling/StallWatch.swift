@@ -1,16 +1,17 @@
-/// Tells when the coordinator itself did not listen: it was stopped, its machine slept, a disk held it up.
+/// Detects times in which the coordinator itself did not listen: it was stopped, its machine slept, or a disk blocked
+/// it.
 ///
-/// Workers are not to blame for that time. Whoever sees a gap tells the scheduler of it by ``Event/stalled(_:)`` before
-/// anything else, and all that would have fallen due falls due so much later.
+/// Workers are not to blame for that time. The run loop reports a gap by ``Event/stalled(_:)`` before any other event,
+/// and all deadlines move by the gap.
 package struct StallWatch: Sendable {
-    /// Something happens every tenth of a second, if only a tick; twenty of them do not get lost on a busy machine.
+    /// A tick comes every tenth of a second. Even a busy machine does not lose twenty of them.
     package static let longestPause = Duration.seconds(2)
 
     private var last: Timestamp
 
     package init(since start: Timestamp = .start) { last = start }
 
-    /// How long nothing happened before this, when that was too long.
+    /// The time since the last event, if it is too long.
     package mutating func gap(at now: Timestamp) -> Duration? {
         let pause = now.elapsed - last.elapsed
         last = now

@@ -2,19 +2,19 @@ import Geometry
 package import JobModel
 package import WorkerProtocol
 
-/// Writes the orders of a job's tasks. Paths that an attempt writes carry its run, frame and attempt.
+/// Builds the orders of a job's tasks. Paths that an attempt writes contain its run, frame and attempt.
 package struct TaskFactory: Hashable, Sendable {
     package let job: JobSpec
     private var syncs: Bool { job.durability == .file }
-    /// Names temporary files; unique on this machine.
+    /// Part of the names of temporary files. Unique on this machine.
     package let runName: String
-    /// Of the run's coordinator: a worker that outlived an earlier one never writes to this one's files.
+    /// The epoch of the run's coordinator: a worker that outlived an earlier one never writes to this one's files.
     package let epoch: Int
-    /// Where canvases and tiles go, one folder a frame.
+    /// The folder for canvases and tiles, with one folder for each frame.
     package let scratchFolder: String
     package let tileMemory: Int
     package let frameMemory: Int
-    /// As in ``InputSpec``.
+    /// Like in ``InputSpec``.
     private let shrink: Int?
 
     package init(
@@ -32,7 +32,7 @@ package struct TaskFactory: Hashable, Sendable {
 
     package func scratchFolder(of frame: FrameID) -> String { "\(scratchFolder)/\(frame.name)" }
 
-    /// Beside the final path, so that the rename stays on one filesystem. The leading dot keeps globs away from it.
+    /// A path beside the final path, so that the rename stays on one file system. The leading dot hides it from globs.
     package func temporaryPath(
         of output: String, _ index: Int = 0, frame: FrameID, kind: TaskKind, attempt: Int
     ) -> String {
@@ -48,15 +48,15 @@ package struct TaskFactory: Hashable, Sendable {
             scratchFolder: scratchFolder.isEmpty ? nil : scratchFolder, pages: order.pages, shrink: shrink)
     }
 
-    /// What all outputs have in common; with a single one, all that is done. Nothing where each is an animation, which
-    /// needs the picture before its filters, too.
+    /// The filters that all outputs share. With a single output, all its filters. Empty if each output is an animation,
+    /// because an animation needs the picture before its filters, too.
     private func chain(_ order: FrameOrder) -> [FilterInvocation] {
         let variant = variant(order)
         if variant.outputs.count == 1 { return whole(variant.outputs[0], order) }
         return variant.isAnimated ? [] : variant.chain
     }
 
-    /// All that is done for an output.
+    /// All filters of an output.
     private func whole(_ output: JobOutput, _ order: FrameOrder) -> [FilterInvocation] {
         let chain = variant(order).chain + output.ownChain
         if case .frame(let frame) = order.pages { return chain.showing(frame: frame) }
@@ -80,7 +80,7 @@ package struct TaskFactory: Hashable, Sendable {
         }
     }
 
-    /// Of a frame that is tiled, which has no other.
+    /// The output of a frame that is tiled. Such a frame has no other.
     private func output(_ order: FrameOrder) -> OutputSpec { outputs(order)[0] }
 
     package func probe(_ order: FrameOrder) -> TaskSpec {

@@ -1,17 +1,17 @@
 import WorkerProtocol
 
-/// The workers that are ready, and what each one holds.
+/// The workers that are ready, and the lease of each.
 struct WorkerRoster: Sendable {
     enum Occupation: Hashable, Sendable {
         case idle
         case busy(LeaseID)
-        /// Told to end; takes nothing more.
+        /// The worker was told to end, and gets no more tasks.
         case leaving(LeaseID?, because: Dismissal)
     }
 
     private(set) var occupations: [WorkerID: Occupation] = [:]
-    private var heard: [WorkerID: Timestamp] = [:]
-    /// In the order of their numbers, so that the same events give the same directives.
+    private var lastReports: [WorkerID: Timestamp] = [:]
+    /// Ordered by their numbers, so that the same events give the same directives.
     private(set) var idle = AscendingSet<WorkerID>()
 
     var all: [WorkerID] { occupations.keys.sorted() }
@@ -23,14 +23,14 @@ struct WorkerRoster: Sendable {
         set {
             occupations[worker] = newValue
             if newValue == .idle { idle.insert(worker) } else { idle.remove(worker) }
-            if newValue == nil { heard[worker] = nil }
+            if newValue == nil { lastReports[worker] = nil }
         }
     }
 
-    /// Compares the index with what it is of; for tests.
+    /// Compares the index with the occupations, for tests.
     var isConsistent: Bool { idle.elements == all.filter { occupations[$0] == .idle } }
 
-    /// The lease that a worker's death or report is about.
+    /// The lease that a worker's death or report belongs to.
     func lease(of worker: WorkerID) -> LeaseID? {
         switch occupations[worker] {
         case .busy(let lease): lease
@@ -43,19 +43,19 @@ struct WorkerRoster: Sendable {
         if case .leaving(_, let dismissal) = occupations[worker] { dismissal } else { nil }
     }
 
-    /// When it was last heard of; nil for one that is not here.
-    func lastHeard(_ worker: WorkerID) -> Timestamp? { heard[worker] }
+    /// The time of its last message. Nil for an unknown worker.
+    func lastHeard(_ worker: WorkerID) -> Timestamp? { lastReports[worker] }
 
     mutating func add(_ worker: WorkerID, _ occupation: Occupation, at now: Timestamp) {
         self[worker] = occupation
-        heard[worker] = now
+        lastReports[worker] = now
     }
 
-    mutating func hear(_ worker: WorkerID, at now: Timestamp) {
-        // One search: this is done for every report.
-        if let index = heard.index(forKey: worker) { heard.values[index] = now }
+    mutating func noteMessage(_ worker: WorkerID, at now: Timestamp) {
+        // A single search, because this happens at every report.
+        if let index = lastReports.index(forKey: worker) { lastReports.values[index] = now }
     }
 
-    /// Nobody listened for so long.
-    mutating func forgive(_ gap: Duration) { heard = heard.mapValues { $0 + gap } }
+    /// Moves the times of all workers, because the coordinator did not listen.
+    mutating func postponeDeadlines(_ gap: Duration) { lastReports = lastReports.mapValues { $0 + gap } }
 }

@@ -1,8 +1,8 @@
 import JobModel
 import Manifests
 
-/// What a config file, or the environment, says; nil where it is silent.
-struct Wishes {
+/// The values of a config file or of the environment. Nil for values that it does not set.
+struct GivenValues {
     var workers: Int?
     var memory: Int?
     var scratch: String?
@@ -20,7 +20,7 @@ struct Wishes {
     var slurm: ClusterOptions?
     var commands: ClusterCommands?
 
-    /// In seconds: some heartbeats may well be late.
+    /// In seconds. Some heartbeats may come late, so the minimum is several.
     static let silenceRange = 5.0...86400
     static let workerRange = 1...1024
     static let niceRange = 0...19
@@ -29,16 +29,16 @@ struct Wishes {
 
 /// Reads `config/penumbra.yaml`, in the format of the manifests.
 struct ConfigFile {
-    let wishes: Wishes
-    /// As they are printed; empty when all is well.
+    let wishes: GivenValues
+    /// As they are printed. Empty if there are none.
     let errors: [String]
 
-    /// - Parameter folder: the absolute folder that relative paths in the file start from: the file's own.
+    /// - Parameter folder: The absolute folder that relative paths in the file start from, which is the file's own.
     init(bytes: [UInt8], name: String, folder: String) {
         let log = DiagnosticLog()
         let text = SourceText(bytes: bytes, name: name, log: log)
-        var wishes = Wishes()
-        if !Self.saysNothing(bytes), let node = BlockParser.parse(text, log: log),
+        var wishes = GivenValues()
+        if !Self.hasOnlyComments(bytes), let node = BlockParser.parse(text, log: log),
             var reader = MappingReader(node, of: "the config file", log: log)
         {
             wishes = Self.read(&reader, folder)
@@ -47,29 +47,29 @@ struct ConfigFile {
         errors = log.sorted().map { Self.meant($0).rendered(in: SourceSet(file: text)) }
     }
 
-    /// The name of a library, which can be no key, is the beginning of a pin.
+    /// If a key is the name of a library, the author meant a pin. The problem is replaced by one that says so.
     private static func meant(_ diagnostic: Diagnostic) -> Diagnostic {
         guard case .block(.badKey(let key)) = diagnostic.problem, key.hasSuffix(".so") else { return diagnostic }
         return Diagnostic(PluginPin.notAFileName(key), at: diagnostic.span)
     }
 
-    /// A config file of comments alone is as good as none.
-    private static func saysNothing(_ bytes: [UInt8]) -> Bool {
+    /// Whether a config file has comments only. It counts as no file.
+    private static func hasOnlyComments(_ bytes: [UInt8]) -> Bool {
         bytes.split(separator: UInt8(ascii: "\n")).allSatisfy { line in
             let first = line.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\r") }
             return first == nil || first == UInt8(ascii: "#")
         }
     }
 
-    private static func read(_ reader: inout MappingReader, _ folder: String) -> Wishes {
+    private static func read(_ reader: inout MappingReader, _ folder: String) -> GivenValues {
         let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
-        var wishes = Wishes()
+        var wishes = GivenValues()
         wishes.workers =
             reader.optional(
-                "workers", .or("auto", nil, else: ValueReader.integer(in: Wishes.workerRange).map { $0 })) ?? nil
+                "workers", .or("auto", nil, else: ValueReader.integer(in: GivenValues.workerRange).map { $0 })) ?? nil
         wishes.memory =
             reader.optional(
-                "memory", .or("auto", nil, else: ValueReader.bytes(in: Wishes.memoryRange).map { $0 })) ?? nil
+                "memory", .or("auto", nil, else: ValueReader.bytes(in: GivenValues.memoryRange).map { $0 })) ?? nil
         wishes.scratch = reader.optional("scratch", path)
         wishes.stateFolder = reader.optional("state_dir", path)
         wishes.plugins = reader.optional("plugins", .choice)
@@ -77,9 +77,9 @@ struct ConfigFile {
         wishes.workerEnvironment = reader.optional("worker_environment", .list(of: .nonEmptyText))
         wishes.pluginPins = reader.optional("plugin_pins", .list(of: .pin))
         wishes.worker = reader.optional("worker", path)
-        wishes.nice = reader.optional("nice", .integer(in: Wishes.niceRange))
+        wishes.nice = reader.optional("nice", .integer(in: GivenValues.niceRange))
         wishes.ionice = reader.optional("ionice", .choice)
-        wishes.silence = reader.optional("silence", .duration(in: Wishes.silenceRange))
+        wishes.silence = reader.optional("silence", .duration(in: GivenValues.silenceRange))
         wishes.reduceTransparency = reader.optional("reduce_transparency", .boolean)
         wishes.engine = reader.optional("engine", .choice)
         wishes.slurm = reader.optional("slurm", SlurmReader.wishes(folder, from: .user))
@@ -106,13 +106,13 @@ extension ValueReader where Value == ClusterCommands {
 }
 
 /// Reads the `PENUMBRA_…` variables.
-struct EnvironmentWishes {
-    let wishes: Wishes
+struct EnvironmentValues {
+    let wishes: GivenValues
     let errors: [String]
 
     init(_ environment: [String: String]) {
         let log = DiagnosticLog()
-        var wishes = Wishes()
+        var wishes = GivenValues()
         var sources: [SourceText] = []
 
         func read<Value>(_ name: String, _ reader: ValueReader<Value>) -> Value? {
@@ -125,13 +125,13 @@ struct EnvironmentWishes {
             return reader.read(node, for: name, log: log)
         }
 
-        wishes.workers = read("PENUMBRA_WORKERS", .integer(in: Wishes.workerRange))
-        wishes.memory = read("PENUMBRA_MEMORY", .bytes(in: Wishes.memoryRange))
+        wishes.workers = read("PENUMBRA_WORKERS", .integer(in: GivenValues.workerRange))
+        wishes.memory = read("PENUMBRA_MEMORY", .bytes(in: GivenValues.memoryRange))
         wishes.scratch = read("PENUMBRA_SCRATCH", .nonEmptyText)
         wishes.stateFolder = read("PENUMBRA_STATE_DIR", .nonEmptyText)
-        wishes.nice = read("PENUMBRA_NICE", .integer(in: Wishes.niceRange))
+        wishes.nice = read("PENUMBRA_NICE", .integer(in: GivenValues.niceRange))
         wishes.ionice = read("PENUMBRA_IONICE", .choice)
-        wishes.silence = read("PENUMBRA_SILENCE", .duration(in: Wishes.silenceRange))
+        wishes.silence = read("PENUMBRA_SILENCE", .duration(in: GivenValues.silenceRange))
         wishes.reduceTransparency = read("PENUMBRA_REDUCE_TRANSPARENCY", .boolean)
         wishes.worker = read("PENUMBRA_WORKER", .nonEmptyText)
         wishes.engine = read("PENUMBRA_ENGINE", .choice)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import JobModel
 
-/// What this process may use of its machine: affinity and control groups respected.
+/// The part of the machine that this process may use, according to affinity and control groups.
 package enum Machine {
     /// Cores that this process may run on, at least 1.
     package static func cores() -> Int {
@@ -10,7 +10,7 @@ package enum Machine {
         return max(1, min(allowed, quota() ?? allowed))
     }
 
-    /// Whole cores of the tightest time quota of this process's control groups, rounded up; nil without one.
+    /// The tightest time quota of this process's control groups in whole cores, rounded up. Nil without one.
     private static func quota() -> Int? {
         controlGroups().compactMap { folder in
             guard let words = read("\(folder)/cpu.max")?.split(whereSeparator: \.isWhitespace), words.count == 2,
@@ -27,12 +27,12 @@ package enum Machine {
         return limits.filter { $0 > 0 }.reduce(physical, min)
     }
 
-    /// The folders of the control groups that hold this process, the innermost first (version 2 of the interface).
+    /// The folders of the control groups of this process, the innermost first (version 2 of the interface).
     private static func controlGroups() -> [String] {
         controlGroups(membership: read("/proc/self/cgroup") ?? "")
     }
 
-    /// - Parameter membership: the text of `/proc/self/cgroup`.
+    /// - Parameter membership: The text of `/proc/self/cgroup`.
     package static func controlGroups(membership: String) -> [String] {
         let line = membership.split(separator: "\n").first { $0.hasPrefix("0::") }
         let names = line?.dropFirst(3).split(separator: "/") ?? []
@@ -41,16 +41,16 @@ package enum Machine {
         }
     }
 
-    /// The home folder, with or without HOME in the environment (cron may set none).
+    /// The home folder, also without HOME in the environment (cron may set none).
     package static func homeFolder(_ environment: [String: String]) -> String {
         if let home = environment["HOME"], PathNames.isAbsolute(home) { return home }
         guard let entry = getpwuid(getuid()), let folder = entry.pointee.pw_dir else { return "/" }
         return String(cString: folder)
     }
 
-    /// The type of the filesystem that holds, or would hold, `path`: `ext4`, `nfs4`.
+    /// The type of the file system that contains, or would contain, `path`: `ext4`, `nfs4`.
     ///
-    /// - Parameter mounts: the text of `/proc/self/mounts`.
+    /// - Parameter mounts: The text of `/proc/self/mounts`.
     package static func filesystemType(of path: String, mounts: String) -> String? {
         let candidates = mounts.split(separator: "\n").compactMap { line -> (point: String, type: String)? in
             let words = line.split(separator: " ")
@@ -59,14 +59,14 @@ package enum Machine {
             let isAbove = PathKey(path) == PathKey(point) || PathNames.isBelow(path, point)
             return isAbove ? (point, String(words[2])) : nil
         }
-        // Of two mounts at one point the later one covers the earlier.
+        // If two mounts have the same path, the later one hides the earlier.
         return candidates.enumerated().max {
             ($0.element.point.utf8.count, $0.offset) < ($1.element.point.utf8.count, $1.offset)
         }?
         .element.type
     }
 
-    /// True when kernel locks and durable renames cannot be relied upon there, because other machines share it.
+    /// True if other machines share the file system, so that kernel locks and durable renames are not reliable.
     package static func isNetworkFilesystem(_ path: String) -> Bool {
         let network: Set<String> = [
             "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "afs", "lustre", "gpfs", "beegfs", "glusterfs",
@@ -76,7 +76,7 @@ package enum Machine {
         return filesystemType(of: path, mounts: mounts).map(network.contains) ?? false
     }
 
-    /// Nil where the kernel, or the container, has no such file.
+    /// Nil if the kernel, or the container, has no such file.
     private static func read(_ path: String) -> String? {
         try? String(contentsOf: URL(filePath: path), encoding: .utf8)
     }

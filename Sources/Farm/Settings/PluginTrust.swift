@@ -1,23 +1,23 @@
 import Manifests
 
-/// Which plugins are used.
+/// Decides which plugins are used.
 package enum PluginTrust: String, Hashable, Sendable, CaseIterable {
-    /// All that lie in the folders, as long as pins are kept.
+    /// All plugins in the folders, as long as they match their pins.
     case any
-    /// Those that have a pin.
+    /// Plugins with a pin.
     case pinnedOnly = "pinned-only"
 }
 
-/// A plugin's file, and what it has to hold.
+/// A plugin's file, and its required digest.
 package struct PluginPin: Hashable, Sendable {
-    /// Its name, without a folder.
+    /// The file's name without a folder.
     package let file: String
-    /// 64 small hexadecimal digits.
+    /// 64 lower-case hexadecimal digits.
     package let sha256: String
 }
 
 extension PluginPin {
-    /// The problem of a file's name in the place of a key.
+    /// The problem of a file name in place of a key.
     static func notAFileName(_ key: String) -> Problem {
         let file = key.hasSuffix(".so") ? key : "\(key).so"
         return .other(
@@ -78,7 +78,7 @@ extension ValueReader where Value == String {
 }
 
 private enum Digits {
-    /// In small letters; nil for what is no SHA-256.
+    /// In lower case. Nil if it is not a SHA-256.
     static func sha256(_ text: String) -> String? {
         text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit } ? text.lowercased() : nil
     }

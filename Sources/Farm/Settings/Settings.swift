@@ -1,38 +1,38 @@
 package import JobModel
 
-/// Everything that is set for this machine and user, each value with its origin.
+/// All settings of this machine and user, each with its origin.
 package struct Settings: Sendable {
     package let workers: Setting<Int>
-    /// What all workers together may hold, in bytes.
+    /// The bytes that all workers together may hold.
     package let memory: Setting<Int>
     package let stateFolder: Setting<String>
-    /// Nil: inside the run's own folder, below the state folder.
+    /// Nil for a folder inside the run's own folder, below the state folder.
     package let scratch: Setting<String?>
-    /// How much workers give way to other processes: 0 to 19.
+    /// The niceness of workers, 0 to 19.
     package let nice: Setting<Int>
-    /// The same for disks.
+    /// The disk priority of workers.
     package let ionice: Setting<DiskPriority>
-    /// A worker that says nothing for so long is stopped, and replaced.
+    /// A worker that sends no message for this time is killed and replaced.
     package let silence: Setting<Duration>
-    /// Whether frosted glass is opaque, where neither a filter nor its job says it.
+    /// Whether frosted glass is opaque if neither a filter nor its job says so.
     package let reduceTransparency: Setting<Bool>
     package let plugins: Setting<PluginTrust>
     /// Folders with filter plugins, beside the worker's own.
     package let pluginFolders: Setting<[String]>
-    /// Names of environment variables that reach workers beside those that workers read themselves.
+    /// Names of environment variables that are passed to workers, in addition to those that workers read themselves.
     package let workerEnvironment: Setting<[String]>
     package let pluginPins: Setting<[PluginPin]>
     package let engine: Setting<EngineName>
-    /// What the config file says of jobs on a cluster; a manifest may say otherwise.
+    /// The config file's options for jobs on a cluster. A manifest may override them.
     package let slurm: Setting<ClusterOptions>
-    /// What the engine `commands` calls; nil where the config file names nothing.
+    /// The commands of the engine `commands`. Nil if the config file names none.
     package let commands: Setting<ClusterCommands?>
     /// The worker program's path.
     package let worker: Setting<String>
     /// The config file that was read, if any.
     package let configFile: String?
 
-    /// What the flags of a command line say.
+    /// The values of a command line's flags.
     package struct Flags: Sendable {
         package var configFile: String?
         package var stateFolder: String?
@@ -43,7 +43,7 @@ package struct Settings: Sendable {
         package init() {}
     }
 
-    /// Where values come from that nobody set.
+    /// The sources of default values.
     package struct LaunchEnvironment: Sendable {
         package var environment: [String: String]
         package var currentFolder: String
@@ -68,11 +68,11 @@ package struct Settings: Sendable {
         }
     }
 
-    /// What is at a path.
+    /// What exists at a path.
     package enum FoundFile: Sendable {
         case bytes([UInt8])
         case nothing
-        /// Something that cannot be read, and why.
+        /// It cannot be read, for this reason.
         case unreadable(String)
 
         var bytes: [UInt8]? {
@@ -84,7 +84,7 @@ package struct Settings: Sendable {
         package enum Kind: Hashable, Sendable {
             /// A value is wrong.
             case value
-            /// The file that was named is not there.
+            /// The named file does not exist.
             case missing
         }
 
@@ -98,14 +98,14 @@ package struct Settings: Sendable {
     }
 
     /// Defaults ← config file ← environment ← flags.
-    package init(_ flags: Flags, _ surroundings: LaunchEnvironment) throws(Problem) {
-        let file = try Self.configFile(flags, surroundings)
-        let environment = EnvironmentWishes(surroundings.environment)
+    package init(_ flags: Flags, _ launch: LaunchEnvironment) throws(Problem) {
+        let file = try Self.configFile(flags, launch)
+        let environment = EnvironmentValues(launch.environment)
         let errors = (file?.contents.errors ?? []) + environment.errors
         guard errors.isEmpty else { throw Problem(kind: .value, message: errors.joined(separator: "\n")) }
 
         func layered<Value: Sendable>(
-            _ standard: Value, _ wish: KeyPath<Wishes, Value?>, _ variable: String, flag: Value? = nil,
+            _ standard: Value, _ wish: KeyPath<GivenValues, Value?>, _ variable: String, flag: Value? = nil,
             _ flagName: String = ""
         ) -> Setting<Value> {
             var layers = Layers(standard: standard)
@@ -115,15 +115,15 @@ package struct Settings: Sendable {
             return layers.result
         }
 
-        let absolute = { (path: String) in PathNames.isAbsolute(path) ? path : "\(surroundings.currentFolder)/\(path)" }
-        workers = layered(surroundings.cores, \.workers, "PENUMBRA_WORKERS", flag: flags.workers, "--workers")
-        memory = layered(surroundings.memory / 10 * 6, \.memory, "PENUMBRA_MEMORY")
+        let absolute = { (path: String) in PathNames.isAbsolute(path) ? path : "\(launch.currentFolder)/\(path)" }
+        workers = layered(launch.cores, \.workers, "PENUMBRA_WORKERS", flag: flags.workers, "--workers")
+        memory = layered(launch.memory / 10 * 6, \.memory, "PENUMBRA_MEMORY")
         let state = layered(
-            Self.standardStateFolder(surroundings), \.stateFolder, "PENUMBRA_STATE_DIR", flag: flags.stateFolder,
+            Self.standardStateFolder(launch), \.stateFolder, "PENUMBRA_STATE_DIR", flag: flags.stateFolder,
             "--state-dir")
         stateFolder = Setting(absolute(state.value), state.origin)
-        let place = layered("", \.scratch, "PENUMBRA_SCRATCH", flag: flags.scratch, "--scratch")
-        scratch = Self.optional(place, absolute)
+        let folder = layered("", \.scratch, "PENUMBRA_SCRATCH", flag: flags.scratch, "--scratch")
+        scratch = Self.optional(folder, absolute)
         nice = layered(0, \.nice, "PENUMBRA_NICE")
         ionice = layered(.none, \.ionice, "PENUMBRA_IONICE")
         silence = layered(.seconds(30), \.silence, "PENUMBRA_SILENCE")
@@ -132,7 +132,7 @@ package struct Settings: Sendable {
         pluginFolders = layered([], \.pluginFolders, "PENUMBRA_PLUGIN_PATH")
         workerEnvironment = layered([], \.workerEnvironment, "PENUMBRA_WORKER_ENVIRONMENT")
         pluginPins = layered([], \.pluginPins, "PENUMBRA_PLUGIN_PINS")
-        worker = layered("\(surroundings.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
+        worker = layered("\(launch.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER")
         engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
         slurm = layered(ClusterOptions(), \.slurm, "")
         commands = Setting(
@@ -153,29 +153,29 @@ package struct Settings: Sendable {
         }
     }
 
-    private static func standardStateFolder(_ surroundings: LaunchEnvironment) -> String {
-        if let folder = surroundings.environment["XDG_STATE_HOME"], PathNames.isAbsolute(folder) {
+    private static func standardStateFolder(_ launch: LaunchEnvironment) -> String {
+        if let folder = launch.environment["XDG_STATE_HOME"], PathNames.isAbsolute(folder) {
             return "\(folder)/penumbra"
         }
-        return "\(surroundings.homeFolder)/.local/state/penumbra"
+        return "\(launch.homeFolder)/.local/state/penumbra"
     }
 
-    /// A file that was asked for must be there; one at a usual place may be.
+    /// A file that the user named must exist. The default file may be missing.
     private static func configFile(
-        _ flags: Flags, _ surroundings: LaunchEnvironment
+        _ flags: Flags, _ launch: LaunchEnvironment
     ) throws(Problem) -> (path: String, contents: ConfigFile)? {
-        let variable = surroundings.environment["PENUMBRA_CONFIG"]
+        let variable = launch.environment["PENUMBRA_CONFIG"]
         if let path = flags.configFile ?? variable, !path.isEmpty {
             let wish = flags.configFile == nil ? "PENUMBRA_CONFIG" : "--config"
-            switch surroundings.read(path) {
-            case .bytes(let bytes): return (path, contents(bytes, path, surroundings))
+            switch launch.read(path) {
+            case .bytes(let bytes): return (path, contents(bytes, path, launch))
             case .nothing: throw missing(path, "there is no such config file", wish)
             case .unreadable(let reason): throw missing(path, "the config file cannot be read (\(reason))", wish)
             }
         }
-        let home = surroundings.environment["XDG_CONFIG_HOME"] ?? "\(surroundings.homeFolder)/.config"
+        let home = launch.environment["XDG_CONFIG_HOME"] ?? "\(launch.homeFolder)/.config"
         for path in ["\(home)/penumbra/penumbra.yaml", "/etc/penumbra/penumbra.yaml"] {
-            if let bytes = surroundings.read(path).bytes { return (path, contents(bytes, path, surroundings)) }
+            if let bytes = launch.read(path).bytes { return (path, contents(bytes, path, launch)) }
         }
         return nil
     }
@@ -187,9 +187,60 @@ package struct Settings: Sendable {
                 "\(path): \(reason); correct \(wish), or leave it out: then the file at a usual place counts, or none")
     }
 
-    private static func contents(_ bytes: [UInt8], _ path: String, _ surroundings: LaunchEnvironment) -> ConfigFile {
-        let absolute = PathNames.isAbsolute(path) ? path : "\(surroundings.currentFolder)/\(path)"
+    private static func contents(_ bytes: [UInt8], _ path: String, _ launch: LaunchEnvironment) -> ConfigFile {
+        let absolute = PathNames.isAbsolute(path) ? path : "\(launch.currentFolder)/\(path)"
         let folder = PathNames.folder(of: absolute) ?? ""
         return ConfigFile(bytes: bytes, name: path, folder: folder)
     }
+}
+
+/// A value and where it came from.
+package struct Setting<Value: Sendable>: Sendable {
+    /// In order of rising precedence.
+    package enum Origin: Hashable, Sendable {
+        case standard
+        case file(String)
+        case environment(String)
+        case flag(String)
+
+        package var description: String {
+            switch self {
+            case .standard: "default"
+            case .file(let path): path
+            case .environment(let name): name
+            case .flag(let name): name
+            }
+        }
+    }
+
+    package let value: Value
+    package let origin: Origin
+
+    package init(_ value: Value, _ origin: Origin = .standard) {
+        self.value = value
+        self.origin = origin
+    }
+}
+
+/// The sources of a setting. Later ones win.
+struct Layers<Value: Sendable> {
+    private var setting: Setting<Value>
+
+    init(standard: Value) { setting = Setting(standard) }
+
+    mutating func add(_ value: Value?, _ origin: Setting<Value>.Origin) {
+        if let value { setting = Setting(value, origin) }
+    }
+
+    var result: Setting<Value> { setting }
+}
+
+/// How much a process gives way to other processes on a disk, as in `ionice`.
+package enum DiskPriority: String, Hashable, Sendable, CaseIterable {
+    /// As the program was started.
+    case none
+    /// The lowest priority of the best-effort class.
+    case low
+    /// Only while no other process uses the disk.
+    case idle
 }

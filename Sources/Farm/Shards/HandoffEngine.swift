@@ -33,7 +33,7 @@ package struct HandoffEngine: Engine {
         do {
             try folder.create()
         } catch {
-            return onEvent(.stop(.place(error.message)))
+            return onEvent(.stop(.storage(error.message)))
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -63,7 +63,7 @@ package struct PreparedShards: HandoffEngine.Recipient {
             case .interrupted(let signal): return .failure(HandingOverTrouble(.interrupted(signal: signal)))
             }
         } catch {
-            return .failure(HandingOverTrouble(.place((error as? ShardFolder.Trouble)?.message ?? "\(error)")))
+            return .failure(HandingOverTrouble(.storage((error as? ShardFolder.Trouble)?.message ?? "\(error)")))
         }
     }
 
@@ -75,7 +75,7 @@ package struct PreparedShards: HandoffEngine.Recipient {
             try run.folder.write(Range(first: first, count: count), to: run.folder.prepared, by: "\(run.epoch)")
             return nil
         } catch {
-            return HandingOverTrouble(.place(error.message))
+            return HandingOverTrouble(.storage(error.message))
         }
     }
 

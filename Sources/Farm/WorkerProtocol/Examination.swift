@@ -1,9 +1,9 @@
 package import JobModel
 
-/// What `penumbra-worker examine` is asked before anything starts.
+/// The question of `penumbra-worker examine`, asked before a job starts.
 package struct ExaminedChains: Hashable, Sendable, Codable {
     package struct Picture: Hashable, Sendable, Codable {
-        /// Whole.
+        /// Absolute.
         package let path: String
         package let maxPixels: Int
 
@@ -14,7 +14,7 @@ package struct ExaminedChains: Hashable, Sendable, Codable {
     }
 
     package let filters: [FilterInvocation]
-    /// That filters read.
+    /// The pictures that filters read.
     package let pictures: [Picture]
 
     package init(filters: [FilterInvocation], pictures: [Picture]) {
@@ -23,18 +23,18 @@ package struct ExaminedChains: Hashable, Sendable, Codable {
     }
 }
 
-/// Its answer.
+/// The answer to ``ExaminedChains``.
 package struct Examination: Hashable, Sendable, Codable {
     package enum Filter: Hashable, Sendable, Codable {
         case works
         case changesNothing
-        /// There can be no such filter; why, as a person reads it.
+        /// The filter cannot be made with these values. The text says why.
         case impossible(String)
     }
 
-    /// One for each filter.
+    /// One result for each filter.
     package let filters: [Filter]
-    /// One for each picture: why it cannot be read, nil when its header can.
+    /// For each picture the reason why it cannot be read. Nil if its header can be read.
     package let pictures: [String?]
 
     package init(filters: [Filter], pictures: [String?]) {

@@ -1,19 +1,18 @@
 import FoundationEssentials
 
-/// Messages on a pipe: a little-endian 32-bit length, a 64-bit checksum of the body (FNV-1a, which every change of a
-/// single byte changes), then so many bytes of JSON.
+/// Messages on a pipe: a little-endian 32-bit length of the body, a 64-bit checksum of the body, and the body in JSON.
+/// The checksum is FNV-1a. It detects every change of a single byte.
 ///
-/// JSON costs some ten microseconds a message, which is nothing beside the milliseconds of a task, and can be read
-/// when something goes wrong.
+/// JSON costs some ten microseconds a message, little beside the milliseconds of a task, and people can read it.
 package enum FrameCodec {
-    /// Longer messages are refused on both sides. The longest real one, the order to stitch 65,536 tiles, has some 14 MB
-    /// where paths are of usual length.
+    /// Longer messages are refused on both sides. The longest real one, the order to stitch 65,536 tiles, has some 14
+    /// MB with paths of usual length.
     package static let largestMessage = 128 << 20
 
     package enum Problem: Error, Hashable, Sendable {
         case tooLong(bytes: Int)
         case notAMessage(String)
-        /// Its checksum is another one.
+        /// The checksum does not match.
         case damaged
     }
 
@@ -50,7 +49,7 @@ package enum FrameCodec {
     }
 }
 
-/// Collects bytes as they come from a pipe and gives out whole message bodies.
+/// Collects bytes from a pipe and returns whole message bodies.
 package struct FrameBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var start = 0
@@ -65,7 +64,7 @@ package struct FrameBuffer: Sendable {
         bytes.append(contentsOf: more)
     }
 
-    /// The next whole body, or nil until more bytes came.
+    /// The next whole body. Nil until more bytes have come.
     package mutating func next() throws -> ArraySlice<UInt8>? {
         guard bytes.count - start >= 4 else { return nil }
         let length = Int(number(at: start, bytes: 4))
@@ -77,10 +76,10 @@ package struct FrameBuffer: Sendable {
         return body
     }
 
-    /// The length and the checksum.
+    /// The bytes of length and checksum.
     private static let head = 12
 
-    private func number(at place: Int, bytes count: Int) -> UInt64 {
-        (0..<count).reduce(0) { $0 | UInt64(bytes[place + $1]) << (8 * $1) }
+    private func number(at offset: Int, bytes count: Int) -> UInt64 {
+        (0..<count).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (8 * $1) }
     }
 }

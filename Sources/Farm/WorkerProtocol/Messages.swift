@@ -8,39 +8,41 @@ package struct LeaseID: Hashable, Sendable, Codable {
     package init(_ number: Int) { self.number = number }
 }
 
-/// What the coordinator sends. A worker that reads the end of the stream exits at once.
+/// A message of the coordinator. A worker that reads the end of the stream exits at once.
 package enum Order: Hashable, Sendable, Codable {
-    /// The number is of this order to this worker, and grows with each: one lease may take several orders. Whoever holds the pipe
-    /// knows which lease it stands for, and reports carry it back.
+    /// Does a task. The number identifies this order to this worker and grows with each: one lease may take several
+    /// orders. The owner of the pipe knows the lease, and reports contain the number.
     case start(LeaseID, TaskSpec)
 }
 
-/// What a worker sends.
+/// A message of a worker.
 package enum Report: Hashable, Sendable, Codable {
     /// The first message of every worker.
     case ready(Greeting)
-    /// The plugins whose code the worker runs from now on for this lease: several where outputs of a frame are rendered
-    /// at once. A thread that crashes says last whose code it was in.
+    /// The plugins whose code the worker runs for this lease from now on. There are several if outputs of a frame are
+    /// rendered at once.
+    /// A thread that crashes reports last whose code it was in.
     case inPlugins(LeaseID, [String])
-    /// Said every ``heartbeat`` from the greeting on, whatever the worker is busy with: its process is not stopped.
+    /// Sent every ``heartbeat`` from the greeting on, whatever the worker does. It proves that the process is not
+    /// stopped.
     case alive
-    /// Said before the end of this lease: a fresh process should take this one's place. It holds more memory than it may,
-    /// or code that ran in it did what no code may do.
+    /// Sent before the end of this lease: a fresh process should replace this worker. It holds more memory than it may,
+    /// or a plugin did something in it that no code may do.
     case worn(LeaseID)
     case finished(LeaseID, TaskReceipt)
     case failed(LeaseID, TaskFailure)
 }
 
 extension Report {
-    /// How often a worker says that it lives. A coordinator waits for many of them before it gives a worker up.
+    /// The time between two ``Report/alive`` messages. A coordinator waits for many of them before it kills a worker.
     package static let heartbeat = Duration.seconds(1)
 }
 
 package struct Greeting: Hashable, Sendable, Codable {
     package let protocolVersion: Int
-    /// What the worker offers, when ``introductionFlag`` asked for it.
+    /// What the worker offers. Nil unless ``introductionFlag`` asked for it.
     package let catalog: Catalog?
-    /// Libraries that the worker would not open as plugins. Workers after this one are told.
+    /// Libraries that the worker did not open as plugins. The coordinator passes them on to later workers.
     package let refused: [RefusedLibrary]
 
     package init(protocolVersion: Int, catalog: Catalog? = nil, refused: [RefusedLibrary] = []) {
@@ -49,9 +51,18 @@ package struct Greeting: Hashable, Sendable, Codable {
         self.refused = refused
     }
 
-    /// Raised whenever a message changes: coordinator and workers of one installation always agree.
+    /// Raised when a message changes. Coordinator and workers of one installation always agree.
     package static let currentVersion = 7
 
     /// An argument of the worker program.
     package static let introductionFlag = "--introduce"
+}
+
+/// The version that `--version` prints. Coordinator and workers of one installation have the same.
+package enum Version {
+    package static let penumbra = "0.1.0"
+
+    /// Changes only if the pixels of work outside of filters change: decoding, colours, rounding to the output's
+    /// samples.
+    package static let rendering = "5"
 }

@@ -2,19 +2,19 @@ package import Catalogs
 package import Geometry
 package import JobModel
 
-/// Renders a part of what chains make of a picture, with the pixels that a job would give, and writes it as one file.
+/// Renders a part of a picture with several chains, with the pixels that a job would give, and writes it as one file.
 package struct PreviewTask: Hashable, Sendable, Codable {
-    /// How what comes before the chain stands beside what comes after it.
+    /// How the preview arranges the pictures before and after the chain.
     package enum Comparison: String, Hashable, Sendable, Codable, CaseIterable {
         /// The left half before, the right half after.
         case split
-        /// Before, and to its right after.
+        /// Before on the left, after on the right.
         case side
-        /// Before and after by turns: an animation.
+        /// Before and after in turns, as an animation.
         case blink
     }
 
-    /// What is looked at: a part of the output around a point.
+    /// The visible part: a part of the output around a point.
     package struct View: Hashable, Sendable, Codable {
         package let x: Length
         package let y: Length
@@ -30,18 +30,18 @@ package struct PreviewTask: Hashable, Sendable, Codable {
     }
 
     package var input: InputSpec
-    /// One panel for each.
+    /// One panel for each chain.
     package let chains: [[FilterInvocation]]
-    /// How the job would write its output, which decides the colours.
+    /// The job's output, which decides the colours.
     package let output: OutputSpec
-    /// The job's other outputs, with their whole chains: how an input is decoded depends on all of them.
+    /// The job's other outputs with their whole chains. The decoding of an input depends on all of them.
     package let others: [OutputSpec]
     package let view: View
     package let comparison: Comparison?
-    /// Of the preview's own file.
+    /// The format of the preview's own file.
     package let fileFormat: String
     package let path: String
-    /// Larger parts of a picture are not decoded at once but streamed, in bytes.
+    /// In bytes. Larger parts of a picture are not decoded at once, but streamed.
     package let memory: Int
 
     package init(
@@ -62,11 +62,11 @@ package struct PreviewTask: Hashable, Sendable, Codable {
 }
 
 package struct PreviewReceipt: Hashable, Sendable, Codable {
-    /// What one panel shows.
+    /// The contents of one panel.
     package struct Panel: Hashable, Sendable, Codable {
-        /// The part, in pixels of the output, which begins at (0, 0).
+        /// The part in pixels of the output, which begins at (0, 0).
         package let part: PixelRect
-        /// Of the whole output.
+        /// The size of the whole output.
         package let width: Int
         package let height: Int
 
@@ -79,7 +79,7 @@ package struct PreviewReceipt: Hashable, Sendable, Codable {
 
     /// One for each chain.
     package let panels: [Panel]
-    /// Of the preview's file.
+    /// The image of the preview's file.
     package let image: ImageFacts
 
     package init(panels: [Panel], image: ImageFacts) {

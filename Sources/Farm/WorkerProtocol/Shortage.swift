@@ -1,13 +1,13 @@
 import Glibc
 
-/// A limit of the operating system that a process has met: of threads, open files or memory.
+/// A limit of the operating system that a process has reached: threads, open files or memory.
 ///
-/// No picture is to blame for it, and no other picture would be rendered either.
+/// No picture is to blame for it, and other pictures could not be rendered either.
 package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Resource: Hashable, Sendable {
-        /// Files that this process has open.
+        /// Open files of this process.
         case files
-        /// Files that all processes together have open.
+        /// Open files of all processes together.
         case filesOfAll
         /// Processes and threads.
         case threads
@@ -17,9 +17,9 @@ package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let resource: Resource
-    /// What could not be done: `start a thread`.
+    /// The action that failed: `start a thread`.
     package let action: String
-    /// Of this process's own limit; nil where it has none, and the machine or its control group has.
+    /// The process's own limit. Nil if it has none, and the limit is the machine's or the control group's.
     package let limit: Int?
 
     package init(_ resource: Resource, _ action: String, limit: Int?) {
@@ -28,13 +28,13 @@ package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
         self.limit = limit
     }
 
-    /// What an error number says of this process's limits; nil for a number that says nothing of limits.
+    /// The limit that an error number stands for. Nil if the number does not stand for a limit.
     package init?(code: Int32, _ action: String) {
         switch code {
         case EMFILE: self.init(.files, action, limit: Self.limit(RLIMIT_NOFILE))
         case ENFILE: self.init(.filesOfAll, action, limit: nil)
         case ENOMEM: self.init(.memory, action, limit: Self.limit(RLIMIT_AS))
-        // A thread's stack is memory, and the C library says the same of both.
+        // A thread's stack is memory, and the C library reports the same error for both.
         case EAGAIN where !Self.hasRoom(Self.stack): self.init(.memory, action, limit: Self.limit(RLIMIT_AS))
         case EAGAIN: self.init(.threads, action, limit: Self.limit(__RLIMIT_NPROC))
         default: return nil
@@ -77,13 +77,13 @@ package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Shortage {
-    /// What the kernel lets a thread begin with, and some more.
+    /// The stack that the kernel gives a new thread, and a reserve.
     private static let stack = 8 << 20
 
-    /// Memory that the smallest picture takes.
+    /// The memory that the smallest picture needs.
     private static let working = 64 << 20
 
-    /// The soft limit; nil where there is none.
+    /// The soft limit. Nil if there is none.
     private static func limit(_ resource: __rlimit_resource) -> Int? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(Int.max) else {
@@ -100,12 +100,12 @@ extension Shortage {
         return true
     }
 
-    /// What this process could not get just now, if anything: it tries to open a file, to map memory and to start
+    /// The resource that this process cannot get now, if any. It tries to open a file, to map memory, and to start
     /// `threads` threads that live at the same time.
     ///
-    /// Libraries tell of a shortage in words or not at all. So it is looked for where one may have been met.
+    /// Libraries report a shortage in words or not at all, so it is tested where one may have been the cause.
     ///
-    /// - Parameter room: bytes of addresses beside the threads' stacks; nil for what the smallest picture takes.
+    /// - Parameter room: Bytes of addresses beside the threads' stacks. Nil for the needs of the smallest picture.
     package static func found(threads: Int = 1, room: Int? = nil, for action: String) -> Shortage? {
         let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return Shortage(code: errno, action) }
@@ -114,8 +114,8 @@ extension Shortage {
         return ThreadTrial.run(threads, for: action)
     }
 
-    /// Makes a process with a limit of its addresses (RLIMIT_AS) keep them for what it does: the C library else reserves 64 MB of
-    /// them for the heap of each thread. Before a second thread starts.
+    /// Saves addresses in a process that has a limit for them (RLIMIT_AS). Otherwise the C library reserves 64 MB of
+    /// them for the heap of each thread. Must be called before a second thread starts.
     package static func saveAddresses() {
         guard limit(RLIMIT_AS) != nil, let function = dlsym(nil, "mallopt") else { return }
         typealias Option = @convention(c) (Int32, Int32) -> Int32
@@ -123,17 +123,17 @@ extension Shortage {
         _ = unsafeBitCast(function, to: Option.self)(arenasAtMost, 1)
     }
 
-    /// Of a thread that could not be started.
+    /// The shortage of a thread that could not be started.
     package init(noThread code: Int32, _ action: String = "start a thread") {
         self = Shortage(code: code, action) ?? Shortage(.threads, action, limit: nil)
     }
 }
 
-/// Threads that only show that they can be had.
+/// Threads that only prove that they can be started.
 private enum ThreadTrial {
     /// All threads of a trial wait for it, so that they live at the same time.
     private final class Gate: @unchecked Sendable {
-        // Sendable: the lock's memory is never moved, and is given back when no thread knows of it any more.
+        // Sendable: the lock's memory is never moved, and is freed when no thread uses it any more.
         private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
         init() {
@@ -155,7 +155,7 @@ private enum ThreadTrial {
         }
     }
 
-    /// - Returns: what was missing; looked for while the threads live.
+    /// - Returns: The missing resource, tested while the threads live.
     static func run(_ count: Int, for action: String) -> Shortage? {
         let gate = Gate()
         var threads: [pthread_t] = []

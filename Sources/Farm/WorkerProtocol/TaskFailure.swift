@@ -1,38 +1,46 @@
-/// Why a worker could not finish an attempt, told by the worker itself. (A worker that dies tells nothing; the
-/// coordinator classes its death.)
+/// Why a worker could not finish an attempt, as the worker reports it. (If a worker dies, the coordinator classifies
+/// its death instead.)
 package struct TaskFailure: Error, Hashable, Sendable, Codable {
-    /// Decides what happens next.
+    /// The kind decides what happens next.
     package enum Kind: Hashable, Sendable, Codable {
-        /// The picture is broken. Another attempt would fail alike.
+        /// The picture is broken. Another attempt would fail, too.
         case data
-        /// A value of the manifest does not suit this picture, though it may suit others. Another attempt would fail alike.
+        /// A value of the manifest does not suit this picture, though it may suit others. Another attempt would fail,
+        /// too.
         case value
-        /// A plugin, with its name, did what no plugin may do. Another attempt would fail alike.
+        /// The plugin of this name broke the rules for plugins. Another attempt would fail, too.
         case plugin(String)
-        /// The picture is not there, or is another one now. It may be there another time.
+        /// The picture does not exist, or was replaced. A later run may find it.
         case input
-        /// The picture may not be read, or its output not be written, by this user.
+        /// This user may not read the picture, or may not write its output.
         case permission
-        /// The picture is more than a setting allows. Another attempt would fail alike.
+        /// The picture exceeds a setting's limit. Another attempt would fail, too.
         case limit
-        /// The output cannot be put where it is wanted; other frames' may.
+        /// The output cannot be written at its path. Outputs of other frames may be.
         case output
-        /// The disk is full or read-only, a quota is reached: no picture can be written here.
-        case place
-        /// This process may have no more threads, open files or memory: see ``Shortage``. Another attempt may.
-        case machine
-        /// A tile's file does not hold the pixels of its receipt; that tile is rendered again.
+        /// The disk is full or read-only, or a quota is reached. No picture can be written here.
+        case storage
+        /// This process gets no more threads, open files or memory, see ``Shortage``. Another attempt may get them.
+        case resourceLimit
+        /// A tile's file does not hold the pixels of its receipt. The tile is rendered again.
         case damagedTile(index: Int)
-        /// The canvas could not be read back; the frame starts again.
+        /// The canvas could not be read back. The frame starts again.
         case damagedCanvas
-        /// Pixels or the file that was written differ from what was rendered; the frame starts again.
+        /// Pixels, or the written file, differ from what was rendered. The frame starts again.
         case mismatch
-        /// Something else that another attempt may not meet.
+        /// Something else that may not happen in another attempt.
         case transient
+
+        /// Receipts and journals store these names.
+        private enum CodingKeys: String, CodingKey {
+            case data, value, plugin, input, permission, limit, output, damagedTile, damagedCanvas, mismatch, transient
+            case storage = "place"
+            case resourceLimit = "machine"
+        }
     }
 
     package let kind: Kind
-    /// One sentence that names the file and the reason, and what to do where there is something to do.
+    /// One sentence with the file, the reason, and the remedy if there is one.
     package let message: String
 
     package init(_ kind: Kind, _ message: String) {

@@ -2,21 +2,22 @@ package import Catalogs
 package import Geometry
 package import JobModel
 
-/// What a worker reports of a finished attempt.
+/// A worker's report of a finished attempt.
 package enum TaskReceipt: Hashable, Sendable, Codable {
     case probe(ProbeReceipt)
     case canvas(CanvasReceipt)
     case tile(TileReceipt)
-    /// Of a whole frame, in the order of the outputs that were to be written; and of a stitch, which reads no input.
+    /// For a whole frame: the requested outputs in order, and the facts of the input. For a stitch, which reads no
+    /// input: the output.
     case outputs([OutputReceipt], of: FileFacts?)
     case audit(AuditReceipt)
     case check
     case preview(PreviewReceipt)
-    /// One for each file; nil for what is not there.
+    /// One for each file. Nil for a missing file.
     case compare([FileFacts?])
 }
 
-/// An image as its header tells it, orientation applied.
+/// An image as its header describes it, with its orientation applied.
 package struct ImageFacts: Hashable, Sendable, Codable {
     /// The format's name in the catalog.
     package let fileFormat: String
@@ -24,7 +25,7 @@ package struct ImageFacts: Hashable, Sendable, Codable {
     package let height: Int
     package let layout: PixelLayout
     package let format: SampleFormat
-    /// More than one of an animation; each is of this size.
+    /// The number of frames. More than one for an animation, all of this size.
     package let frames: Int
 
     package init(
@@ -39,15 +40,16 @@ package struct ImageFacts: Hashable, Sendable, Codable {
     }
 
     package var rect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
-    /// Of all frames.
+    /// The megapixels of all frames.
     package var megapixels: Double { Double(width * height * frames) / 1e6 }
 }
 
-/// How a whole frame goes through one worker.
+/// How a whole frame passes through one worker.
 package struct FramePassage: Hashable, Sendable, Codable {
-    /// Nil when its rows stream from the decoder to the encoder; else why they cannot, as `plan` prints it.
+    /// Nil if its rows stream from the decoder to the encoder. Otherwise the reason why they cannot, as `plan` prints
+    /// it.
     package let heldBecause: String?
-    /// What the worker holds of the frame at once, in bytes.
+    /// The bytes of the frame that the worker holds at once.
     package let bytes: Int
 
     package init(heldBecause: String?, bytes: Int) {
@@ -58,7 +60,7 @@ package struct FramePassage: Hashable, Sendable, Codable {
     package var streams: Bool { heldBecause == nil }
 }
 
-/// What a frame takes of one core's time, in seconds: estimates that two ways of rendering are compared by.
+/// Estimates of one core's time for a frame, in seconds. They are used to compare two ways of rendering.
 package struct FrameCost: Hashable, Sendable, Codable {
     package let decode: Double
     package let chain: Double
@@ -73,13 +75,13 @@ package struct FrameCost: Hashable, Sendable, Codable {
     package var total: Double { decode + chain + encode }
 }
 
-/// What the chain makes of one input for one output.
+/// The chain's result for one input and one output.
 package struct OutputGeometry: Hashable, Sendable, Codable {
-    /// Of one frame.
+    /// The extent of one frame.
     package let extent: PixelRect
-    /// How many frames of the input become frames of the output.
+    /// The number of the input's frames that become frames of the output.
     package let frames: Int
-    /// The digest of the input's bytes, the chain and the output's options, when it was asked for.
+    /// The digest of the input's bytes, the chain and the output's options. Nil unless it was asked for.
     package let contentDigest: Digest?
 
     package init(extent: PixelRect, frames: Int = 1, contentDigest: Digest? = nil) {
@@ -89,31 +91,32 @@ package struct OutputGeometry: Hashable, Sendable, Codable {
     }
 }
 
-/// The chain's geometry for one input: all that the coordinator plans with.
+/// The chain's geometry for one input: everything that the coordinator plans with.
 package struct ProbeReceipt: Hashable, Sendable, Codable {
-    /// What the chain gets.
+    /// The input of the chain.
     package let source: ImageFacts
-    /// How many pages or frames the file has.
+    /// The number of pages or frames of the file.
     package let pages: Int
-    /// One for each that was asked about. What else there is here tells of the first of them, memory and cost of all.
+    /// One for each requested output. The grid and the layout belong to the first output, memory and cost to all of
+    /// them.
     package let outputs: [OutputGeometry]
-    /// What a decoder has done of the chain's first filter before; nil for nothing.
+    /// The part of the chain's first filter that the decoder has done already. Nil for nothing.
     package let shrinking: Shrinking?
-    /// Layout of the chain's output; its sample format is the source's.
+    /// The layout of the chain's output. Its sample format is the source's.
     package let layout: PixelLayout
     package let halo: Halo
     package let grid: TileGrid
     /// For each tile of the grid, the source rectangles that it reads.
     package let tileSources: [[PixelRect]]
-    /// Pixels read by all tiles per source pixel that they cover.
+    /// The number of pixels that all tiles read, for each source pixel that they cover.
     package let readAmplification: Double
     /// True when no filter of the chain changes a pixel.
     package let isIdentity: Bool
     package let passage: FramePassage
     package let cost: FrameCost
-    /// Of the input, when it was looked at.
+    /// The input's stamp at the time of the probe.
     package var stamp: FileStamp?
-    /// What of the input its pixels do not have; nil for nothing.
+    /// The parts of the input that its pixels do not contain. Nil for none.
     package var losses: [DecodingLoss]?
 
     package init(
@@ -135,18 +138,15 @@ package struct ProbeReceipt: Hashable, Sendable, Codable {
         self.cost = cost
     }
 
-    /// Of the picture in its file, all frames of it.
+    /// The megapixels of the picture in its file, of all frames.
     package var megapixels: Double {
         shrinking.map { Double($0.width * $0.height) / 1e6 } ?? source.megapixels
     }
 
-    /// Of all outputs.
+    /// The megapixels of all outputs.
     package var megapixelsWritten: Double {
         outputs.reduce(0) { $0 + Double($1.extent.area * $1.frames) } / 1e6
     }
-
-    /// True when the frame can only be rendered as a whole.
-    package var isIndivisible: Bool { outputs.count > 1 || source.frames > 1 }
 
     /// The rectangle of the first output.
     package var extent: PixelRect { grid.extent }
@@ -169,7 +169,7 @@ package struct CanvasReceipt: Hashable, Sendable, Codable {
 
 package struct TileReceipt: Hashable, Sendable, Codable {
     package let rect: PixelRect
-    /// Of the tile's pixels, row by row.
+    /// The digest of the tile's pixels, row by row.
     package let digest: Digest
     /// The file that this attempt wrote: raw interleaved rows of `rect`.
     package let path: String
@@ -181,7 +181,7 @@ package struct TileReceipt: Hashable, Sendable, Codable {
     }
 }
 
-/// Rows of an output and the digest of their pixels, as they were handed to the encoder.
+/// Rows of an output, and the digest of their pixels as the encoder got them.
 package struct BandReceipt: Hashable, Sendable, Codable {
     package let rows: Range<Int>
     package let digest: Digest
@@ -191,20 +191,20 @@ package struct BandReceipt: Hashable, Sendable, Codable {
         self.digest = digest
     }
 
-    /// The height of every band but the last.
+    /// The height of every band except the last.
     package static let height = 256
 }
 
-/// A written and synced file, not yet at its final path.
+/// A written and synced file that is not yet at its final path.
 package struct OutputReceipt: Hashable, Sendable, Codable {
     package let path: String
-    /// Of the file's bytes.
+    /// The digest of the file's bytes.
     package let digest: Digest
     package let bytes: Int
-    /// As written: what a reader of the file finds. (Of an animation, ``bands`` are of all frames one below the other.)
+    /// The image that a reader of the file finds. The ``bands`` of an animation cover all frames, one below the other.
     package let image: ImageFacts
     package let bands: [BandReceipt]
-    /// What was handed to the encoder, and which one that was.
+    /// The pixels that the encoder got, and the encoder.
     package let pixels: EncodedPixels
 
     package init(
@@ -220,7 +220,7 @@ package struct OutputReceipt: Hashable, Sendable, Codable {
 }
 
 package struct AuditReceipt: Hashable, Sendable, Codable {
-    /// Pixels that were rendered again and found equal.
+    /// The number of pixels that were rendered again and found equal.
     package let pixels: Int
 
     package init(pixels: Int) { self.pixels = pixels }

@@ -1,19 +1,19 @@
 import Geometry
 package import JobModel
 
-/// A worker decodes files of strangers, and a log may be edited: what says that a task was done is compared with the task
-/// before anybody acts on it. Names of files above all, since the coordinator renames and removes what they name.
+/// Checks of answers. A worker decodes files of strangers, and a log may be edited. So every answer is compared with
+/// its task before it is used. Names of files matter most, because the coordinator renames and removes these files.
 extension TaskSpec {
-    /// Who may have done it, and so what the files are called that it wrote.
+    /// Who may have done the task. This decides the names of the files that it wrote.
     package enum Doer: Hashable, Sendable {
         /// A worker that got this very task, or one of a shard, which adds its attempt to the names.
         case workerOfThisTask
-        /// Somebody who did the same under another coordinator of the run, or in another attempt: only what is behind the last
-        /// hyphen of the names is another.
+        /// A worker of another coordinator of the run, or of another attempt. The names differ only behind their last
+        /// hyphen.
         case earlierWorker
     }
 
-    /// Why a receipt cannot be the answer to this task; nil where it can.
+    /// Why a receipt cannot be the answer to this task. Nil if it can.
     package func objection(to receipt: TaskReceipt, by doer: Doer = .workerOfThisTask) -> String? {
         switch (self, receipt) {
         case (.probe(let task), .probe(let receipt)): task.objection(to: receipt)
@@ -33,12 +33,12 @@ extension TaskSpec {
         }
     }
 
-    /// Why a failure cannot be the answer to this task; nil where it can.
+    /// Why a failure cannot be the answer to this task. Nil if it can.
     ///
-    /// - Parameter plugins: the filters that are plugins; nil where nobody knows.
+    /// - Parameter plugins: The filters that are plugins. Nil if unknown.
     package func objection(to failure: TaskFailure, plugins: Set<String>? = nil) -> String? {
         switch failure.kind {
-        case .data, .value, .input, .permission, .limit, .output, .place, .machine, .transient: nil
+        case .data, .value, .input, .permission, .limit, .output, .storage, .resourceLimit, .transient: nil
         case .plugin(let name): objection(toPlugins: [name], plugins)
         case .damagedTile(let index):
             if case .stitch(let task) = self, task.tiles.indices.contains(index) {
@@ -51,12 +51,12 @@ extension TaskSpec {
         }
     }
 
-    /// The same of plugins in whose code the task is said to be.
+    /// Why the task cannot be in the code of these plugins. Nil if it can.
     package func objection(toPlugins names: [String], _ plugins: Set<String>?) -> String? {
-        let stranger = names.first { name in
+        let foreign = names.first { name in
             plugins?.contains(name) == false || !chains.contains { $0.contains { $0.filter == name } }
         }
-        return stranger.map { "that it is in the plugin '\($0)', which is not in its chain" }
+        return foreign.map { "that it is in the plugin '\($0)', which is not in its chain" }
     }
 
     private var readsCanvas: Bool {
@@ -67,7 +67,7 @@ extension TaskSpec {
         }
     }
 
-    /// A stitch finds out whether its tiles fit.
+    /// Whether the task can find damaged tiles. A stitch compares its tiles.
     private var compares: Bool {
         switch self {
         case .audit, .check, .stitch: true
@@ -90,29 +90,29 @@ extension TaskSpec {
     }
 }
 
-/// What no picture and no file is beyond, so that sums and products of such numbers fit.
+/// Limits that no picture and no file exceeds, so that sums and products of such numbers do not overflow.
 private enum Most {
     static let side = 1 << 27
-    /// Of all frames, one below the other.
+    /// The height of all frames, one below the other.
     static let height = 1 << 31
-    /// Of a picture, all frames of it.
+    /// The pixels of all frames of a picture.
     static let pixels = Double(1 << 40)
-    /// Of a rectangle that a tile reads: beyond the picture, too.
+    /// The area of a rectangle that a tile reads. It may extend beyond the picture.
     static let area = Double(1 << 44)
-    /// A worker refuses more by name.
+    /// A worker refuses more, with a message of its own.
     static let pages = 1 << 16
     static let bytes = 1 << 60
     static let tiles = 1 << 20
-    /// Rectangles that one tile reads: of all frames.
+    /// The number of rectangles that one tile reads, of all frames.
     static let sources = 1 << 16
-    /// In seconds, of all that is done with a picture.
+    /// In seconds, for everything that is done with a picture.
     static let cost = 1e7
     static let amplification = 1e6
-    /// In bytes, of names of programs with their versions.
+    /// In bytes, for names of programs with their versions.
     static let words = 1000
 }
 
-/// Not true of what is no number.
+/// False for a NaN.
 private func isAmount(_ number: Double, upTo most: Double) -> Bool { number >= 0 && number <= most }
 
 private func isPicture(_ width: Int, _ height: Int, frames: Int = 1) -> Bool {
@@ -122,7 +122,7 @@ private func isPicture(_ width: Int, _ height: Int, frames: Int = 1) -> Bool {
 }
 
 extension PixelRect {
-    /// Of rows that may be those of many frames.
+    /// Whether rows, possibly of many frames, have a possible size.
     fileprivate var isPlausible: Bool {
         (-Most.height...Most.height).contains(x) && (-Most.height...Most.height).contains(y)
             && (0...Most.side).contains(width) && (0...Most.height).contains(height)
@@ -168,7 +168,7 @@ extension Shrinking {
 }
 
 extension ProbeReceipt {
-    /// What is wrong with it whatever was asked.
+    /// What is wrong with it, whatever the task was. Nil for nothing.
     package var objection: String? {
         if let objection = source.objection ?? shrinking?.objection { return objection }
         guard (1...Most.pages).contains(pages) else { return "a file of \(pages) pages" }
@@ -188,14 +188,14 @@ extension ProbeReceipt {
         return gridObjection
     }
 
-    /// The tiles cover the first output, all its frames, and each has its place.
+    /// The tiles must cover the first output with all its frames, each in its position.
     private var gridObjection: String? {
         let sides = 1...Most.height
         guard let output = outputs.first, case let first = output.extent, grid.extent.isPlausible,
             !grid.extent.isEmpty,
             sides.contains(grid.tileWidth), sides.contains(grid.tileHeight), grid.count <= Most.tiles,
             (grid.extent.x, grid.extent.y, grid.extent.width) == (first.x, first.y, first.width),
-            // Each frame of an input is tiled alone; the frames that a chain makes are tiled together.
+            // Each frame of an input is tiled alone. Frames that a chain makes are tiled together.
             [first.height * output.frames, first.height * output.frames / source.frames].contains(grid.extent.height),
             tileSources.count == grid.count, tileSources.allSatisfy({ $0.count <= Most.sources }),
             tileSources.joined().allSatisfy(\.isPlausible)
@@ -212,7 +212,7 @@ extension ProbeTask {
         guard receipt.outputs.allSatisfy({ ($0.contentDigest != nil) == digestsContent }) else {
             return "digests that were not asked for, or none"
         }
-        // A file of fewer pages by now is a failure, and has no receipt.
+        // If the file has fewer pages by now, the worker reports a failure and no receipt.
         if case .page(let number) = input.pages, number >= receipt.pages {
             return "page \(number + 1) of a file of \(receipt.pages) pages"
         }
@@ -221,7 +221,7 @@ extension ProbeTask {
 }
 
 extension OutputReceipt {
-    /// What is wrong with it whatever was asked.
+    /// What is wrong with it, whatever the task was. Nil for nothing.
     package var objection: String? {
         if let objection = image.objection { return objection }
         guard (1...Most.bytes).contains(bytes) else { return "a file of \(bytes) bytes" }
@@ -294,7 +294,7 @@ extension TileTask {
 }
 
 extension AuditTask {
-    /// Nobody but the worker knows how wide the bands are.
+    /// Only the worker knows the width of the bands.
     fileprivate func objection(to receipt: AuditReceipt) -> String? {
         let rows = outputs.lazy.flatMap(\.bands).reduce(0) { $0 + $1.rows.count }
         return (rows...rows * Most.side).contains(receipt.pixels) ? nil : "an audit of \(receipt.pixels) pixels"
@@ -302,10 +302,10 @@ extension AuditTask {
 }
 
 extension ProbeReceipt {
-    /// Why outputs cannot be what was to become of the picture; nil where they can, and where the picture may have changed since
-    /// it was looked at.
+    /// Why outputs cannot be the result for the picture. Nil if they can, and also if the picture may have changed
+    /// since its probe.
     ///
-    /// - Parameter parts: which of the outputs were written.
+    /// - Parameter parts: The indices of the outputs that were written.
     package func objection(to receipts: [OutputReceipt], of source: FileFacts, parts: [Int]) -> String? {
         guard let stamp, stamp.modified != 0, stamp.isUntouched(since: source.stamp) else { return nil }
         for (part, receipt) in zip(parts, receipts) where outputs.indices.contains(part) {

@@ -2,10 +2,10 @@ package import Catalogs
 package import Geometry
 package import JobModel
 
-/// One attempt's orders for a worker: everything that it needs, and nothing of the job around it.
+/// The order for one attempt. It contains everything that the worker needs, and nothing else of the job.
 ///
-/// Paths are absolute. Files that a task writes have names of this attempt alone, so a late attempt can never touch
-/// what another one made.
+/// Paths are absolute. The names of the files that a task writes belong to this attempt alone, so a late attempt can
+/// never touch files of another.
 package enum TaskSpec: Hashable, Sendable, Codable {
     case probe(ProbeTask)
     case frame(FrameTask)
@@ -18,18 +18,18 @@ package enum TaskSpec: Hashable, Sendable, Codable {
     case compare(DigestTask)
 }
 
-/// How an input is opened; the same for every task that decodes it.
+/// How an input is opened. All tasks that decode an input have the same.
 package struct InputSpec: Hashable, Sendable, Codable {
-    /// For people, where ``bytes`` has what the file system knows.
+    /// For people. ``bytes`` has the exact path.
     package var path: String
-    /// The path, where it is not UTF-8.
+    /// The exact path, if it is not UTF-8.
     package let bytes: [UInt8]?
     package let maxPixels: Int
     package var color: ColorPolicy
-    /// Where a picture that must be turned upright is held when it is large; nil for the system's temporary folder.
+    /// The folder for a large picture that must be turned upright. Nil for the system's temporary folder.
     package let scratchFolder: String?
     package let pages: PageChoice
-    /// How many times smaller the decoder makes the picture, 1, 2, 4 or 8; nil for what suits all outputs.
+    /// The factor by which the decoder shrinks the picture: 1, 2, 4 or 8. Nil for the factor that suits all outputs.
     package let shrink: Int?
 
     package init(
@@ -46,9 +46,9 @@ package struct InputSpec: Hashable, Sendable, Codable {
     }
 }
 
-/// How one output of a frame is made.
+/// How one output of a frame is rendered.
 package struct OutputSpec: Hashable, Sendable, Codable {
-    /// Continues the task's chain.
+    /// The filters after the task's chain.
     package let chain: [FilterInvocation]
     /// The format's name in the catalog.
     package let format: String
@@ -60,23 +60,23 @@ package struct OutputSpec: Hashable, Sendable, Codable {
         self.save = save
     }
 
-    /// The same with other references to the pictures that its filters read.
+    /// The same output with other references to the pictures that its filters read.
     package func mappingPictures(_ transform: (PictureReference) -> PictureReference) -> OutputSpec {
         OutputSpec(chain: chain.map { $0.mappingPictures(transform) }, format: format, save: save)
     }
 }
 
-/// Reads a file's header and answers the chain's geometry questions about it. Decodes no pixel.
+/// Reads a file's header and computes the chain's geometry for it. Decodes no pixel.
 package struct ProbeTask: Hashable, Sendable, Codable {
     package var input: InputSpec
     package let chain: [FilterInvocation]
     package let outputs: [OutputSpec]
     package let tile: TileSize
-    /// What one tile with its halo may take, in bytes.
+    /// The largest number of bytes for one tile with its halo.
     package let tileMemory: Int
-    /// What the rows of a frame that streams may take, in bytes.
+    /// The largest number of bytes for the rows of a frame that streams.
     package let frameMemory: Int
-    /// Whether the input's bytes are read and digested, together with the chain and each output's options.
+    /// Whether the input's bytes are digested, together with the chain and each output's options.
     package let digestsContent: Bool
 
     package init(
@@ -97,10 +97,10 @@ package struct ProbeTask: Hashable, Sendable, Codable {
 package struct FrameTask: Hashable, Sendable, Codable {
     package struct Output: Hashable, Sendable, Codable {
         package let spec: OutputSpec
-        /// Nil when it is not to be written this time. (It is named here nonetheless: how an input is decoded depends on
-        /// all outputs, and must not depend on which of them are missing.)
+        /// Nil if the output is not written this time. It is listed nonetheless, because the decoding of an input
+        /// depends on all outputs and must not depend on which of them are missing.
         package let temporaryPath: String?
-        /// The last part of its final path: what is in a folder is named after it.
+        /// The last part of its final path. Files in a folder output are named after it.
         package let name: String
 
         package init(_ spec: OutputSpec, temporaryPath: String?, name: String) {
@@ -113,11 +113,11 @@ package struct FrameTask: Hashable, Sendable, Codable {
     package var input: InputSpec
     package let chain: [FilterInvocation]
     package let outputs: [Output]
-    /// What one tile of a frame that is held may take while it is rendered, in bytes.
+    /// The largest number of bytes for one tile of a frame that is held.
     package let tileMemory: Int
-    /// What the rows of a frame that streams may take, in bytes.
+    /// The largest number of bytes for the rows of a frame that streams.
     package let frameMemory: Int
-    /// Whether each output is synced when it is written. Else whoever publishes it has the file system synced first.
+    /// Whether each output is synced when it is written. Otherwise the publisher syncs the file system first.
     package let syncs: Bool
 
     package init(
@@ -137,12 +137,12 @@ package struct FrameTask: Hashable, Sendable, Codable {
 package struct CanvasTask: Hashable, Sendable, Codable {
     package var input: InputSpec
     package let chain: [FilterInvocation]
-    /// What the canvas is rendered into in the end: it may need other colours than the input has.
+    /// The output that the canvas is rendered into. It may need other colours than the input has.
     package let output: OutputSpec
     package let canvasPath: String
-    /// Where the input's metadata goes, for the stitch.
+    /// The path for the input's metadata, which the stitch needs.
     package let metadataPath: String
-    /// What the probe found: the tiles were planned for it.
+    /// The facts that the probe found. The tiles were planned for them.
     package let expected: ImageFacts
 
     package init(
@@ -188,9 +188,9 @@ package struct StitchTask: Hashable, Sendable, Codable {
     package let name: String
     /// As in ``FrameTask``.
     package let syncs: Bool
-    /// How many times smaller the canvas was decoded.
+    /// The factor by which the canvas was shrunk at decoding.
     package let shrink: Int
-    /// How many there are, one below the other.
+    /// The number of frames, one below the other.
     package let frames: Int
 
     package init(
@@ -216,7 +216,7 @@ package struct StitchTask: Hashable, Sendable, Codable {
 
 /// Renders a sample of a frame's bands again, over tile borders shifted across the seams, and compares every byte.
 package struct AuditTask: Hashable, Sendable, Codable {
-    /// Where the pixels come from: the input, decoded afresh, or the canvas that the tiles were rendered from.
+    /// The source of the pixels: the input, decoded again, or the canvas of the tiles.
     package enum Source: Hashable, Sendable, Codable {
         case input(InputSpec)
         case canvas(CanvasReference)
@@ -224,7 +224,7 @@ package struct AuditTask: Hashable, Sendable, Codable {
 
     package struct Output: Hashable, Sendable, Codable {
         package let spec: OutputSpec
-        /// The bands to render again, each with the digest that its first rendering had.
+        /// The bands that are rendered again, with the digests of their first rendering.
         package let bands: [BandReceipt]
 
         package init(_ spec: OutputSpec, bands: [BandReceipt]) {
@@ -236,11 +236,11 @@ package struct AuditTask: Hashable, Sendable, Codable {
     package let source: Source
     package let chain: [FilterInvocation]
     package let outputs: [Output]
-    /// The tiles that were rendered of a canvas; the audit's borders run through their middles.
+    /// The tiles that were rendered of a canvas. The borders of the audit's tiles run through their middles.
     package let grid: TileGrid
-    /// What one tile of a frame that is held may take while it is rendered, in bytes.
+    /// The largest number of bytes for one tile of a frame that is held.
     package let tileMemory: Int
-    /// What the rows of a frame that streams may take, in bytes.
+    /// The largest number of bytes for the rows of a frame that streams.
     package let frameMemory: Int
 
     package init(
@@ -256,8 +256,8 @@ package struct AuditTask: Hashable, Sendable, Codable {
     }
 }
 
-/// Decodes written files and compares them with their receipts: every pixel when the format keeps them, size and
-/// channels otherwise.
+/// Decodes written files and compares them with their receipts: every pixel if the format keeps them, otherwise size
+/// and channels.
 package struct CheckTask: Hashable, Sendable, Codable {
     package struct Output: Hashable, Sendable, Codable {
         package let spec: OutputSpec
@@ -274,4 +274,74 @@ package struct CheckTask: Hashable, Sendable, Codable {
     package init(outputs: [Output]) {
         self.outputs = outputs
     }
+}
+
+/// A finished canvas: its path, and the layout of its bytes.
+package struct CanvasReference: Hashable, Sendable, Codable {
+    package let path: String
+    package let rect: PixelRect
+    package let layout: PixelLayout
+    package let format: SampleFormat
+    /// The part of the chain's first filter that the decoder has done. Nil for nothing.
+    package let shrinking: Shrinking?
+    /// The digest of the file beside it with its cells' digests. Nil for a tile, whose receipt has its own digest.
+    package let cells: Digest?
+    /// The frame of the input's animation that it holds, from 0. Nil if the input is no animation.
+    package let frame: Int?
+
+    package init(
+        path: String, rect: PixelRect, layout: PixelLayout, format: SampleFormat, shrinking: Shrinking? = nil,
+        cells: Digest? = nil, frame: Int? = nil
+    ) {
+        self.frame = frame
+        self.cells = cells
+        self.path = path
+        self.rect = rect
+        self.layout = layout
+        self.format = format
+        self.shrinking = shrinking
+    }
+}
+
+/// The reduction of a picture at decoding.
+package struct Shrinking: Hashable, Sendable, Codable {
+    /// 2, 4 or 8.
+    package let factor: Int
+    /// The size of the picture in its file, upright.
+    package let width: Int
+    package let height: Int
+
+    package init(factor: Int, width: Int, height: Int) {
+        self.factor = factor
+        self.width = width
+        self.height = height
+    }
+}
+
+/// Reads files completely, to find out whether they have changed.
+package struct DigestTask: Hashable, Sendable, Codable {
+    package struct File: Hashable, Sendable, Codable {
+        package let path: String
+        /// As in ``InputSpec``.
+        package let bytes: [UInt8]?
+
+        package init(path: String, bytes: [UInt8]? = nil) {
+            self.path = path
+            self.bytes = bytes
+        }
+
+        /// Two files are the same if the bytes of their names are.
+        package static func == (a: File, b: File) -> Bool {
+            PathKey(a.path) == PathKey(b.path) && a.bytes == b.bytes
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(PathKey(path))
+            hasher.combine(bytes)
+        }
+    }
+
+    package let files: [File]
+
+    package init(files: [File]) { self.files = files }
 }

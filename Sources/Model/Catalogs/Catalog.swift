@@ -1,5 +1,5 @@
-/// All that an installation's workers offer. `penumbra-worker describe` prints one; the coordinator and the manifest
-/// reader know filters and formats only through it.
+/// Everything that an installation's workers offer. `penumbra-worker describe` prints it. The coordinator and the
+/// manifest reader know filters and formats only through it.
 public struct Catalog: Hashable, Sendable, Codable {
     /// Versions of the parts that make pixels and files, by name: `penumbra`, `libvips`, …
     public let versions: [String: String]
@@ -9,7 +9,7 @@ public struct Catalog: Hashable, Sendable, Codable {
     public let formats: [FormatDescriptor]
     /// Plugins that could not be loaded, one sentence each. The rest works.
     public let pluginProblems: [String]
-    /// Plugins that may not be opened, for want of a pin.
+    /// Plugins that may not be opened, because they have no pin.
     public let unpinnedPlugins: [UnpinnedPlugin]
 
     public init(
@@ -29,7 +29,7 @@ public struct Catalog: Hashable, Sendable, Codable {
         return filters.flatMap(\.parameters).filter { $0.isShared && seen.insert($0.name).inserted }
     }
 
-    /// The same, but that shared parameters fall back to what `shared` says of them.
+    /// The catalog with other fallbacks for shared parameters.
     public func sharing(_ shared: [String: ParameterValue]) -> Catalog {
         Catalog(
             versions: versions, filters: filters.map { $0.sharing(shared) }, formats: formats,
@@ -49,5 +49,33 @@ public struct Catalog: Hashable, Sendable, Codable {
     public func format(forExtension ext: String) -> FormatDescriptor? {
         let lower = ext.lowercased()
         return formats.first { $0.extensions.contains(lower) }
+    }
+}
+
+/// A plugin's library without a pin. It is not used if only pinned ones are allowed.
+public struct UnpinnedPlugin: Hashable, Sendable, Codable {
+    public let path: String
+    /// The digest of the file, in hexadecimal digits.
+    public let sha256: String
+
+    public init(path: String, sha256: String) {
+        self.path = path
+        self.sha256 = sha256
+    }
+
+    /// `libHalftone.so`
+    private var file: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// `Halftone`, of `libHalftone.so`.
+    public var libraryName: String { String(file.dropFirst(3).dropLast(3)) }
+
+    /// The entry of 'plugin_pins' that would allow it.
+    public var pin: String { "{file: \(file), sha256: \(sha256)}" }
+}
+
+extension UnpinnedPlugin: CustomStringConvertible {
+    /// One sentence.
+    public var description: String {
+        "plugin \(path) has no pin, and 'plugins: pinned-only' refuses those; to use it, add '\(pin)' to 'plugin_pins'"
     }
 }

@@ -6,13 +6,13 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
         case point
         /// A neighbourhood.
         case area
-        /// Pixels move: sizes, places or both change.
+        /// Pixels move: sizes, positions or both change.
         case geometry
-        /// One picture becomes several frames. Such a filter stands under `animate:`, and in no chain of its own.
+        /// One picture becomes several frames. Such a filter stands under `animate:`, and in no other chain.
         case animation
     }
 
-    /// Where the filter's code lives.
+    /// Where the filter's code is.
     public enum Origin: Hashable, Sendable, Codable {
         case builtIn
         case plugin(path: String)
@@ -41,7 +41,7 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
         self.origin = origin
     }
 
-    /// The same, but that shared parameters fall back to what `shared` says of them.
+    /// The filter with other fallbacks for shared parameters.
     func sharing(_ shared: [String: ParameterValue]) -> FilterDescriptor {
         FilterDescriptor(
             name: name, kind: kind, summary: summary, renderingVersion: renderingVersion,
@@ -50,7 +50,7 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
             }, rules: rules, origin: origin)
     }
 
-    /// What the parameters that `given` lacks fall back to, but for those that a given one takes the place of.
+    /// The fallbacks of the parameters that `given` lacks, except for parameters that a given one replaces.
     public func fallbacks(beside given: [String: ParameterValue]) -> [String: ParameterValue] {
         var fallbacks: [String: ParameterValue] = [:]
         for parameter in parameters where given[parameter.name] == nil {

@@ -1,6 +1,6 @@
 /// What an image file format can hold, and what a manifest may ask of it under `save:`.
 public struct FormatDescriptor: Hashable, Sendable, Codable {
-    /// Whether a file's rows come in order while it is decoded, so that memory does not grow with the picture.
+    /// Whether a decoder gives a file's rows in order, so that memory does not grow with the picture.
     public enum Streaming: String, Hashable, Sendable, Codable {
         case yes
         case unlessInterlaced = "unless interlaced"
@@ -9,19 +9,19 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
 
     /// `jpeg`, `png`, …
     public let name: String
-    /// Lower case, without the dot; the first one is the usual one.
+    /// In lower case, without the dot. The first one is the usual one.
     public let extensions: [String]
     public let canRead: Bool
     public let canWrite: Bool
     public let streams: Streaming
-    /// The sample formats that can be written; others are converted to the widest of these.
+    /// The sample formats that can be written. Others are converted to the widest of these.
     public let sampleFormats: [SampleFormat]
     public let holdsAlpha: Bool
-    /// Of a file that can hold an animation: the times of its frames are multiples of so many milliseconds.
+    /// The unit of the times of an animation's frames, in milliseconds. Nil if the format holds no animations.
     public let frameTime: Int?
-    /// True when an output is a folder: at a path without the extension, with a file of that name in it.
+    /// True if an output is a folder. Its path has no extension, and it contains a file of that name.
     public let isFolder: Bool
-    /// True when writing and reading gives the same samples with `options`' fallbacks.
+    /// True if writing and reading gives the same samples with the fallbacks of `options`.
     public let isLossless: Bool
     /// The largest width and height that can be written.
     public let largestSide: Int
@@ -46,6 +46,18 @@ public struct FormatDescriptor: Hashable, Sendable, Codable {
         self.largestSide = largestSide
         self.options = options
     }
-    /// True when a file can hold an animation of several frames.
+    /// True if a file can hold an animation of several frames.
     public var holdsAnimation: Bool { frameTime != nil }
+}
+
+/// A property of a picture's file that its pixels, as filters get them, do not have.
+package enum DecodingLoss: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The file is in CMYK, the pixels are in sRGB.
+    case cmyk
+    /// The file is in Lab, the pixels are in RGB.
+    case lab
+    /// The samples have 64 bits, of which 32 are kept.
+    case doubles
+    /// The file contains further pictures that are no previews, such as a gain map, a depth map or a second eye.
+    case furtherPictures
 }

@@ -1,4 +1,4 @@
-/// What values a parameter takes. The manifest reader types and checks a value by this alone.
+/// The values that a parameter takes. The manifest reader needs nothing else to type and check a value.
 public enum ParameterKind: Hashable, Sendable, Codable {
     case number(minimum: Double, maximum: Double)
     /// A number for both axes, or `{x, y}`.
@@ -13,13 +13,13 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case text
     /// `{x, y, width, height, corner_radius}`, each in px or %.
     case region
-    /// A place in pixels or percent: `12`, `12px`, `-10%`.
+    /// A position in pixels or percent: `12`, `12px`, `-10%`.
     case length(within: LengthLimit = .widest)
     /// A length that cannot be negative.
     case distance
-    /// At least two places, each `{x, y}` in px or %.
+    /// At least two points, each `{x, y}` in px or %.
     case path
-    /// `{name: number, …}`: some numbers that belong together, each in its own range.
+    /// `{name: number, …}`: numbers that belong together, each with its own range.
     case numbers([NamedRange])
     /// See ``SizeWish``.
     case size
@@ -27,7 +27,7 @@ public enum ParameterKind: Hashable, Sendable, Codable {
     case color
     /// The path of a picture, from the manifest's folder. Plugins cannot have one.
     case picture
-    /// Likewise, of a picture that is seen in the output: all that such a filter works on is sRGB.
+    /// The path of a picture that is visible in the output. Everything that such a filter works on is sRGB.
     case layer
 }
 
@@ -36,7 +36,7 @@ public struct NamedRange: Hashable, Sendable, Codable {
     public let name: String
     public let minimum: Double
     public let maximum: Double
-    /// What is used when it is not given; nil when it must be.
+    /// The value if it is not given. Nil if it must be given.
     public let fallback: Double?
 
     public init(_ name: String, _ range: ClosedRange<Double>, fallback: Double? = nil) {
@@ -47,7 +47,7 @@ public struct NamedRange: Hashable, Sendable, Codable {
     }
 }
 
-/// How far a length may lead, either way.
+/// The largest absolute value of a length.
 public struct LengthLimit: Hashable, Sendable, Codable {
     public let pixels: Double
     public let percent: Double
@@ -63,7 +63,7 @@ public struct LengthLimit: Hashable, Sendable, Codable {
 
 /// One parameter of a filter, or one option of an output format.
 public struct ParameterDescriptor: Hashable, Sendable, Codable {
-    /// Another key for the same parameter; its value is multiplied by `scale` to give the parameter's own.
+    /// Another key for the same parameter. Its value is multiplied by `scale`.
     public struct Synonym: Hashable, Sendable, Codable {
         public let name: String
         public let scale: Double
@@ -76,13 +76,13 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
 
     public let name: String
     public let kind: ParameterKind
-    /// What is used when the manifest does not say; nil when the parameter may simply be absent.
+    /// The value if the manifest gives none. Nil if the parameter may be absent.
     public let fallback: ParameterValue?
-    /// A value as one would write it, when a manifest has to give one.
+    /// An example value, for parameters that a manifest must give.
     public let requiredLike: String?
-    /// Whether a job can say it for all its filters, by a key of its own with this name, and a setting for all jobs.
+    /// Whether a job can set it for all its filters by a key of this name, and a setting for all jobs.
     public let isShared: Bool
-    /// As printed after a value: `px`, `°`, `%`; empty when the value has none.
+    /// The unit after a printed value: `px`, `°`, `%`. Empty if the value has none.
     public let unit: String
     /// One line, without a full stop.
     public let summary: String
@@ -102,7 +102,7 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
         self.isShared = isShared
     }
 
-    /// The same with another fallback.
+    /// The parameter with another fallback.
     func fallingBack(to fallback: ParameterValue) -> ParameterDescriptor {
         ParameterDescriptor(
             name, kind, fallback: fallback, unit: unit, summary: summary, synonyms: synonyms,
@@ -111,14 +111,14 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
     }
 }
 
-/// A rule between two parameters of one filter, kept as data so that the manifest reader can hold it.
+/// A rule between two parameters of one filter. It is data, so that the manifest reader can apply it.
 public enum ParameterRule: Hashable, Sendable, Codable {
-    /// When `parameter` is the word `value`, `other` takes `required` if the manifest is silent, and nothing else.
+    /// If `parameter` is the word `value`, then `other` must be `required`, which is also its fallback.
     case implies(parameter: String, value: String, other: String, required: String)
-    /// When `parameter` is the word `value`, `other` must be absent.
+    /// If `parameter` is the word `value`, `other` must be absent.
     case excludes(parameter: String, value: String, other: String)
-    /// When `parameter` is given, all of `others` must be absent, and their fallbacks are not filled in.
+    /// If `parameter` is given, all of `others` must be absent, and their fallbacks are not filled in.
     case replaces(parameter: String, others: [String])
-    /// `parameter` has an effect only where `other` is no word, or one of `words`; none are with no word.
+    /// `parameter` has an effect only if `other` is no word, or one of `words`. If `words` is empty, no word qualifies.
     case needs(parameter: String, other: String, words: [String])
 }

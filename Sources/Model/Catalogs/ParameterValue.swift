@@ -30,7 +30,7 @@ public struct Region: Hashable, Sendable, Codable {
 }
 
 /// A point that a manifest names: `{x: 10%, y: 24}`.
-public struct Place: Hashable, Sendable, Codable {
+public struct Point: Hashable, Sendable, Codable {
     public let x: Length
     public let y: Length
 
@@ -44,7 +44,7 @@ public struct Place: Hashable, Sendable, Codable {
 public struct PictureReference: Hashable, Sendable, Codable {
     /// Absolute.
     public let path: String
-    /// The digest of its bytes, as 32 hexadecimal digits; nil before it was read.
+    /// The digest of its bytes, as 32 hexadecimal digits. Nil before it was read.
     public let digest: String?
 
     public init(path: String, digest: String? = nil) {
@@ -52,26 +52,26 @@ public struct PictureReference: Hashable, Sendable, Codable {
         self.digest = digest
     }
 
-    /// Whether two references lead to the same bytes, wherever they lie; to the same file where bytes are not known.
+    /// Whether two references have the same bytes, wherever the files are. Compares paths if the bytes are unknown.
     public func hasContent(of other: PictureReference) -> Bool {
         guard let digest, let otherDigest = other.digest else { return path == other.path }
         return digest == otherDigest
     }
 }
 
-/// What a manifest gave for one parameter, after its schema gave it a type.
+/// The value of one parameter in a manifest, after its schema gave it a type.
 public enum ParameterValue: Hashable, Sendable, Codable {
     case number(Double)
     case pair(x: Double, y: Double)
     case integer(Int)
     case boolean(Bool)
-    /// A choice, or one of the words that a number's place also takes (`samples: continuous`).
+    /// A choice, or a word that a number's parameter also takes (`samples: continuous`).
     case word(String)
     case text(String)
     case region(Region)
     case length(Length)
-    case path([Place])
-    /// Each by its name, none missing.
+    case path([Point])
+    /// All numbers by their names.
     case numbers([String: Double])
     case size(SizeWish)
     /// Red, green, blue and alpha, each 0–255.

@@ -16,7 +16,7 @@ public enum SampleFormat: String, Hashable, Sendable, Codable, CaseIterable {
     }
 }
 
-/// Which samples a pixel has, interleaved in this order. Alpha is always the last one and never premultiplied.
+/// The samples of a pixel, interleaved in this order. Alpha is always the last one and never premultiplied.
 public enum PixelLayout: String, Hashable, Sendable, Codable, CaseIterable {
     case gray
     case grayAlpha

@@ -10,7 +10,7 @@ public enum SizeWish: Hashable, Sendable, Codable {
     public static let largestSide = 1_000_000
     public static let largestPercent = 10_000.0
 
-    /// Nil for any other text, and for sides or percents that are 0 or beyond the largest.
+    /// Nil for any other text, and for sides or percents that are 0 or too large.
     public init?(_ text: String) {
         if text.hasSuffix("%") {
             let digits = text.dropLast()

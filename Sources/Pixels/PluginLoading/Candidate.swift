@@ -7,13 +7,13 @@ struct Candidate {
     let path: String
     /// True when it lies in a folder that nobody named.
     let isImplicit: Bool
-    /// As ``PluginFolder/isStrange``.
-    let isStrange: Bool
+    /// As ``PluginFolder/isForeign``.
+    let isForeign: Bool
     /// What the system's loader opens; ``path`` is what messages say.
     var openName: String
 
-    init(path: String, isImplicit: Bool = false, isStrange: Bool = false) {
-        self.isStrange = isStrange
+    init(path: String, isImplicit: Bool = false, isForeign: Bool = false) {
+        self.isForeign = isForeign
         self.path = path
         self.isImplicit = isImplicit
         openName = path
@@ -27,7 +27,7 @@ struct Candidate {
     /// All is asked that can be asked without opening the library. Throws when it may not be opened.
     func permission(by policy: PluginPolicy) throws(PluginProblem) -> Permission {
         try PluginFolder.checkIsFile(path)
-        try PluginFolder.checkOwnership(ofLibrary: path, isStrange: isStrange)
+        try PluginFolder.checkOwnership(ofLibrary: path, isForeign: isForeign)
         switch try policy.permission(for: path) {
         case .unpinned:
             return .given(self)

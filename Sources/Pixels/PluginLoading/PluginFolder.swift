@@ -8,12 +8,12 @@ package struct PluginFolder: Hashable, Sendable {
     /// plugins, and neither is worth a word.
     package let isImplicit: Bool
     /// True when a file named it that somebody else may have written, and no setting of this user.
-    package let isStrange: Bool
+    package let isForeign: Bool
 
-    package init(_ path: String, isImplicit: Bool = false, isStrange: Bool = false) {
+    package init(_ path: String, isImplicit: Bool = false, isForeign: Bool = false) {
         self.path = path
         self.isImplicit = isImplicit
-        self.isStrange = isStrange
+        self.isForeign = isForeign
     }
 
     /// The paths of the files named lib….so, sorted.
@@ -25,19 +25,19 @@ package struct PluginFolder: Hashable, Sendable {
         }
         let libraries = names.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted().map { "\(path)/\($0)" }
             .filter { !isImplicit || Self.namesEntry($0) }
-        if !libraries.isEmpty { try Self.checkOwnership(of: path, isStrange: isStrange) }
+        if !libraries.isEmpty { try Self.checkOwnership(of: path, isForeign: isForeign) }
         return libraries
     }
 
     /// Code that any user could have put there is not run in the name of this one.
     ///
-    /// - Parameter isStrange: nor code of another user.
-    static func checkOwnership(of path: String, isStrange: Bool) throws(PluginProblem) {
+    /// - Parameter isForeign: Whether libraries of other users are refused, too.
+    static func checkOwnership(of path: String, isForeign: Bool) throws(PluginProblem) {
         let status = try status(of: path)
         guard status.st_mode & S_IWOTH == 0 else {
             throw PluginProblem("may be written by every user, so it is not used; run chmod o-w on it")
         }
-        guard !isStrange || isOwn(status) else {
+        guard !isForeign || isOwn(status) else {
             throw PluginProblem(
                 "belongs to another user (uid \(status.st_uid)), and only a shard names it, so it is not used; name its "
                     + "folder in this machine's settings if it is to be")
@@ -47,8 +47,8 @@ package struct PluginFolder: Hashable, Sendable {
     private static func isOwn(_ status: stat) -> Bool { status.st_uid == geteuid() || status.st_uid == 0 }
 
     /// The same for a library, and for the folder that it really lies in when its path is a link.
-    static func checkOwnership(ofLibrary path: String, isStrange: Bool) throws(PluginProblem) {
-        try checkOwnership(of: path, isStrange: isStrange)
+    static func checkOwnership(ofLibrary path: String, isForeign: Bool) throws(PluginProblem) {
+        try checkOwnership(of: path, isForeign: isForeign)
         guard let real = realpath(path, nil) else { return }
         defer { free(real) }
         let folder = String(cString: real).split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
@@ -57,7 +57,7 @@ package struct PluginFolder: Hashable, Sendable {
             throw PluginProblem(
                 "lies in \(folder), which every user may write to, so it is not used; run chmod o-w on that folder")
         }
-        guard !isStrange || isOwn(status) else {
+        guard !isForeign || isOwn(status) else {
             throw PluginProblem(
                 "lies in \(folder), which belongs to another user (uid \(status.st_uid)), so it is not used")
         }

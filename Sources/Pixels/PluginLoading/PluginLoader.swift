@@ -53,7 +53,7 @@ package struct PluginLoader {
         for folder in folders {
             do {
                 found.candidates += try folder.libraries().map {
-                    Candidate(path: $0, isImplicit: folder.isImplicit, isStrange: folder.isStrange)
+                    Candidate(path: $0, isImplicit: folder.isImplicit, isForeign: folder.isForeign)
                 }
             } catch {
                 found.problems.append("plugin folder \(folder.path) \(error)")

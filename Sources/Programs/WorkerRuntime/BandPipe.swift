@@ -2,24 +2,24 @@ import Foundation
 import Raster
 import WorkerProtocol
 
-/// Hands bands from the thread that makes them to the one that needs them, a few waiting at most.
+/// Passes bands from the thread that renders them to the thread that needs them. Only a few wait at a time.
 final class BandPipe: @unchecked Sendable {
     // Sendable: everything that changes is touched only while `condition` is locked.
     private let condition = NSCondition()
     private let capacity: Int
     private var waiting: [AnyRaster] = []
-    /// How the making ended.
+    /// The result of the rendering thread.
     private var end: Result<Void, any Error>?
     private var isClosed = false
 
-    /// Thrown to the maker when nobody wants more.
+    /// Thrown to the rendering thread when no more bands are needed.
     struct Closed: Error {}
 
     init(capacity: Int) {
         self.capacity = capacity
     }
 
-    /// Waits until there is room.
+    /// Waits for space in the pipe.
     func push(_ band: AnyRaster) throws(Closed) {
         condition.lock()
         defer { condition.unlock() }
@@ -29,7 +29,7 @@ final class BandPipe: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// No more bands will come. Those that wait are still given out before an error is thrown.
+    /// Marks the end of the bands. Waiting bands are still given out before an error is thrown.
     func finish(_ result: Result<Void, any Error>) {
         condition.lock()
         defer { condition.unlock() }
@@ -37,7 +37,7 @@ final class BandPipe: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Waits for the next band; nil behind the last one. Throws what ended the making.
+    /// Waits for the next band. Nil behind the last one. Throws the rendering thread's error.
     func pull() throws -> AnyRaster? {
         condition.lock()
         defer { condition.unlock() }
@@ -51,7 +51,7 @@ final class BandPipe: @unchecked Sendable {
         return nil
     }
 
-    /// Wakes both sides for good.
+    /// Wakes both sides. Later calls fail.
     func close() {
         condition.lock()
         defer { condition.unlock() }
@@ -60,7 +60,7 @@ final class BandPipe: @unchecked Sendable {
         condition.broadcast()
     }
 
-    /// Waits until the making has ended, whatever came of it.
+    /// Waits until the rendering thread has ended, whatever its result is.
     func waitForEnd() {
         condition.lock()
         defer { condition.unlock() }
@@ -69,22 +69,22 @@ final class BandPipe: @unchecked Sendable {
 }
 
 extension BandPipe {
-    /// What one thread hands to another. Its proof is where it is used: the one that made it leaves it alone until the
+    /// A value that one thread passes to another. The caller guarantees that it does not touch the value before the
     /// thread has ended.
     private struct Handed<Value>: @unchecked Sendable {
         // Sendable: used by one thread at a time, see ``start(_:)``.
         let value: Value
     }
 
-    /// Makes bands on a thread of its own.
+    /// Renders bands on a thread of its own.
     ///
-    /// - Parameter make: may use what the caller holds, since the caller does not touch it before ``waitForEnd()`` has
-    ///   returned.
+    /// - Parameter make: It may use the caller's values, because the caller does not touch them before ``waitForEnd()``
+    ///   has returned.
     func start(_ make: @escaping (BandPipe) throws -> Void) {
         Self.start([self]) { [self] in try make(self) }
     }
 
-    /// Makes the bands of several pipes on one thread. Where no thread can be had, the pipes end with that error.
+    /// Renders the bands of several pipes on one thread. If no thread can be started, the pipes end with that error.
     static func start(_ pipes: [BandPipe], _ make: @escaping () throws -> Void) {
         let handed = Handed(value: make)
         do throws(Shortage) {
@@ -97,13 +97,13 @@ extension BandPipe {
         }
     }
 
-    /// Runs `body` for each number below `count`, the first on this thread and every other one on its own, and waits for
-    /// all of them.
+    /// Runs `body` for each number below `count`: the first on this thread, and each of the others on a thread of its
+    /// own. Waits for all.
     ///
     /// - Parameters:
-    ///   - body: may use what the caller holds, each number other things than the others.
-    ///   - abandon: is called at the first failure; lets the others end soon.
-    /// - Throws: the first failure that is neither ``Closed`` nor a cancellation.
+    ///   - body: It may use the caller's values, but different ones for each number.
+    ///   - abandon: Called at the first failure, so that the others end soon.
+    /// - Throws: The first failure that is neither ``Closed`` nor a cancellation.
     static func together<Value>(
         _ count: Int, _ body: @escaping (Int) throws -> Value, abandon: @escaping () -> Void
     ) throws -> [Value] {
@@ -130,7 +130,7 @@ extension BandPipe {
         return try results.all()
     }
 
-    /// What several threads bring together.
+    /// Collects the results of several threads.
     private final class Results<Value>: @unchecked Sendable {
         // Sendable: everything that changes is touched only while `condition` is locked.
         private let condition = NSCondition()
@@ -146,7 +146,7 @@ extension BandPipe {
             condition.broadcast()
         }
 
-        /// Waits for all.
+        /// Waits for all results.
         func all() throws -> [Value] {
             condition.lock()
             defer { condition.unlock() }

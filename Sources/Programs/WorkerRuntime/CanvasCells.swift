@@ -7,18 +7,18 @@ import Raster
 import Rendering
 import WorkerProtocol
 
-/// The digests of a canvas's cells of 256 × 256 pixels, row by row, as they were when it was filled. They are kept in a
-/// file beside it, with the profile that says what the pixels mean. Its own digest is in the canvas's receipt: disks and memory lie
-/// at times.
+/// The digests of a canvas's cells of 256 × 256 pixels, row by row, from the time when it was filled. A file beside the
+/// canvas stores them, together with the colour profile of the pixels. The canvas's receipt has the digest of that
+/// file, because disks and memory can be faulty.
 struct CanvasCells: Sendable {
     static let size = BandReceipt.height
 
     private let rect: PixelRect
     private var digests: [Digest] = []
-    /// Of the pixels; empty where they have none.
+    /// The profile of the pixels. Empty if they have none.
     let profile: [UInt8]
 
-    /// - Parameter rect: of the canvas.
+    /// - Parameter rect: The canvas's rectangle.
     init(of rect: PixelRect, profile: [UInt8]) {
         self.rect = rect
         self.profile = profile
@@ -30,7 +30,7 @@ struct CanvasCells: Sendable {
 
     private static func columns(of rect: PixelRect) -> Int { (rect.width + size - 1) / size }
 
-    /// - Parameter band: the next rows, as wide as the canvas; ``size`` of them but for the last ones.
+    /// - Parameter band: The next ``size`` rows, as wide as the canvas. The last band may have fewer.
     mutating func append(_ band: AnyRaster) {
         for column in 0..<columns {
             let left = rect.x + column * Self.size
@@ -45,18 +45,18 @@ struct CanvasCells: Sendable {
         } + profile
     }
 
-    /// - Returns: the digest of the file.
+    /// - Returns: The digest of the file.
     func save(beside canvas: String) throws -> Digest {
         let bytes = bytes
         do {
             try Data(bytes).write(to: URL(filePath: Self.path(of: canvas)))
         } catch {
-            throw TaskFailure(.place, "\(Self.path(of: canvas)): the canvas's digests cannot be kept: \(error)")
+            throw TaskFailure(.storage, "\(Self.path(of: canvas)): the canvas's digests cannot be kept: \(error)")
         }
         return Digest(of: bytes.span.bytes)
     }
 
-    /// - Parameter expected: the digest of the file.
+    /// - Parameter expected: The digest of the file.
     init(of rect: PixelRect, beside canvas: String, expected: Digest) throws(TaskFailure) {
         let path = Self.path(of: canvas)
         guard let bytes = (try? Data(contentsOf: URL(filePath: path))).map(Array.init),
@@ -69,7 +69,7 @@ struct CanvasCells: Sendable {
         digests = stride(from: 0, to: length - 15, by: 16).map { Digest(high: word($0), low: word($0 + 8)) }
     }
 
-    /// The cells that a part of the canvas lies in, as one rectangle.
+    /// The cells that contain a part of the canvas, as one rectangle.
     func cells(around part: PixelRect) -> PixelRect {
         func down(_ value: Int, _ origin: Int) -> Int { origin + (value - origin) / Self.size * Self.size }
         func up(_ value: Int, _ origin: Int) -> Int { down(value + Self.size - 1, origin) }
@@ -78,15 +78,15 @@ struct CanvasCells: Sendable {
             rows: down(part.y, rect.y)..<min(up(part.bottom, rect.y), rect.bottom))
     }
 
-    /// - Parameter pixels: whole cells.
+    /// - Parameter pixels: Whole cells.
     func check(_ pixels: AnyRaster) throws(TaskFailure) {
         for top in stride(from: pixels.rect.y, to: pixels.rect.bottom, by: Self.size) {
             for left in stride(from: pixels.rect.x, to: pixels.rect.right, by: Self.size) {
                 let cell = PixelRect(
                     columns: left..<min(left + Self.size, rect.right), rows: top..<min(top + Self.size, rect.bottom))
-                let place = (top - rect.y) / Self.size * columns + (left - rect.x) / Self.size
-                guard place < digests.count,
-                    pixels.cropped(to: cell).withBytes({ Digest(of: $0) }) == digests[place]
+                let index = (top - rect.y) / Self.size * columns + (left - rect.x) / Self.size
+                guard index < digests.count,
+                    pixels.cropped(to: cell).withBytes({ Digest(of: $0) }) == digests[index]
                 else {
                     throw TaskFailure(
                         .damagedCanvas, "the canvas does not hold the pixels that were decoded, at \(cell)")
@@ -96,7 +96,7 @@ struct CanvasCells: Sendable {
     }
 }
 
-/// A canvas whose pixels are compared with their digests whenever they are read.
+/// A canvas whose pixels are compared with their digests at every read.
 struct CheckedCanvas: PixelSource {
     private let canvas: Canvas
     private let cells: CanvasCells
@@ -112,7 +112,7 @@ struct CheckedCanvas: PixelSource {
     var rect: PixelRect { canvas.rect }
     var layout: PixelLayout { canvas.layout }
     var format: SampleFormat { canvas.format }
-    /// Empty where the pixels have none.
+    /// Empty if the pixels have none.
     var profile: [UInt8] { cells.profile }
 
     func read(_ part: PixelRect) throws -> AnyRaster {

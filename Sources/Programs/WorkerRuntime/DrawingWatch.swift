@@ -2,14 +2,14 @@ import ImageFiles
 import Synchronization
 import WorkerProtocol
 
-/// Ends a task whose picture takes too long to draw.
+/// Ends a task if its picture takes too long to draw.
 ///
-/// Nothing interrupts a drawing. So the task is answered from another thread, and this process asks to be replaced. It ends
-/// with the thread that still draws, as soon as the coordinator lets it go.
+/// Drawing cannot be interrupted. So another thread answers the task, and this process asks to be replaced. When the
+/// coordinator lets it go, it exits together with the thread that still draws.
 final class DrawingWatch: Sendable {
     private let channel: Channel
     private let drawing: DrawingTime
-    /// The task that nobody has answered yet.
+    /// The task that has no answer yet.
     private let open = Mutex<LeaseID?>(nil)
 
     init(_ channel: Channel, _ drawing: DrawingTime = .shared) { (self.channel, self.drawing) = (channel, drawing) }
@@ -21,14 +21,14 @@ final class DrawingWatch: Sendable {
 
     /// The task has an answer.
     ///
-    /// - Returns: false if it had one before. Then nobody wants another.
+    /// - Returns: False if it had one before. Then this one must not be sent.
     func end() -> Bool { open.withLock { $0.take() } != nil }
 
-    /// Looks once whether a picture takes too long. For a thread of its own, every second or so.
+    /// Checks once whether a picture takes too long. A thread calls it every second or so.
     ///
-    /// - Throws: where the coordinator is gone.
-    func look() throws {
-        // Asked while the task cannot end: what has drawn for too long is a picture of this one.
+    /// - Throws: If the coordinator is gone.
+    func check() throws {
+        // The lock keeps the task from ending here, so a late drawing belongs to this task.
         let late = open.withLock { lease -> (lease: LeaseID, error: ImageFileError)? in
             guard let error = drawing.overrun, let lease = lease.take() else { return nil }
             return (lease, error)

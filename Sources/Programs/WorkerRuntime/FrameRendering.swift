@@ -6,24 +6,24 @@ import Raster
 import Rendering
 import WorkerProtocol
 
-/// Brings an opened input's pixels to the encoders of its outputs, however the frame goes through the worker.
+/// Moves an opened input's pixels to the encoders of its outputs, by any route.
 struct FrameRendering {
     let input: OpenedInput
     let passage: RenderRoute
-    /// The branches that are rendered, by their places in the input.
+    /// The indices, in the input, of the branches that are rendered.
     let branches: [Int]
-    /// For tiles of a picture that is held, in bytes.
+    /// The bytes for tiles of a picture that is held.
     let tileMemory: Int
-    /// Told when an output has failed, so that plugins that work on the others can stop.
+    /// Cancelled when an output has failed, so that plugins that work on the others can stop.
     let cancellation: TaskCancellation
-    /// Lays the borders of bands and tiles elsewhere, for rendering again.
+    /// Whether the borders of bands and tiles are shifted, for a second rendering.
     var isShifted = false
 
     private var header: ImageHeader { input.decoder.header }
 
-    /// Calls `body` for each branch with its rows; for all at the same time when the rows stream.
+    /// Calls `body` for each branch with its rows. If the rows stream, it does so for all branches at the same time.
     ///
-    /// - Parameter conversion: from a chain's plan to what a branch's file holds.
+    /// - Parameter conversion: From a chain's plan to the samples of a branch's file.
     func callAsFunction<Value>(
         conversion: @escaping (OpenedInput.Branch, ChainPlan) throws -> OutputConversion,
         _ body: @escaping (OpenedInput.Branch, OutputRows, OutputConversion) throws -> Value
@@ -68,7 +68,7 @@ struct FrameRendering {
         }
     }
 
-    /// What the common chain gives, whole, for a branch that cannot begin before.
+    /// The whole result of the common chain, for a branch that cannot begin before.
     private func collect(_ frame: StreamedFrame, _ branch: Int) throws -> AnyRaster {
         let plan = passage.chainPlan
         var picture = AnyRaster(zeroed: plan.output, layout: plan.outputLayout, format: header.sampleFormat)
@@ -88,7 +88,7 @@ struct FrameRendering {
         return OutputRows(extent: plan.output, conversion: conversion, renderBand: tiles)
     }
 
-    /// Renders the row of tiles that holds a row.
+    /// Renders the row of tiles that contains a row.
     private func tiles(
         of picture: AnyRaster, _ chain: Chain, _ plan: ChainPlan
     ) -> (Int) throws -> AnyRaster {
@@ -103,7 +103,7 @@ struct FrameRendering {
 }
 
 extension FrameRendering {
-    /// The frames of an animation are decoded one after the other, and every branch renders each of them.
+    /// Decodes the frames of an animation one after the other. Every branch renders each of them.
     private func animated<Value>(
         _ conversion: @escaping (OpenedInput.Branch, ChainPlan) throws -> OutputConversion,
         _ body: @escaping (OpenedInput.Branch, OutputRows, OutputConversion) throws -> Value
@@ -143,7 +143,7 @@ extension FrameRendering {
                 render = tiles(of: picture, chain.rendering(frame: shown), plan)
             }
             let band = try render(plan.output.y + row % height)
-            // Damage in the last rows is known before the last of them is given out.
+            // Damage in the last rows is detected before the last of them is given out.
             if frame == frames - 1, band.rect.bottom == plan.output.bottom { while try pipe.pull() != nil {} }
             return band.translated(x: 0, y: frame * height - plan.output.y)
         }

@@ -1,21 +1,21 @@
 import Glibc
 
-/// Notices that this process keeps more memory than it may, as a leak in a plugin or a decoder makes it.
+/// Detects that this process holds more memory than it may, for example because a plugin or a decoder leaks.
 struct MemoryWatch: Sendable {
-    /// In bytes; nil where nobody set one.
+    /// In bytes. Nil for no limit.
     private let limit: Int?
 
-    /// What a worker takes for itself and for caches that are not a leak.
+    /// The memory that a worker needs for itself and for caches, without a leak.
     private static let least = 256_000_000
 
-    /// - Parameter variable: of the environment, as the coordinator sets it.
+    /// - Parameter variable: Reads a variable of the environment, which the coordinator sets.
     init(variable: (String) -> String?) {
         limit = variable("PENUMBRA_WORKER_MEMORY").flatMap { Int($0) }.map { max($0, Self.least) }
     }
 
-    /// True when a fresh process should take this one's place. Asked for between two tasks, when pixels have been freed.
+    /// True if a fresh process should replace this one. Asked between two tasks, when pixels have been freed.
     ///
-    /// - Parameter kept: bytes that are kept on purpose, for the next task.
+    /// - Parameter kept: Bytes that are kept on purpose for the next task.
     func isExceeded(beside kept: Int) -> Bool {
         guard let limit, let pages = Self.residentPages() else { return false }
         return pages * Int(getpagesize()) - kept > limit
@@ -33,11 +33,11 @@ struct MemoryWatch: Sendable {
     }
 }
 
-/// Notices that this process keeps files open that no task needs, as a leak in a plugin or a decoder makes it.
+/// Detects that this process keeps files open that no task needs, for example because a plugin or a decoder leaks.
 struct FileWatch: Sendable {
-    /// Before the first task.
+    /// The value before the first task.
     private let start = ProcessState.lowestFreeDescriptor
 
-    /// True when a fresh process should take this one's place. Asked for between two tasks, when files have been closed.
+    /// True if a fresh process should replace this one. Asked between two tasks, when files have been closed.
     var isExceeded: Bool { ProcessState.lowestFreeDescriptor - start > ProcessState.toleratedFiles }
 }

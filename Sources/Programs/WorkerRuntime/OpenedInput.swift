@@ -4,37 +4,37 @@ import JobModel
 import Rendering
 import WorkerProtocol
 
-/// An input as some outputs of a frame need it, and the chains that go over it, matched: what a decoder shrinks, the
-/// first filter need not.
+/// An input as some outputs of a frame need it, with the chains for it. If the decoder has shrunk the picture, the
+/// first filter is adapted.
 struct OpenedInput {
-    /// One of the outputs.
+    /// The chain of one output.
     struct Branch {
-        /// Its place among the frame's outputs.
+        /// The output's index in the frame.
         let index: Int
         let spec: OutputSpec
-        /// What comes after the common chain.
+        /// The filters after the common chain.
         let own: Chain
-        /// From the decoder to the encoder.
+        /// All filters from the decoder to the encoder.
         let whole: Chain
-        /// How many frames the input is read with.
+        /// The number of the input's frames.
         let inputFrames: Int
-        /// How many of them the output has, or the chain makes.
+        /// The number of the output's frames: the input's, or those that the chain makes.
         var frames: Int { inputFrames * whole.frames }
     }
 
     let decoder: ImageDecoder
-    /// What the branches have in common.
+    /// The filters that the branches share.
     let chain: Chain
     let shrinking: Shrinking?
-    /// Which frame of the input's animation is read alone, from 0; nil of anything else.
+    /// The frame of the input's animation that is read alone, from 0. Nil for anything else.
     let frame: Int?
     let branches: [Branch]
 }
 
 extension TaskRunner {
-    /// Opens the input of a task, once for each way of decoding that its outputs need: outputs that keep a profile and
-    /// those that lose it need other colours, only some hold animations, and only some are dithered. Nearly always that
-    /// is once for all.
+    /// Opens the input of a task, once for each way of decoding that its outputs need. Outputs that keep a profile need
+    /// other colours than those without. Only some outputs hold animations, and only some are dithered. Nearly always
+    /// one way suits all.
     func open(
         _ input: InputSpec, _ invocations: [FilterInvocation], for outputs: [OutputSpec]
     ) throws -> [OpenedInput] {
@@ -64,11 +64,11 @@ extension TaskRunner {
         }
     }
 
-    /// What outputs that share a decoder have in common.
+    /// The properties that outputs with the same decoder share.
     struct DecodingWay {
         let color: ColorPolicy
         let frames: Int
-        /// 8-bit samples become 16-bit ones.
+        /// Whether 8-bit samples become 16-bit ones.
         let isFine: Bool
         var outputs: [Int]
         var shrink = 1
@@ -81,10 +81,10 @@ extension TaskRunner {
         let wholes = try way.outputs.map { try chain(invocations + outputs[$0].chain, for: input) }
         let (width, height) = (decoder.header.width, decoder.header.height)
         var way = way
-        // The largest picture that any output needs serves all.
+        // The largest picture that any output needs is large enough for all.
         let suitable =
             decoder.header.canShrink ? wholes.map { $0.shrinkOnLoad(width: width, height: height) }.min() ?? 1 : 1
-        // What renders an output again decodes as was done before, whatever other outputs there are now.
+        // A second rendering of an output decodes in the same way as the first, whatever other outputs there are now.
         way.shrink = decoder.header.canShrink ? input.shrink ?? suitable : 1
         let shrinking = way.shrink > 1 ? Shrinking(factor: way.shrink, width: width, height: height) : nil
         let delivering = shrinking == nil ? decoder : try self.decoder(input, way)
@@ -102,7 +102,7 @@ extension TaskRunner {
             branches: branches)
     }
 
-    /// A page of a format that holds animations is a frame. Pages of documents are pictures of their own.
+    /// A page of a format for animations is a frame. Pages of documents are pictures of their own.
     private func frame(of input: InputSpec, _ header: ImageHeader) throws -> Int? {
         guard case .page(let number) = input.pages,
             try format(named: header.formatName).descriptor.holdsAnimation
@@ -111,17 +111,17 @@ extension TaskRunner {
     }
 
     private func decoder(_ input: InputSpec, _ way: DecodingWay) throws -> ImageDecoder {
-        // Of a still picture both are the same page.
+        // In a still picture both are the same page.
         let pages = input.pages == .animation && way.frames == 1 ? .first : input.pages
         return try decoder(input, way.color, shrink: way.shrink, pages: pages, isFine: way.isFine)
     }
 }
 
 extension Chain {
-    /// The same chain for a frame of the input's animation; for nil, the same.
+    /// The chain for a frame of the input's animation. The same chain for nil.
     func rendering(_ frame: Int?) -> Chain { frame.map { rendering(frame: $0) } ?? self }
 
-    /// The same chain for an input that was decoded so.
+    /// The chain for an input that the decoder has shrunk.
     func after(_ shrinking: Shrinking?) -> Chain {
         guard let shrinking else { return self }
         return afterShrinking(by: shrinking.factor, width: shrinking.width, height: shrinking.height)

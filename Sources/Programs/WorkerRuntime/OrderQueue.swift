@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 import WorkerProtocol
 
-/// Reads orders on a thread of its own, so that the end of the coordinator is noticed at once, even in the middle of
-/// a task: the process then exits. Its unpublished files are removed by the coordinator's next run.
+/// Reads orders on a thread of its own, so that it notices the coordinator's end at once, even in the middle of a task.
+/// Then the process exits. The coordinator's next run removes its unpublished files.
 final class OrderQueue: @unchecked Sendable {
     // Sendable: `waiting` and `last` are touched only while `condition` is locked.
     private let condition = NSCondition()
     private var waiting: [(LeaseID, TaskSpec)] = []
-    /// Orders are numbered, each with its own: one that comes twice is done once.
+    /// The number of the last order. An order that comes twice is carried out once.
     private var last = 0
     private let channel: Channel
 
-    /// - Throws: where no thread can be had. A worker that reads nothing would not notice that its coordinator is gone.
+    /// - Throws: If no thread can be started. Without it, the worker would not notice the coordinator's end.
     init(_ channel: Channel) throws(Shortage) {
         self.channel = channel
         try WorkerThread.start { self.readAll() }
@@ -38,11 +38,12 @@ final class OrderQueue: @unchecked Sendable {
                     add(lease, spec)
                 }
             } catch {
-                // An order that was damaged on its way, or is of another version: the coordinator gives it to the next.
+                // The order was damaged on its way, or is from another version. The coordinator gives it to the next
+                // worker.
                 _exit(70)
             }
         }
-        // No destructors: another thread may be in the middle of a task.
+        // No destructors, because another thread may be in the middle of a task.
         _exit(0)
     }
 

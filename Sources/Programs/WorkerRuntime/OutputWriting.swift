@@ -24,7 +24,7 @@ extension TaskRunner {
                 metadata: metadata
             ) { try rows.rows($0) }
         } catch let error as ImageFileError where error.path == path && ![.place, .process].contains(error.kind) {
-            // The picture that was read is not to blame.
+            // The input picture is not to blame.
             throw TaskFailure(Self.kind(of: error), "\(error)")
         }
         let (digest, bytes) =
@@ -52,7 +52,8 @@ extension TaskRunner {
         }
     }
 
-    /// Waits until the disk has the whole file, and returns its size. A rename before that could outlive its data.
+    /// Waits until the disk has the whole file, and returns its size. Otherwise a rename could survive a crash that the
+    /// data does not.
     private func finish(_ path: String, _ syncs: Bool) throws -> Int {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw trouble(path, errno) }
@@ -63,7 +64,7 @@ extension TaskRunner {
         return Int(found.st_size)
     }
 
-    /// Waits until the disk has all files of a folder, and the folders' names.
+    /// Waits until the disk has all files of a folder, and the folder's names.
     private func finishFolder(_ path: String, _ syncs: Bool) throws -> (Digest, Int) {
         let files = syncs ? try TreeDigest.files(in: path, under: "") : []
         for file in files { _ = try finish("\(path)/\(file)", true) }
@@ -80,8 +81,73 @@ extension TaskRunner {
 
     private func trouble(_ path: String, _ code: Int32) -> any Error {
         if let shortage = Shortage(ofFile: code) { return shortage }
-        let isPlace = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
+        let concernsStorage = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
         return TaskFailure(
-            isPlace ? .place : .transient, "\(path): cannot be written: \(String(cString: strerror(code)))")
+            concernsStorage ? .storage : .transient, "\(path): cannot be written: \(String(cString: strerror(code)))")
+    }
+}
+
+/// The rows of an output, as an encoder asks for them: converted to the file's samples, and digested.
+///
+/// One thread at a time may use it.
+final class OutputRows {
+    /// The extent of all rows. The file's first row is its first row.
+    let extent: PixelRect
+    private let conversion: OutputConversion
+    /// Renders at least one row of the extent, from the given row on.
+    private let renderBand: (Int) throws -> AnyRaster
+    private var band: AnyRaster?
+    private var digests: BandDigests? = BandDigests()
+
+    init(extent: PixelRect, conversion: OutputConversion, renderBand: @escaping (Int) throws -> AnyRaster) {
+        self.extent = extent
+        self.conversion = conversion
+        self.renderBand = renderBand
+    }
+
+    /// The rows of a file, counted from 0. The encoder asks for them in order. The raster may contain more rows around
+    /// them.
+    func rows(_ range: Range<Int>) throws -> AnyRaster {
+        let wanted = PixelRect(
+            columns: extent.columns, rows: extent.y + range.lowerBound..<extent.y + range.upperBound)
+        // An encoder asks for a small part of a band, which is not copied.
+        if conversion.isIdentity, case let band = try bandHolding(wanted.y), band.rect.contains(wanted) {
+            digests?.append(band, rows: wanted.rows)
+            return band.translated(x: -extent.x, y: -extent.y)
+        }
+        let converted = conversion.convert(try collect(wanted))
+        digests?.append(converted)
+        return converted.translated(x: -extent.x, y: -extent.y)
+    }
+
+    /// Crops the rows from the last rendered band, and renders the next bands as needed.
+    private func collect(_ wanted: PixelRect) throws -> AnyRaster {
+        if let band, band.rect.contains(wanted) { return band.cropped(to: wanted) }
+        var result = AnyRaster(zeroed: wanted, layout: conversion.layout, format: conversion.sampleFormat)
+        var row = wanted.y
+        while row < wanted.bottom {
+            let current = try bandHolding(row)
+            let part = current.rect.intersection(wanted)
+            result.paste(current.cropped(to: part))
+            row = part.bottom
+        }
+        return result
+    }
+
+    private func bandHolding(_ row: Int) throws -> AnyRaster {
+        if let band, band.rect.rows.contains(row) { return band }
+        band = nil
+        let rendered = try renderBand(row)
+        band = rendered
+        return rendered
+    }
+
+    /// A receipt for every 256 rows. Call it once, after the last row.
+    func receipts() -> [BandReceipt] {
+        guard let all = digests.take()?.finish() else { return [] }
+        return all.enumerated().map { index, digest in
+            let first = index * BandReceipt.height
+            return BandReceipt(rows: first..<min(first + BandReceipt.height, extent.height), digest: digest)
+        }
     }
 }

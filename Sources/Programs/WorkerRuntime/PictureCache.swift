@@ -7,28 +7,28 @@ import Raster
 import Synchronization
 import WorkerProtocol
 
-/// The pictures that filters read, each kept after it was decoded: every tile of a frame makes its chain anew.
+/// A cache of the decoded pictures that filters read, because every tile of a frame builds its chain anew.
 final class PictureCache: Sendable {
     private struct Entry {
         let path: String
         let facts: FileFacts
-        let picture: any ShelvedPicture
+        let picture: any CachedPicture
     }
 
-    /// In the order of their last use. Those that the budget cannot hold beside the latest one are let go.
+    /// In the order of their last use. The oldest are removed if they do not fit the budget together with the latest.
     private let entries = Mutex<[Entry]>([])
 
     private static let budget = 128 << 20
 
-    /// What the pictures on the shelf take.
+    /// The bytes of all cached pictures.
     var bytes: Int { entries.withLock { $0.reduce(0) { $0 + $1.picture.bytes } } }
 
-    /// - Parameter place: what the picture is for, as messages name it.
-    /// - Throws: a failure that names the picture. It is not the input's fault, and another attempt would meet it again.
-    func picture<Picture: ShelvedPicture>(
-        _ reference: PictureReference, for place: String, _ limits: DecodeLimits
+    /// - Parameter filter: The user of the picture, as messages name it.
+    /// - Throws: A failure that names the picture. The input is not to blame, and another attempt would fail, too.
+    func picture<Picture: CachedPicture>(
+        _ reference: PictureReference, for filter: String, _ limits: DecodeLimits
     ) throws -> Picture {
-        let name = "\(reference.path), the picture of \(place)"
+        let name = "\(reference.path), the picture of \(filter)"
         var names = [name, reference.path]
         do {
             let source = try SourceFile(reference.path, bytes: nil)
@@ -47,7 +47,7 @@ final class PictureCache: Sendable {
         }
     }
 
-    /// Why a picture cannot be read; nil when its header can.
+    /// Why a picture cannot be read. Nil if its header can be read.
     static func trouble(with path: String, _ limits: DecodeLimits) -> String? {
         var names = [path]
         do {
@@ -62,20 +62,20 @@ final class PictureCache: Sendable {
 
     private static let changed = TaskFailure(.input, "was changed while the job ran; run it again")
 
-    /// The words without the path that they may begin with.
+    /// The message without the path that it may begin with.
     private static func reason(_ message: String, _ names: [String]) -> String {
         let name = names.first { message.hasPrefix("\($0): ") }
         return name.map { String(message.dropFirst($0.count + 2)) } ?? message
     }
 
-    /// Those on the shelf where the file was not touched since; else all of the file is read.
+    /// The facts of the cached picture if the file is unchanged. Otherwise the whole file is read.
     private func facts(of source: SourceFile, _ reference: PictureReference) throws -> FileFacts {
         let known = entries.withLock { $0.last { $0.path == reference.path }?.facts }
         if let known, source.isUntouched(since: known.stamp) { return known }
         return try source.facts()
     }
 
-    private func known<Picture: ShelvedPicture>(_ path: String, _ facts: FileFacts) -> Picture? {
+    private func known<Picture: CachedPicture>(_ path: String, _ facts: FileFacts) -> Picture? {
         entries.withLock { entries in
             guard let index = entries.lastIndex(where: { $0.facts.digest == facts.digest && $0.picture is Picture })
             else { return nil }
@@ -96,16 +96,16 @@ final class PictureCache: Sendable {
     }
 }
 
-/// A picture that filters read, as they see it.
-protocol ShelvedPicture: Sendable {
-    /// - Parameter name: the picture's, in messages.
+/// A picture in the form that filters need.
+protocol CachedPicture: Sendable {
+    /// - Parameter name: The picture's name in messages.
     init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws
-    /// What it takes of memory.
+    /// The memory that it occupies, in bytes.
     var bytes: Int { get }
 }
 
-/// How bright a picture is.
-extension GrayPicture: ShelvedPicture {
+/// The brightness of a picture.
+extension GrayPicture: CachedPicture {
     init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
         let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .keep)
         self.init(width: decoder.header.width, height: decoder.header.height)
@@ -115,8 +115,8 @@ extension GrayPicture: ShelvedPicture {
     var bytes: Int { samples.count * MemoryLayout<UInt16>.stride }
 }
 
-/// A picture with its colours, in sRGB, or gray.
-struct LayerPicture: ShelvedPicture {
+/// A picture with its colours, in sRGB or gray.
+struct LayerPicture: CachedPicture {
     let layer: Layer
 
     init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
@@ -132,13 +132,14 @@ struct LayerPicture: ShelvedPicture {
     var bytes: Int { layer.raster.rect.area * layer.raster.layout.channels * layer.raster.format.bytes }
 }
 
-/// What the pictures of a task's filters take, each counted once: the filters hold them, whatever the shelf lets go.
+/// Counts the memory of the pictures of a task's filters, each once. The filters hold them even if the cache drops
+/// them.
 final class PictureTally: Sendable {
     private let sizes = Mutex<[PictureReference: Int]>([:])
 
     var bytes: Int { sizes.withLock { $0.values.reduce(0, +) } }
 
-    func note(_ picture: some ShelvedPicture, _ reference: PictureReference) {
+    func note(_ picture: some CachedPicture, _ reference: PictureReference) {
         sizes.withLock { $0[reference] = picture.bytes }
     }
 }

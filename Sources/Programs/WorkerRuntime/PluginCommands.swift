@@ -3,17 +3,20 @@ import Digests
 import FilterKitTesting
 import Filters
 import Glibc
+import ImageFiles
+import JobModel
 import PluginLoading
+import Raster
 import WorkerProtocol
 
-/// What a worker program does with plugins when it is not rendering.
+/// The commands of a worker program for plugins.
 enum PluginCommands {
-    /// Says what came of each check, a line of JSON at a time. Who waits for it ends this process when a plugin hangs.
+    /// Prints the result of each check as a line of JSON. The caller kills this process if a plugin hangs.
     static func check(_ path: String) throws {
         let channel = Channel()
         let noise = PrintedNoise()
         func say(_ finding: PluginFinding) {
-            // A coordinator that is gone needs no findings.
+            // If the coordinator is gone, nobody needs the findings.
             try? channel.send(bytes: (FrameCodec.json(finding)) + [UInt8(ascii: "\n")])
         }
         PluginCheck.run(path, measuringMemory: true) { name in
@@ -31,7 +34,7 @@ enum PluginCommands {
                 ? .kept("silence") : .broken("silence", how: "it printed \(bytes) bytes; a plugin prints nothing"))
     }
 
-    /// All plugins that rendering workers have.
+    /// Lists all plugins that rendering workers use.
     static func list() throws {
         let channel = Channel()
         let installed = try InstalledPlugins(cancellation: TaskCancellation())
@@ -45,7 +48,7 @@ enum PluginCommands {
     }
 }
 
-/// Standard output and standard error, pointed at a pipe that keeps what is written to them.
+/// Redirects standard output and standard error to a pipe, to detect prints.
 private struct PrintedNoise {
     private let reader: Int32
 
@@ -61,10 +64,42 @@ private struct PrintedNoise {
         reader = ends[0]
     }
 
-    /// How many bytes were written, as far as a pipe keeps them.
+    /// The number of bytes that were written, up to the pipe's capacity.
     var count: Int {
         fflush(nil)
         var buffer = [UInt8](repeating: 0, count: 65536)
         return max(0, read(reader, &buffer, buffer.count))
+    }
+}
+
+/// Answers questions about chains that only a worker can answer: it has the filters and reads pictures.
+struct ChainExaminer {
+    let toolbox: Toolbox
+
+    /// Reads the question from standard input. The caller kills this process if a plugin hangs.
+    static func answer(_ toolbox: Toolbox, on channel: Channel) throws {
+        var bytes: [UInt8] = []
+        while let more = channel.receive() { bytes += more }
+        let question = try FrameCodec.decode(ExaminedChains.self, from: bytes)
+        try channel.send(bytes: FrameCodec.json(ChainExaminer(toolbox: toolbox).examination(of: question)))
+    }
+
+    private func examination(of question: ExaminedChains) -> Examination {
+        let registry = toolbox.registryWithoutPictures
+        return Examination(
+            filters: question.filters.map { examination(of: $0, registry) },
+            pictures: question.pictures.map { picture in
+                PictureCache.trouble(with: picture.path, DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
+            })
+    }
+
+    private func examination(of invocation: FilterInvocation, _ registry: FilterRegistry) -> Examination.Filter {
+        do {
+            return try registry.makeFilter(invocation).isIdentity ? .changesNothing : .works
+        } catch let error as FilterError {
+            return .impossible(error.reason)
+        } catch {
+            return .impossible("\(error)")
+        }
     }
 }

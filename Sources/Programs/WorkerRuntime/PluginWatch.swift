@@ -1,3 +1,4 @@
+import CCrashRecord
 import Catalogs
 import Filters
 import Geometry
@@ -6,16 +7,16 @@ import Raster
 import Synchronization
 import WorkerProtocol
 
-/// Tells the coordinator when a plugin's code is about to run and when it has returned, so that a crash in it is laid
-/// to its door by name: to that of the thread that crashes, where it can still say so, and else to all that ran.
+/// Reports to the coordinator when a plugin's code starts and ends, so that a crash is blamed on the right plugin. A
+/// crashing thread names its own plugin if it still can. Otherwise all running plugins are suspects.
 final class PluginWatch: Sendable {
     private struct State {
-        /// The outputs of a frame are rendered on several threads at once.
+        /// Plugins whose code runs now. Outputs of a frame are rendered on several threads at once.
         var running: [String] = []
         var messages: [String: CrashMessage] = [:]
-        /// How many more files were open after the calls of each than before.
+        /// For each plugin, how many more files were open after its calls than before.
         var opened: [String: Int] = [:]
-        /// What a plugin has left changed of this process, the first of them.
+        /// The first change of this process that a plugin has left behind.
         var fault: FilterError?
     }
 
@@ -28,7 +29,8 @@ final class PluginWatch: Sendable {
         self.channel = channel
     }
 
-    /// What a plugin of this task has left changed of the process: then nothing that came of the task counts.
+    /// A change of this process that a plugin of this task has left behind. If there is one, all results of the task
+    /// are void.
     var fault: FilterError? { state.withLock { $0.fault } }
 
     func within<Result>(_ plugin: String, _ body: () throws -> Result) throws -> Result {
@@ -40,8 +42,8 @@ final class PluginWatch: Sendable {
         return try result.get()
     }
 
-    /// The same for what cannot fail. A coordinator that is not there to be told needs no answer either: the thread that
-    /// reads its orders ends this process.
+    /// The same for calls that cannot fail. If the coordinator is gone, the thread that reads its orders ends this
+    /// process.
     func asking<Result>(_ plugin: String, _ body: () -> Result) -> Result {
         guard let message = try? enter(plugin) else { return body() }
         let (result, changes, opened) = ProcessState.kept { message.prepared(body) }
@@ -50,7 +52,7 @@ final class PluginWatch: Sendable {
         return result
     }
 
-    /// Other threads open files meanwhile, but few, and close them: only a plugin has ever more of them open.
+    /// Other threads open a few files meanwhile and close them. Only a leaking plugin has ever more of them open.
     private func note(_ changes: [String], _ opened: Int, of plugin: String) -> FilterError? {
         guard !changes.isEmpty || opened != 0 else { return nil }
         return state.withLock { state in
@@ -70,13 +72,13 @@ final class PluginWatch: Sendable {
         }
     }
 
-    /// What a task's error says of the plugins that ran in it, if anything.
+    /// The fault of a plugin that explains a task's error, if there is one.
     ///
-    /// - Parameter lost: a file of the task is closed that the worker has open.
+    /// - Parameter lost: Whether a file that the worker has open was closed.
     func fault(behind error: any Error, lost: Bool = false) -> FilterError? {
         if let fault { return fault }
         let plugins = state.withLock { $0.messages.keys.sorted() }
-        // A worker itself uses no file that it has closed.
+        // The worker itself never uses a file that it has closed.
         guard lost || error.systemCode == EBADF, let first = plugins.first else { return nil }
         return FilterError(first, closedFileOf: Array(plugins.dropFirst()))
     }
@@ -98,11 +100,11 @@ final class PluginWatch: Sendable {
         }
     }
 
-    /// Each name once, in an order that does not depend on who was first.
+    /// Each name once, sorted, so that the order of the threads does not matter.
     private func report(_ names: [String]) -> Report { .inPlugins(lease, Set(names).sorted()) }
 }
 
-/// A plugin's filter, watched while its code runs.
+/// A plugin's filter that is watched while its code runs.
 struct WatchedFilter: Filter {
     let filter: any Filter
     let name: String
@@ -142,5 +144,27 @@ struct WatchedFilter: Filter {
 
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws {
         try watch.within(name) { try filter.render(source, into: &destination) }
+    }
+}
+
+/// The last message of a thread that crashes or calls `exit`.
+final class CrashMessage: @unchecked Sendable {
+    // Sendable: the bytes are never changed.
+    private let bytes: UnsafeMutableRawBufferPointer
+
+    init(_ message: [UInt8]) {
+        bytes = .allocate(byteCount: message.count, alignment: 1)
+        bytes.copyBytes(from: message)
+    }
+
+    deinit { bytes.deallocate() }
+
+    /// Runs code that may crash on this thread.
+    ///
+    /// - Precondition: Calls are not nested.
+    func prepared<Result>(_ body: () -> Result) -> Result {
+        crash_record_set(bytes.baseAddress, bytes.count)
+        defer { withExtendedLifetime(self) { crash_record_set(nil, 0) } }
+        return body()
     }
 }

@@ -4,21 +4,21 @@ import ImageFiles
 import Rendering
 import WorkerProtocol
 
-/// How a whole frame goes through a worker.
+/// The route of a whole frame through a worker.
 struct RenderRoute {
-    /// The bands that the common chain renders while rows come in; nil when the decoded picture is held.
+    /// The bands that the common chain renders while rows come in. Nil if the decoded picture is held.
     let trunk: StreamPlan?
-    /// Likewise for each branch, from what the common chain gives; nil when that is held for it.
+    /// For each branch the bands that it renders of the common chain's result. Nil if that result is held.
     let branches: [StreamPlan?]
     let chainPlan: ChainPlan
-    /// From what the common chain gives to the output.
+    /// For each branch the plan from the common chain's result to the output.
     let branchPlans: [ChainPlan]
-    /// What the coordinator plans with.
+    /// The facts that the coordinator plans with.
     let facts: FramePassage
 
     /// - Parameters:
-    ///   - memoryBudget: for the rows of one frame that are held at once, and for `pictures`, in bytes.
-    ///   - pictures: what the pictures of its filters take.
+    ///   - memoryBudget: The bytes for the rows of one frame that are held at once, and for `pictures`.
+    ///   - pictures: The bytes of the pictures of its filters.
     init(_ input: OpenedInput, memoryBudget: Int, pictures: Int) {
         let header = input.decoder.header
         let samples = header.sampleFormat.bytes
@@ -62,13 +62,13 @@ struct RenderRoute {
         return header.streams ? nil : "its orientation (tag \(header.orientation)) turns it"
     }
 
-    /// Formats that are decoded as a whole are encoded so.
+    /// Formats that are decoded as a whole are also encoded as a whole.
     private static func heldByEncoder(_ branch: OpenedInput.Branch, _ plan: ChainPlan, _ samples: Int) -> Int {
         guard ImageFormats.named(branch.spec.format)?.isDecodedWhole ?? false else { return 0 }
         return branch.inputFrames * plan.output.area * plan.outputLayout.channels * samples
     }
 
-    /// Turned in memory, or in a scratch file when it is large.
+    /// Whether it is turned in memory, or in a scratch file because it is large.
     private static func heldByDecoder(_ header: ImageHeader) -> Int {
         if header.isHeldWhole { return header.shape.byteCount }
         return header.streams ? 0 : min(header.shape.byteCount, DecodeLimits.heldBytes)

@@ -4,7 +4,7 @@ import ImageFiles
 import JobModel
 import WorkerProtocol
 
-/// An input while a task reads it. It is held open, so that a change of the file at its path can be told afterwards.
+/// An input that a task reads. It stays open, so that a replacement of the file at its path is detected afterwards.
 final class SourceFile {
     /// For people.
     let path: String
@@ -13,11 +13,11 @@ final class SourceFile {
     private let stamp: FileStamp
     private let isRegular: Bool
 
-    /// - Throws: a failure of the input, in the words that a decoder has for it.
+    /// - Throws: A failure of the input, with a decoder's words.
     init(_ path: String, bytes: [UInt8]?) throws {
         self.path = path
         self.bytes = (bytes ?? Array(path.utf8)) + [0]
-        // Non-blocking: a pipe must not hang here.
+        // Without O_NONBLOCK a pipe would block here.
         descriptor = Self.withCString(self.bytes) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { throw ImageFileError(path: path, opening: errno) }
         var found = stat()
@@ -31,22 +31,22 @@ final class SourceFile {
     }
 
     deinit {
-        // Its number may be another file's by now.
+        // The number may belong to another file by now.
         if isOpen { close(descriptor) }
     }
 
-    /// False when somebody else's code has closed the file.
+    /// False if foreign code has closed the file.
     var isOpen: Bool {
         var found = stat()
-        // A file that a server has lost is open all the same.
+        // A file that a server has lost is still open.
         guard fstat(descriptor, &found) == 0 else { return errno != EBADF }
         return FileStamp(found).identity == stamp.identity
     }
 
-    /// A name that is UTF-8 by which this very file can be opened.
+    /// A UTF-8 name by which this very file can be opened.
     var openName: String { "/proc/self/fd/\(descriptor)" }
 
-    /// True when another file is at the path now, or none, or the same one with other bytes.
+    /// True if the path has another file now, or none, or if the file's stamp has changed.
     var hasChanged: Bool {
         var found = stat()
         guard Self.withCString(bytes, { stat($0, &found) }) == 0 else { return true }
@@ -56,7 +56,7 @@ final class SourceFile {
 
     func isUntouched(since earlier: FileStamp) -> Bool { stamp.isUntouched(since: earlier) }
 
-    /// Reads all of it. A pipe or a device would never end.
+    /// Reads the whole file. A pipe or a device would never end.
     func facts() throws -> FileFacts {
         guard isRegular else { throw TaskFailure(.input, "\(path): is no regular file") }
         do throws(DigestFileError) {
@@ -66,10 +66,10 @@ final class SourceFile {
         }
     }
 
-    /// By which a later change will show.
+    /// A stamp that shows any later change.
     var trustedStamp: FileStamp { stamp.ifOlder(than: Self.clockGrain, now: Self.now) }
 
-    /// File systems tell times in steps of up to two seconds; so long, a second change may not show.
+    /// Time stamps of file systems have steps of up to two seconds. Within a step a second change may not show.
     private static let clockGrain: Int64 = 2_000_000_000
 
     static var now: Int64 {
@@ -98,7 +98,7 @@ extension FileStamp {
             modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))
     }
 
-    /// With a time that equals no other where it is as young as that.
+    /// The stamp. If it is too recent, its time is replaced by one that equals no other.
     fileprivate func ifOlder(than age: Int64, now: Int64) -> FileStamp {
         modified < now.subtractingReportingOverflow(age).partialValue
             ? self : FileStamp(device: device, inode: inode, size: size, modified: 0, changed: changed)

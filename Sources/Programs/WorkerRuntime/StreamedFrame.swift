@@ -3,15 +3,15 @@ import ImageFiles
 import Raster
 import Rendering
 
-/// A frame on its way through threads: one decodes, one runs the common chain and hands its bands to every branch, one
-/// for each branch runs what comes after; encoders pull the rows.
+/// A frame on its way through threads. One thread decodes, one runs the common chain and passes its bands to every
+/// branch, and one for each branch runs the rest of its chain. Encoders pull the rows.
 ///
-/// A branch that is slow holds the others up, so that all of them together hold few bands.
+/// A slow branch delays the others, so that all of them together hold few bands.
 struct StreamedFrame {
     private let decoded = BandPipe(capacity: StreamPlan.queued)
-    /// What the common chain gives, for each branch.
+    /// The common chain's result for each branch.
     private let trunk: [BandPipe]
-    /// What each branch gives; the same pipe where it changes nothing.
+    /// The result of each branch. It is the same pipe if the branch changes nothing.
     private let ends: [BandPipe]
     private let outputs: [PixelRect]
 
@@ -19,11 +19,11 @@ struct StreamedFrame {
     struct Branch {
         let chain: Chain
         let plan: ChainPlan
-        /// Nil for a branch that takes what the common chain gives.
+        /// Nil for a branch that takes the common chain's result unchanged.
         let stream: StreamPlan?
     }
 
-    /// Starts the threads. ``stop()`` has to follow before the decoder is used or let go.
+    /// Starts the threads. ``stop()`` must be called before the decoder is used or released.
     init(
         _ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan, _ stream: StreamPlan, branches: [Branch]
     ) {
@@ -39,7 +39,7 @@ struct StreamedFrame {
                 try decoded.pull()
             }
             while let band = try bands.nextBand() { for pipe in trunk { try pipe.push(band) } }
-            // Damage in rows that no filter needs is damage too.
+            // Damage in rows that no filter needs is damage, too.
             while try decoded.pull() != nil {}
         }
         ends = zip(trunk, branches).map { source, branch in
@@ -50,7 +50,7 @@ struct StreamedFrame {
                     try source.pull()
                 }
                 while let band = try bands.nextBand() { try pipe.push(band) }
-                // The other branches wait until this one has taken all.
+                // The other branches wait until this one has taken all bands.
                 while try source.pull() != nil {}
             }
             return end
@@ -58,20 +58,20 @@ struct StreamedFrame {
         outputs = branches.map { $0.stream == nil ? plan.output : $0.plan.output }
     }
 
-    /// The next band of a branch. The last one comes only when the file was read to its end, so that damage in its last
-    /// rows is known before an output is complete.
+    /// The next band of a branch. The last one comes only after the file was read to its end, so that damage in its
+    /// last rows is detected before an output is complete.
     func nextBand(_ branch: Int) throws -> AnyRaster {
         guard let band = try ends[branch].pull() else { preconditionFailure("a chain renders all of its rows") }
         if band.rect.bottom == outputs[branch].bottom { while try ends[branch].pull() != nil {} }
         return band
     }
 
-    /// Wakes all threads for good: somebody failed.
+    /// Wakes all threads after a failure. Later calls fail.
     func close() {
         for pipe in [decoded] + trunk + ends { pipe.close() }
     }
 
-    /// Ends all threads, wherever they are, and waits for them.
+    /// Ends all threads and waits for them.
     func stop() {
         close()
         for pipe in ends + trunk + [decoded] { pipe.waitForEnd() }

@@ -6,29 +6,29 @@ import Raster
 import WorkerProtocol
 
 extension TaskFailure {
-    /// The class of a failure decides whether the picture, the place, or neither is to blame.
+    /// The kind of a failure decides whether the picture, the disk, or neither is to blame.
     init(classing error: any Error) {
-        self = Self.plainly(error)
-        // Libraries take a thread or memory that they cannot have for a fault of the picture.
+        self = Self.classify(error)
+        // Libraries blame the picture if they cannot get a thread or memory.
         switch kind {
-        case .data, .value, .transient, .output, .place:
+        case .data, .value, .transient, .output, .storage:
             if let shortage = Shortage.found(threads: Self.threads, for: "render") {
-                self.init(.machine, "\(shortage)")
+                self.init(.resourceLimit, "\(shortage)")
             }
-        case .machine, .plugin, .input, .permission, .limit, .damagedTile, .damagedCanvas, .mismatch: break
+        case .resourceLimit, .plugin, .input, .permission, .limit, .damagedTile, .damagedCanvas, .mismatch: break
         }
     }
 
-    /// What rendering a picture may take at the same time: those of a chain, of outputs, of the decoder and of the encoder.
+    /// The number of threads that rendering a picture may need at once: chain, outputs, decoder and encoder.
     static let threads = 8
 
-    private static func plainly(_ error: any Error) -> TaskFailure {
+    private static func classify(_ error: any Error) -> TaskFailure {
         if let shortage = error.systemCode.flatMap(Shortage.init(ofFile:)) {
-            return TaskFailure(.machine, "\(shortage)")
+            return TaskFailure(.resourceLimit, "\(shortage)")
         }
         return switch error {
         case let failure as TaskFailure: failure
-        case let shortage as Shortage: TaskFailure(.machine, "\(shortage)")
+        case let shortage as Shortage: TaskFailure(.resourceLimit, "\(shortage)")
         case let error as ImageFileError: TaskFailure(kind(of: error), "\(error)")
         case let error as FilterError: TaskFailure(kind(of: error), "\(error)")
         case let error as CanvasError: TaskFailure(kind(of: error), "\(error)")
@@ -43,7 +43,7 @@ extension TaskFailure {
 
     private static func kind(of error: ImageFileError) -> Kind {
         switch error.kind {
-        case .place: .place
+        case .place: .storage
         case .process: .transient
         case .limit: .limit
         case .data: .data
@@ -57,13 +57,13 @@ extension TaskFailure {
         switch error.problem {
         case .wrongSize: .damagedCanvas
         case .system(.open, _), .system(.read, _): .damagedCanvas
-        case .system(_, let code): [ENOSPC, EDQUOT, EROFS, EIO, EFBIG].contains(code) ? .place : .transient
+        case .system(_, let code): [ENOSPC, EDQUOT, EROFS, EIO, EFBIG].contains(code) ? .storage : .transient
         }
     }
 }
 
 extension Error {
-    /// What a call of the operating system answered, as in `errno.h`; nil for errors of other kinds.
+    /// The system call's error number, as in `errno.h`. Nil for errors of other kinds.
     var systemCode: Int32? {
         switch self {
         case let error as ImageFileError: if case .system(_, let code) = error.problem { code } else { nil }
@@ -75,8 +75,8 @@ extension Error {
 }
 
 extension Shortage {
-    /// - Parameter code: of a call that opens or maps a file. When one looks afterwards, whatever failed has closed its files
-    ///   again, and nothing is missing any more.
+    /// - Parameter code: The error of a call that opens or maps a file. A later check finds nothing missing, because the
+    ///   failed call has closed its files by then.
     init?(ofFile code: Int32) {
         guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return nil }
         self.init(code: code, "render")

@@ -8,7 +8,7 @@ import Rendering
 import WorkerProtocol
 
 extension TaskRunner {
-    /// Renders what a preview shows and writes its file.
+    /// Renders the contents of a preview and writes its file.
     func preview(_ task: PreviewTask) throws -> PreviewReceipt {
         try reading(task.input) { input, _ in
             var task = task
@@ -24,7 +24,7 @@ extension TaskRunner {
             task.comparison == nil
             ? []
             : try zip(task.chains, after).map { chain, after in
-                // The same place of the first input, which a filter may have grown around.
+                // The same part of the first input, around which a filter may have added pixels.
                 try part(of: geometryAlone(chain), task) { after.wanted.intersection($0) }
             }
         let profile = after.first?.input.decoder.metadata.icc
@@ -38,12 +38,12 @@ extension TaskRunner {
         return PreviewReceipt(panels: after.map(\.panel), image: try write(PreviewSheet(pixels), profile, task))
     }
 
-    /// Filters that move pixels: the view of a picture before all others.
+    /// The filters that move pixels. They give the view of the picture before all others.
     private func geometryAlone(_ chain: [FilterInvocation]) -> [FilterInvocation] {
         chain.filter { toolbox.catalog.filter(named: $0.filter)?.kind == .geometry }
     }
 
-    /// A part of a chain's output, not rendered yet.
+    /// A part of a chain's output that is not rendered yet.
     private struct Part {
         let input: OpenedInput
         let plan: ChainPlan
@@ -51,16 +51,16 @@ extension TaskRunner {
         /// In the chain's coordinates, which are those of the first input.
         let wanted: PixelRect
         let chain: Chain
-        /// In coordinates where the output begins at (0, 0).
+        /// In coordinates that begin with the output at (0, 0).
         var rect: PixelRect { wanted.translated(x: -plan.output.x, y: -plan.output.y) }
-        /// What has to be decoded for it.
+        /// The rectangles that must be decoded for it.
         var sources: [PixelRect] { wanted.isEmpty ? [] : chain.regionOfInterest(for: wanted, in: plan) }
 
         var panel: PreviewReceipt.Panel {
             PreviewReceipt.Panel(part: rect, width: plan.output.width, height: plan.output.height)
         }
 
-        /// - Parameter source: has what ``sources`` names.
+        /// - Parameter source: Contains the rectangles of ``sources``.
         func render(from source: PictureParts) throws -> AnyRaster {
             guard !wanted.isEmpty else {
                 return AnyRaster(
@@ -70,7 +70,7 @@ extension TaskRunner {
         }
     }
 
-    /// - Parameter choose: from the output's rectangle to the part that is wanted.
+    /// - Parameter choose: From the output's rectangle to the part that is needed.
     private func part(
         of invocations: [FilterInvocation], _ task: PreviewTask, choose: (PixelRect) -> PixelRect
     ) throws -> Part {
@@ -86,7 +86,7 @@ extension TaskRunner {
             throw TaskFailure(.value, "\(task.input.path): the chain keeps nothing of the picture")
         }
         let wanted = choose(plan.output)
-        // What is decoded for it, rendered, made alike and laid out, for each panel.
+        // For each panel: the decoded pixels, the rendered ones, the ones of equal kind, and the sheet.
         let bytes = 6 * wanted.area * 4 * header.sampleFormat.bytes * task.chains.count
         guard bytes <= max(task.memory, 1 << 28) else {
             throw TaskFailure(
@@ -99,7 +99,7 @@ extension TaskRunner {
             chain: branch.whole)
     }
 
-    /// Parts of one decoding are decoded together.
+    /// Decodes parts of the same decoding together.
     private func pixels(of parts: [Part], _ task: PreviewTask) throws -> [AnyRaster] {
         var result = [AnyRaster?](repeating: nil, count: parts.count)
         for (index, part) in parts.enumerated() where result[index] == nil {
@@ -118,7 +118,7 @@ extension TaskRunner {
         return result.compactMap(\.self)
     }
 
-    /// For parts that need much of a large picture: its bands go by, and the part is kept.
+    /// For parts that need much of a large picture: streams its bands and keeps the part.
     private func streamed(_ part: PixelRect, _ input: OpenedInput, _ task: PreviewTask) throws -> AnyRaster {
         let rendering = FrameRendering(
             input: input, passage: RenderRoute(input, memoryBudget: task.memory, pictures: pictures.bytes),
@@ -137,7 +137,7 @@ extension TaskRunner {
         }[0]
     }
 
-    /// - Parameter profile: of the pixels; nil for sRGB. Without it they would mean other colours.
+    /// - Parameter profile: The profile of the pixels. Nil for sRGB. Without it they would show other colours.
     private func write(_ sheet: PreviewSheet, _ profile: Blob?, _ task: PreviewTask) throws -> ImageFacts {
         let format = try format(named: task.fileFormat)
         let film = sheet.film
@@ -165,11 +165,12 @@ extension TaskRunner {
 }
 
 extension PreviewTask.View {
-    /// The part of an output around the point, moved inwards where it would stick out, and smaller where the output is.
+    /// The part of an output around the point. It is moved inwards if it exceeds the output, and cut if the output is
+    /// smaller.
     func part(of whole: PixelRect) -> PixelRect {
-        func range(_ place: Length, _ size: Int, _ whole: Int) -> Range<Int> {
+        func range(_ offset: Length, _ size: Int, _ whole: Int) -> Range<Int> {
             let size = min(size, whole)
-            let middle = place.pixels(of: whole)
+            let middle = offset.pixels(of: whole)
             let wished = (middle - Double(size) / 2).rounded()
             let start = Int(max(0, min(Double(whole - size), wished)))
             return start..<start + size
@@ -179,7 +180,7 @@ extension PreviewTask.View {
     }
 }
 
-/// Parts of a picture, each in memory, as a source that has been asked for no others.
+/// Parts of a picture in memory, as a source for these parts only.
 private struct PictureParts: PixelSource {
     let rect: PixelRect
     let layout: PixelLayout
@@ -198,5 +199,145 @@ private struct PictureParts: PixelSource {
             preconditionFailure("a chain reads the regions that it named")
         }
         return holder.cropped(to: part)
+    }
+}
+
+/// The panels of a preview in their final layout.
+struct PreviewSheet {
+    /// Frames of the same size, one below the other. There is one frame unless the preview blinks.
+    let film: AnyRaster
+    let frames: Int
+
+    /// The duration of each frame of a blinking preview, in milliseconds.
+    static let blinkTime = 700
+    /// Pixels between panels.
+    private static let gap = 8
+
+    /// Panels from left to right.
+    init(_ panels: [AnyRaster]) {
+        film = Self.row(Self.alike(panels))
+        frames = 1
+    }
+
+    /// - Parameter before: One for each of `after`, of the same size.
+    init(before: [AnyRaster], after: [AnyRaster], _ comparison: PreviewTask.Comparison) {
+        let panels = Self.alike(before + after)
+        let (before, after) = (panels.prefix(before.count), panels.suffix(after.count))
+        switch comparison {
+        case .split:
+            film = Self.row(zip(before, after).map(Self.split))
+            frames = 1
+        case .side:
+            film = Self.row(before.prefix(1) + after)
+            frames = 1
+        case .blink:
+            let shown = before.prefix(1) + after
+            let (width, height) = (shown.map(\.rect.width).max() ?? 0, shown.map(\.rect.height).max() ?? 0)
+            frames = shown.count
+            film = Self.pasted(
+                shown.enumerated().map { ($1, 0, $0 * height) }, width: width, height: height * shown.count)
+        }
+    }
+
+    private static func row(_ panels: some Collection<AnyRaster>) -> AnyRaster {
+        var placements: [(AnyRaster, Int, Int)] = []
+        var x = 0
+        for panel in panels {
+            placements.append((panel, x, 0))
+            x += panel.rect.width + gap
+        }
+        return pasted(placements, width: max(1, x - gap), height: max(1, panels.map(\.rect.height).max() ?? 1))
+    }
+
+    /// Pastes pictures of one kind on a white ground.
+    private static func pasted(_ placements: [(AnyRaster, Int, Int)], width: Int, height: Int) -> AnyRaster {
+        guard let first = placements.first?.0 else { preconditionFailure("a sheet has panels") }
+        let rect = PixelRect(x: 0, y: 0, width: width, height: height)
+        var sheet = AnyRaster(rect, layout: first.layout, format: first.format, level: 1)
+        for (panel, x, y) in placements where !panel.rect.isEmpty {
+            sheet.paste(panel.translated(x: x - panel.rect.x, y: y - panel.rect.y))
+        }
+        return sheet
+    }
+
+    /// The left half before, the right half after. A line between them is white and black, so that it shows on every
+    /// picture.
+    private static func split(_ before: AnyRaster, _ after: AnyRaster) -> AnyRaster {
+        let (rect, middle) = (after.rect, after.rect.x + after.rect.width / 2)
+        guard rect.width >= 4 else { return after }
+        var result = after
+        result.paste(before.cropped(to: PixelRect(columns: rect.x..<middle, rows: rect.rows)))
+        let line = PixelRect(columns: middle - 1..<middle + 1, rows: rect.rows)
+        let dark = PixelRect(columns: middle..<middle + 1, rows: rect.rows)
+        result.paste(AnyRaster(line, layout: after.layout, format: after.format, level: 1))
+        result.paste(AnyRaster(dark, layout: after.layout, format: after.format, level: 0).opaque)
+        return result
+    }
+
+    /// Makes panels alike: with alpha if any has it, in colour if any is. All come from one file and have the same
+    /// sample format.
+    private static func alike(_ panels: [AnyRaster]) -> [AnyRaster] {
+        let isColor = panels.contains { $0.layout.removingAlpha == .rgb }
+        let hasAlpha = panels.contains { $0.layout.hasAlpha }
+        let layout: PixelLayout = isColor ? (hasAlpha ? .rgba : .rgb) : (hasAlpha ? .grayAlpha : .gray)
+        return panels.map { $0.withChannels(of: layout) }
+    }
+}
+
+extension AnyRaster {
+    /// All samples, including alpha, at a part of full intensity, 0–1.
+    init(_ rect: PixelRect, layout: PixelLayout, format: SampleFormat, level: Double) {
+        let count = rect.area * layout.channels
+        self =
+            switch format {
+            case .u8: .u8(Raster(rect: rect, layout: layout, samples: Self.samples(count, level)))
+            case .u16: .u16(Raster(rect: rect, layout: layout, samples: Self.samples(count, level)))
+            case .f32: .f32(Raster(rect: rect, layout: layout, samples: Self.samples(count, level)))
+            }
+    }
+
+    private static func samples<Sample: PixelSample>(_ count: Int, _ level: Double) -> [Sample] {
+        Array(repeating: Sample(rounding: level * Sample.full), count: count)
+    }
+
+    /// The same picture with gray spread over three channels, or with a full alpha channel, if `layout` has them.
+    func withChannels(of layout: PixelLayout) -> AnyRaster {
+        guard layout != self.layout else { return self }
+        return switch self {
+        case .u8(let raster): .u8(raster.withChannels(of: layout))
+        case .u16(let raster): .u16(raster.withChannels(of: layout))
+        case .f32(let raster): .f32(raster.withChannels(of: layout))
+        }
+    }
+
+    /// The same picture in a larger rectangle. The rest is transparent or white.
+    func extended(to rect: PixelRect) -> AnyRaster {
+        guard rect != self.rect else { return self }
+        var result = AnyRaster(rect, layout: layout, format: format, level: layout.hasAlpha ? 0 : 1)
+        if !self.rect.isEmpty { result.paste(self) }
+        return result
+    }
+
+    /// The same colours without transparency.
+    var opaque: AnyRaster {
+        layout.hasAlpha ? withChannels(of: layout.removingAlpha).withChannels(of: layout) : self
+    }
+}
+
+extension Raster {
+    fileprivate func withChannels(of layout: PixelLayout) -> Raster {
+        let (old, new) = (self.layout.channels, layout.channels)
+        let colors = self.layout.removingAlpha.channels
+        var result: [Sample] = []
+        result.reserveCapacity(samples.count / old * new)
+        for pixel in Swift.stride(from: 0, to: samples.count, by: old) {
+            for channel in 0..<layout.removingAlpha.channels {
+                result.append(samples[pixel + min(channel, colors - 1)])
+            }
+            if layout.hasAlpha {
+                result.append(self.layout.hasAlpha ? samples[pixel + old - 1] : Sample(rounding: Sample.full))
+            }
+        }
+        return Raster(rect: rect, layout: layout, samples: result)
     }
 }

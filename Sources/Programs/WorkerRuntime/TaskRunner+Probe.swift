@@ -9,9 +9,9 @@ import Rendering
 import WorkerProtocol
 
 extension TaskRunner {
-    /// More tiles than this would make messages of many megabytes; larger tiles are asked for instead.
+    /// More tiles would make messages of many megabytes, so the message asks for larger tiles.
     private static let mostTiles = 65_536
-    /// Each may become a frame of the run.
+    /// Each page may become a frame of the run.
     private static let mostPages = 65_536
 
     func probe(_ task: ProbeTask) throws -> ProbeReceipt {
@@ -65,7 +65,7 @@ extension TaskRunner {
             task.tile, chain: chain, plan: plan, bytesPerSample: header.sampleFormat.bytes,
             memoryBudget: task.tileMemory)
         guard tiles.grid.count <= Self.mostTiles else {
-            // No part of the recipe: another night may have another 'tile'.
+            // The tile size is not part of the recipe: another run may use another 'tile'.
             throw TaskFailure(
                 .limit,
                 "\(task.input.path): 'tile' cuts it into \(tiles.grid.count) tiles; at most \(Self.mostTiles) are "
@@ -74,7 +74,7 @@ extension TaskRunner {
         return tiles
     }
 
-    /// Ways of decoding come one after the other.
+    /// Different ways of decoding come one after the other.
     private func passage(_ inputs: [OpenedInput], _ task: ProbeTask) -> FramePassage {
         let facts = inputs.map { RenderRoute($0, memoryBudget: task.frameMemory, pictures: pictures.bytes).facts }
         return FramePassage(
@@ -101,7 +101,7 @@ extension TaskRunner {
         return FrameCost(decode: decode, chain: chain, encode: encode)
     }
 
-    /// An output that its format cannot hold is refused before its pixels cost anything.
+    /// Refuses an output that its format cannot hold before its pixels are rendered.
     private func refuse(_ plan: ChainPlan, _ branch: OpenedInput.Branch, _ task: ProbeTask) throws {
         for stage in plan.stages { try refuse(stage, task) }
         let shown = plan.output.first(of: branch.whole.frames)
@@ -121,14 +121,14 @@ extension TaskRunner {
         }
     }
 
-    /// What a filter of the chain makes may be neither nothing nor larger than pictures may be.
+    /// Refuses filters whose output is empty, or larger than pictures may be.
     private func refuse(_ stage: ChainPlan.Stage, _ task: ProbeTask) throws {
         let (input, output) = (stage.input, stage.output)
         guard !output.isEmpty else {
             throw TaskFailure(
                 .value, "\(task.input.path): 'crop' keeps nothing of \(input.width) × \(input.height) pixels")
         }
-        // Who wants a part made unreadable must hear that it is not.
+        // A user who wants a part made unreadable must learn that it is not.
         if let filter = stage.missing {
             throw TaskFailure(
                 .value,
@@ -143,14 +143,14 @@ extension TaskRunner {
         }
     }
 
-    /// One for each output, when they were asked for.
+    /// One for each output. Empty unless they were asked for.
     private func contentDigests(_ task: ProbeTask, _ shrinkings: [Shrinking?]) throws -> [Digest]? {
         guard task.digestsContent else { return nil }
         struct Recipe: Encodable {
             let chain: [FilterInvocation]
             let color: ColorPolicy
             let pages: PageChoice
-            /// Which other outputs have a say in.
+            /// The shrinking depends on other outputs, too.
             let shrinking: Shrinking?
             let output: OutputSpec
         }
@@ -158,7 +158,7 @@ extension TaskRunner {
         encoder.outputFormatting = .sortedKeys
         let content = Array("\(try Digest(ofFileAt: task.input.path))".utf8)
         return try zip(task.outputs, shrinkings).map { output, shrinking in
-            // The bytes of pictures that filters read count, and not where they lie.
+            // The digest depends on the bytes of pictures that filters read, not on their paths.
             let bare = { (picture: PictureReference) in PictureReference(path: "", digest: picture.digest) }
             var stream = DigestStream()
             stream.update(content.span.bytes)

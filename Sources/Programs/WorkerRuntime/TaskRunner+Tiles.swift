@@ -47,7 +47,7 @@ extension TaskRunner {
             try data.write(to: URL(filePath: path))
             return Digest(of: Array(data).span.bytes)
         } catch {
-            throw TaskFailure(.place, "\(path): the picture's metadata cannot be kept: \(error)")
+            throw TaskFailure(.storage, "\(path): the picture's metadata cannot be kept: \(error)")
         }
     }
 
@@ -61,7 +61,8 @@ extension TaskRunner {
         return TileReceipt(rect: task.rect, digest: tile.withBytes { Digest(of: $0) }, path: task.tilePath)
     }
 
-    /// The chain for a canvas: its picture may be smaller than its file's, or a frame, and means what its profile says.
+    /// The chain for a canvas. The canvas may be smaller than the picture's file, or one frame of it, and its profile
+    /// defines its colours.
     func chain(
         _ invocations: [FilterInvocation], over canvas: CheckedCanvas, _ reference: CanvasReference
     ) throws -> Chain {
@@ -75,5 +76,102 @@ extension Canvas {
         try self.init(
             opening: reference.path,
             header: CanvasHeader(rect: reference.rect, layout: reference.layout, format: reference.format))
+    }
+}
+
+extension TaskRunner {
+    /// Copies one row of tiles at a time into private memory, compares each copy with its receipt, and encodes that
+    /// copy.
+    func stitch(_ task: StitchTask) throws -> OutputReceipt {
+        try requireCoverage(task)
+        let conversion = OutputConversion(
+            from: task.layout, task.format, to: try format(task.output), save: task.output.save)
+        let rows = OutputRows(extent: task.extent, conversion: conversion) { try self.band(holding: $0, task) }
+        return try write(
+            rows, name: task.name, frames: task.frames, conversion: conversion, output: task.output,
+            metadata: try metadata(task.metadataPath, task.metadataDigest), shrink: task.shrink, syncs: task.syncs,
+            to: task.temporaryPath)
+    }
+
+    private func requireCoverage(_ task: StitchTask) throws {
+        switch Coverage(of: task.tiles.map(\.rect), in: task.extent) {
+        case .exact: return
+        case .gap(let missing): throw TaskFailure(.mismatch, "the tiles leave \(missing) pixels out")
+        case .overlap(let a, let b): throw TaskFailure(.mismatch, "the tiles \(a) and \(b) overlap")
+        case .outside(let tile): throw TaskFailure(.mismatch, "the tile \(tile) lies outside the picture")
+        }
+    }
+
+    /// The rows around `row`, up to the end of the shortest tile in it.
+    private func band(holding row: Int, _ task: StitchTask) throws -> AnyRaster {
+        let indexes = task.tiles.indices.filter { task.tiles[$0].rect.rows.contains(row) }
+        let bottom = indexes.map { task.tiles[$0].rect.bottom }.min() ?? row + 1
+        let band = PixelRect(columns: task.extent.columns, rows: row..<bottom)
+        var result = AnyRaster(zeroed: band, layout: task.layout, format: task.format)
+        for index in indexes {
+            let tile = try verifiedTile(index, task)
+            result.paste(tile.cropped(to: tile.rect.intersection(band)))
+        }
+        return result
+    }
+
+    private func verifiedTile(_ index: Int, _ task: StitchTask) throws -> AnyRaster {
+        let receipt = task.tiles[index]
+        let reference = CanvasReference(
+            path: receipt.path, rect: receipt.rect, layout: task.layout, format: task.format)
+        do {
+            let tile = try Canvas(opening: reference).read(receipt.rect)
+            if tile.withBytes({ Digest(of: $0) }) == receipt.digest { return tile }
+        } catch {
+            throw TaskFailure(.damagedTile(index: index), "the tile \(receipt.rect) cannot be read back: \(error)")
+        }
+        throw TaskFailure(
+            .damagedTile(index: index), "the tile \(receipt.rect) does not hold the pixels that were rendered")
+    }
+
+    private func metadata(_ path: String, _ expected: Digest) throws -> ImageMetadata {
+        do {
+            let data = try Data(contentsOf: URL(filePath: path))
+            if Digest(of: Array(data).span.bytes) == expected {
+                return try JSONDecoder().decode(ImageMetadata.self, from: data)
+            }
+        } catch {
+            throw TaskFailure(.damagedCanvas, "\(path): the picture's metadata cannot be read back: \(error)")
+        }
+        throw TaskFailure(.damagedCanvas, "\(path): the picture's metadata are not what was written")
+    }
+}
+
+/// Renders bands of a chain's output tile by tile, so that memory is limited to a tile and a row of them.
+struct TileRow<Source: PixelSource> {
+    let chain: Chain
+    let source: Source
+
+    /// Renders every part of `band` that a tile of `grid` covers. The tiles may reach beyond the band.
+    func render(_ band: PixelRect, over grid: TileGrid) throws -> AnyRaster {
+        let plan = chain.plan(input: source.rect, layout: source.layout)
+        var result = AnyRaster(zeroed: band, layout: plan.outputLayout, format: source.format)
+        for tile in grid.tiles {
+            let part = tile.intersection(band)
+            if !part.isEmpty { result.paste(try chain.render(part, from: source)) }
+        }
+        return result
+    }
+}
+
+extension TileGrid {
+    /// The row of tiles that contains `row`, as one rectangle.
+    func rowOfTiles(holding row: Int) -> PixelRect {
+        let top = extent.y + (row - extent.y) / tileHeight * tileHeight
+        return PixelRect(columns: extent.columns, rows: top..<min(top + tileHeight, extent.bottom))
+    }
+
+    /// The same tiles, moved up and left by half their size, so that their borders run through this grid's tiles.
+    var shiftedByHalf: TileGrid {
+        let (dx, dy) = (tileWidth / 2, tileHeight / 2)
+        return TileGrid(
+            extent: PixelRect(
+                x: extent.x - dx, y: extent.y - dy, width: extent.width + dx, height: extent.height + dy),
+            tileWidth: tileWidth, tileHeight: tileHeight)
     }
 }

@@ -21,7 +21,7 @@ extension TaskRunner {
         }
     }
 
-    /// Renders whole pictures again in bands whose borders lie elsewhere, and compares the audited rows.
+    /// Renders whole pictures again in bands with shifted borders, and compares the audited rows.
     private func audit(_ task: AuditTask, _ input: OpenedInput) throws -> Int {
         let audited = input.branches.indices.filter { !task.outputs[input.branches[$0].index].bands.isEmpty }
         guard !audited.isEmpty else { return 0 }
@@ -34,12 +34,12 @@ extension TaskRunner {
         }.reduce(0, +)
     }
 
-    /// - Returns: how many pixels were compared.
+    /// - Returns: The number of compared pixels.
     private func compare(_ rows: OutputRows, with bands: [BandReceipt]) throws -> Int {
         var expected = bands.sorted { $0.rows.lowerBound < $1.rows.lowerBound }[...]
         var pixels = 0
         for top in stride(from: 0, to: rows.extent.height, by: BandReceipt.height) {
-            // To the end, where other outputs wait for their rows.
+            // Reads to the end, because other outputs wait for their rows.
             let range = top..<min(top + BandReceipt.height, rows.extent.height)
             let again = try rows.rows(range)
             guard let band = expected.first, band.rows == range else { continue }
@@ -103,7 +103,7 @@ extension TaskRunner {
         try comparePixels(decoder, output)
     }
 
-    /// What cannot be read back must at least be what was written.
+    /// A folder cannot be decoded again, so at least its files must be the written ones.
     private func checkFolder(_ output: CheckTask.Output) throws {
         let found: TreeDigest
         do {
@@ -131,7 +131,7 @@ extension TaskRunner {
         }
     }
 
-    /// A format that loses pixels must still decode to its end.
+    /// A lossy file must at least decode to its end.
     private func comparePixels(_ decoder: ImageDecoder, _ output: CheckTask.Output) throws {
         let format = try format(output.spec)
         let options = FormatOptions(output.spec.save.values, of: format.descriptor)

@@ -1,29 +1,33 @@
+import Catalogs
 import Digests
 import Filters
 import Geometry
+import Glibc
 import ImageFiles
 import JobModel
+import Kernels
 import Raster
 import Rendering
+import Synchronization
 import WorkerProtocol
 
-/// Does the tasks. One file for each kind extends it.
+/// Does the tasks. Extensions in other files do one group of kinds each.
 struct TaskRunner {
     let toolbox: Toolbox
     let watch: PluginWatch
-    /// The pictures of the filters that this task has made.
+    /// The pictures of this task's filters.
     let pictures = PictureTally()
-    /// Of files that it opens by other names.
+    /// The names, in messages, of files that it opens by other names.
     let names = FileNames()
 
-    /// The receipt of a task, or why there is none.
+    /// The receipt of a task, or the reason why there is none.
     func report(on spec: TaskSpec, _ lease: LeaseID) -> Report {
         do {
             let receipt = try run(spec)
             if let fault = watch.fault { throw fault }
             return .finished(lease, receipt)
         } catch {
-            // With other limits, or another mask, whatever failed may have failed for that.
+            // If a plugin has changed limits or the umask, it may be the cause of any failure.
             return .failed(lease, TaskFailure(classing: watch.fault(behind: error) ?? error))
         }
     }
@@ -42,7 +46,7 @@ struct TaskRunner {
         }
     }
 
-    /// - Parameter input: whose limits hold for pictures that filters read, too; nil where they were looked at before.
+    /// - Parameter input: Its limits also apply to pictures that filters read. Nil if they were inspected before.
     func chain(_ invocations: [FilterInvocation], for input: InputSpec? = nil) throws -> Chain {
         let limits = DecodeLimits(maxPixels: input?.maxPixels ?? .max, scratchFolder: input?.scratchFolder)
         return try Chain(invocations, registry: toolbox.registry(watchedBy: watch, limits, pictures))
@@ -72,4 +76,151 @@ extension ImageHeader {
         ImageFacts(
             fileFormat: formatName, width: width, height: height, layout: layout, format: sampleFormat, frames: frames)
     }
+}
+
+extension TaskRunner {
+    func renderFrame(_ task: FrameTask) throws -> [OutputReceipt] {
+        var receipts: [Int: OutputReceipt] = [:]
+        for input in try open(task.input, task.chain, for: task.outputs.map(\.spec)) {
+            let wanted = input.branches.indices.filter { task.outputs[input.branches[$0].index].temporaryPath != nil }
+            guard !wanted.isEmpty else { continue }
+            let rendering = FrameRendering(
+                input: input, passage: RenderRoute(input, memoryBudget: task.frameMemory, pictures: pictures.bytes),
+                branches: wanted,
+                tileMemory: task.tileMemory, cancellation: toolbox.cancellation)
+            let written = try rendering(conversion: conversion(input)) { branch, rows, conversion in
+                let output = task.outputs[branch.index]
+                return (
+                    branch.index,
+                    try write(
+                        rows, name: output.name, frames: branch.frames, conversion: conversion, output: branch.spec,
+                        metadata: try metadata(input.decoder.metadata, for: branch),
+                        shrink: input.shrinking?.factor ?? 1, syncs: task.syncs,
+                        to: output.temporaryPath ?? "")
+                )
+            }
+            for (index, receipt) in written { receipts[index] = receipt }
+        }
+        return receipts.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// The metadata for a branch. Frames that the chain makes have their own times.
+    private func metadata(_ read: ImageMetadata, for branch: OpenedInput.Branch) throws -> ImageMetadata {
+        read.showing(branch.whole, as: try format(branch.spec))
+    }
+
+    /// The conversion from a chain's result to the samples of a branch's file.
+    func conversion(_ input: OpenedInput) -> (OpenedInput.Branch, ChainPlan) throws -> OutputConversion {
+        let samples = input.decoder.header.sampleFormat
+        return { branch, plan in
+            OutputConversion(
+                from: plan.outputLayout, samples, to: try format(branch.spec), save: branch.spec.save)
+        }
+    }
+}
+
+extension ImageMetadata {
+    /// The metadata with the times of the frames that a chain makes, in the format's units.
+    func showing(_ chain: Chain, as format: any ImageFormat) -> ImageMetadata {
+        guard let timeline = chain.timeline else { return self }
+        var metadata = self
+        metadata.animation =
+            chain.frames == 1
+            ? nil
+            : Animation(
+                delays: timeline.delays(unit: format.descriptor.frameTime ?? 1), repetitions: timeline.repetitions)
+        return metadata
+    }
+}
+
+extension PixelRect {
+    /// The first of several frames, which lie one below the other.
+    func first(of frames: Int) -> PixelRect { PixelRect(x: x, y: y, width: width, height: height / frames) }
+}
+
+extension TaskRunner {
+    /// Works with an input. Fails if the input is not the same file with the same bytes afterwards.
+    func reading<Result>(_ input: InputSpec, _ body: (InputSpec, SourceFile) throws -> Result) throws -> Result {
+        let source = try SourceFile(input.path, bytes: input.bytes)
+        var spec = input
+        // Libraries take paths as text.
+        if input.bytes != nil {
+            spec.path = source.openName
+            names.note(source.openName, input.path)
+        }
+        do {
+            let result = try body(spec, source)
+            if source.hasChanged { throw Self.changed(source) }
+            guard source.isOpen else { throw ImageFileError(path: source.path, opening: EBADF) }
+            return result
+        } catch {
+            if let fault = watch.fault(behind: error, lost: !source.isOpen) { throw TaskFailure(classing: fault) }
+            // Half of an old picture and half of a new one look like damage.
+            if source.hasChanged { throw Self.changed(source) }
+            let failure = TaskFailure(classing: error)
+            // The file belongs to this attempt alone, for example a picture that is turned in a file.
+            let kind = failure.kind == .damagedCanvas ? .transient : failure.kind
+            throw TaskFailure(kind, failure.message.replacing(source.openName, with: input.path))
+        }
+    }
+
+    private static func changed(_ source: SourceFile) -> TaskFailure {
+        TaskFailure(.transient, "\(source.path): was changed or removed while it was read")
+    }
+
+    func renderedFrame(_ task: FrameTask) throws -> TaskReceipt {
+        try reading(task.input) { input, source in
+            let facts = try source.facts()
+            var task = task
+            task.input = input
+            return .outputs(try renderFrame(task), of: facts)
+        }
+    }
+
+    /// Nil if nothing exists there.
+    func facts(_ file: DigestTask.File) throws -> FileFacts? {
+        do {
+            if FolderFacts.isFolder(file.path) { return try FolderFacts.read(file.path) }
+            return try SourceFile(file.path, bytes: file.bytes).facts()
+        } catch let error as ImageFileError where error.kind == .missing {
+            return nil
+        }
+    }
+}
+
+/// The names, in messages, of files that a task opens by other names.
+final class FileNames: Sendable {
+    private let names = Mutex<[String: String]>([:])
+
+    func note(_ openName: String, _ name: String) { names.withLock { $0[openName] = name } }
+
+    func name(of path: String) -> String { names.withLock { $0[path] ?? path } }
+}
+
+/// An output that is a folder.
+enum FolderFacts {
+    static func isFolder(_ path: String) -> Bool {
+        var found = stat()
+        return lstat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// The stamp stays empty: the coordinator computes it from all files.
+    static func read(_ path: String) throws -> FileFacts {
+        let tree = try TreeDigest(ofFolderAt: path)
+        return FileFacts(
+            stamp: FileStamp(device: 0, inode: 0, size: tree.bytes, modified: 0, changed: 0), digest: tree.digest)
+    }
+}
+
+/// Whether the result of this process's present task is still needed. A process does one task at a time.
+final class TaskCancellation: Sendable {
+    private let flag = Atomic<Bool>(false)
+
+    var isCancelled: Bool { flag.load(ordering: .relaxed) }
+
+    /// The unfinished work is not needed any more.
+    func cancel() { flag.store(true, ordering: .relaxed) }
+
+    /// Another task begins.
+    func reset() { flag.store(false, ordering: .relaxed) }
 }

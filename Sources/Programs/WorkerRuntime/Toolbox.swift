@@ -9,21 +9,21 @@ import PluginLoading
 import Raster
 import WorkerProtocol
 
-/// What this worker can do: built-in filters, plugins, image formats.
+/// Everything that this worker offers: built-in filters, plugins, image formats.
 struct Toolbox: Sendable {
     let registry: FilterRegistry
     let catalog: Catalog
-    /// What plugins are told that ask whether they may stop.
+    /// Tells plugins that ask whether they may stop.
     let cancellation: TaskCancellation
     private let entries: [FilterEntry]
-    /// Libraries that this worker would not open as plugins.
+    /// Libraries that this worker did not open as plugins.
     let refused: [RefusedLibrary]
     let pictures = PictureCache()
 
-    /// What the catalog's versions have beside those of plugins.
+    /// The versions in the catalog beside those of plugins.
     static let ownVersions = ["penumbra", "rendering", "libvips", "cpu"]
 
-    /// - Parameter installed: loaded before any library was started.
+    /// - Parameter installed: The plugins, loaded before any library was started.
     init(_ installed: InstalledPlugins, cancellation: TaskCancellation) throws {
         self.cancellation = cancellation
         refused = installed.refused
@@ -39,13 +39,13 @@ struct Toolbox: Sendable {
             pluginProblems: installed.problems, unpinnedPlugins: installed.unpinned)
     }
 
-    /// Also refuses a CPU level that is not there, before a pixel is computed.
+    /// Also refuses a CPU level that this CPU lacks, before a pixel is computed.
     static func startLibraries() throws {
         _ = try CPULevel.chosen(by: getenv(CPULevel.variable).map { String(cString: $0) }, of: CPULevel.supported)
         try VipsRuntime.start(threads: 1)
     }
 
-    /// The registry, with a dot in place of every picture: for questions that no picture decides.
+    /// The registry with a dot in place of every picture, for questions that do not depend on pictures.
     var registryWithoutPictures: FilterRegistry {
         FilterRegistry(
             entries,
@@ -56,20 +56,20 @@ struct Toolbox: Sendable {
                 }))
     }
 
-    /// The registry, with plugins that tell `watch` when their code runs.
+    /// The registry with plugins that tell `watch` when their code runs.
     ///
     /// - Parameters:
-    ///   - limits: for pictures that filters read.
-    ///   - tally: told which those are.
+    ///   - limits: For pictures that filters read.
+    ///   - tally: Counts these pictures.
     func registry(watchedBy watch: PluginWatch, _ limits: DecodeLimits, _ tally: PictureTally) -> FilterRegistry {
         let source = PictureSource(
-            picture: { [pictures] reference, place in
-                let picture: GrayPicture = try pictures.picture(reference, for: place, limits)
+            picture: { [pictures] reference, filter in
+                let picture: GrayPicture = try pictures.picture(reference, for: filter, limits)
                 tally.note(picture, reference)
                 return picture
             },
-            layer: { [pictures] reference, place in
-                let picture: LayerPicture = try pictures.picture(reference, for: place, limits)
+            layer: { [pictures] reference, filter in
+                let picture: LayerPicture = try pictures.picture(reference, for: filter, limits)
                 tally.note(picture, reference)
                 return picture.layer
             })
@@ -81,5 +81,55 @@ struct Toolbox: Sendable {
                     WatchedFilter(filter: try watch.within(name, make), name: name, watch: watch)
                 }
             }, pictures: source)
+    }
+}
+
+/// The plugins of this worker.
+struct InstalledPlugins: Sendable {
+    let plugins: [LoadedPlugin]
+    /// One sentence for each library or folder that could not be used.
+    let problems: [String]
+    /// Plugins that are not used because they have no pin.
+    let unpinned: [UnpinnedPlugin]
+    /// Libraries that would have crashed this process.
+    let refused: [RefusedLibrary]
+
+    struct UnknownConditions: Error, CustomStringConvertible {
+        let description =
+            "\(PluginConditions.variable) is not as this penumbra-worker knows it; reinstall both programs together"
+    }
+
+    /// Loads plugins from the folders that the coordinator names, and from the folder of this program.
+    ///
+    /// - Precondition: This process has one thread.
+    init(cancellation: TaskCancellation) throws(UnknownConditions) {
+        let conditions = try Self.conditions()
+        let loader = PluginLoader(
+            reservedNames: BuiltInFilters.all.map(\.descriptor.name) + Toolbox.ownVersions,
+            policy: PluginPolicy(
+                pins: conditions.pins.map { PluginPolicy.Pin(file: $0.file, sha256: $0.sha256) },
+                isPinnedOnly: conditions.isPinnedOnly),
+            isCancelled: CancellationQuestion { cancellation.isCancelled },
+            trial: PluginTrial(known: conditions.refused))
+        let foreign = Set(conditions.foreignFolders.map(PathKey.init))
+        let loaded = loader.load(
+            conditions.folders.map { PluginFolder($0, isForeign: foreign.contains(PathKey($0))) } + [
+                PluginFolder(Self.programFolder, isImplicit: true)
+            ])
+        (plugins, problems) = (loaded.plugins, loaded.problems)
+        (refused, unpinned) = (loaded.refused, loaded.unpinned)
+    }
+
+    private static func conditions() throws(UnknownConditions) -> PluginConditions {
+        guard let text = getenv(PluginConditions.variable) else { return PluginConditions() }
+        guard let conditions = PluginConditions(text: String(cString: text)) else { throw UnknownConditions() }
+        return conditions
+    }
+
+    private static var programFolder: String {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &bytes, bytes.count)
+        let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return PathNames.folder(of: path) ?? "."
     }
 }

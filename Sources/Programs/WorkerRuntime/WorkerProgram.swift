@@ -1,8 +1,11 @@
+import CCrashRecord
 import Catalogs
+import Foundation
 import Glibc
+import Synchronization
 import WorkerProtocol
 
-/// `penumbra-worker`: what a worker process does from its start to its end.
+/// The whole life of the worker process `penumbra-worker`.
 public enum WorkerProgram {
     private static let usage = """
         penumbra-worker renders for penumbra, which starts it.
@@ -17,7 +20,7 @@ public enum WorkerProgram {
 
         """
 
-    /// - Returns: the exit code.
+    /// - Returns: The exit code.
     public static func run(_ arguments: [String]) -> Int32 {
         ignoreSignals()
         Shortage.saveAddresses()
@@ -41,7 +44,7 @@ public enum WorkerProgram {
         }
     }
 
-    /// A coordinator that is gone, and a limit on file sizes, are errors of the calls that meet them.
+    /// If the coordinator is gone, or a file is too large, the failing call returns an error instead of a signal.
     private static func ignoreSignals() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
@@ -57,7 +60,7 @@ public enum WorkerProgram {
         return attempt { try ChainExaminer.answer(try toolbox(), on: channel) }
     }
 
-    /// The exit code of what may throw.
+    /// The exit code of a body that may throw.
     private static func attempt(_ body: () throws -> Void) -> Int32 {
         do {
             try body()
@@ -68,12 +71,12 @@ public enum WorkerProgram {
         }
     }
 
-    /// Plugins are opened first: that needs a process with one thread.
+    /// Plugins are opened first, because that needs a process with one thread.
     private static func toolbox() throws -> Toolbox {
         let cancellation = TaskCancellation()
         ProcessState.watch([STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO])
         ProcessState.record()
-        // Run times of languages set things up as they please when they are opened. That is put back, and nobody is blamed.
+        // Language runtimes change the process state when they are opened. It is restored, and nobody is blamed.
         let installed = try ProcessState.kept { Result { try InstalledPlugins(cancellation: cancellation) } }.result
             .get()
         ignoreSignals()
@@ -94,13 +97,13 @@ public enum WorkerProgram {
             let toolbox = try toolbox()
             let memory = MemoryWatch { name in getenv(name).map { String(cString: $0) } }
             let orders = try OrderQueue(channel)
-            // A worker that could not render anything says so before it gets a picture that would be blamed.
+            // A worker that cannot render reports it before it gets a picture, so that no picture is blamed.
             if let shortage = Shortage.found(threads: TaskFailure.threads, for: "render") { throw shortage }
             try channel.send(.ready(greeting(of: toolbox, introducing: introducing)))
             let drawing = DrawingWatch(channel)
             try Heartbeat(channel, drawing).start()
             channel.recordCrashes()
-            // With the handlers of now, which plugins and libraries may have added to.
+            // Includes the signal handlers that plugins and libraries have added until now.
             ProcessState.record()
             let files = FileWatch()
             while true {
@@ -116,7 +119,7 @@ public enum WorkerProgram {
                 try channel.send(report)
             }
         } catch {
-            // The coordinator is gone, no thread can be had, or libvips does not start: nothing is left to do here.
+            // The coordinator is gone, no thread can be started, or libvips does not start. The worker ends.
             complain("\(error)\n")
             return 69
         }
@@ -129,8 +132,111 @@ public enum WorkerProgram {
 }
 
 extension Report {
-    /// True when a plugin did in this process what no plugin may do.
+    /// True if a plugin broke the rules for plugins in this process.
     fileprivate var isFault: Bool {
         if case .failed(_, let failure) = self, case .plugin = failure.kind { true } else { false }
+    }
+}
+
+/// The pipes to the coordinator, out of reach of all other code in this process.
+///
+/// A print of a plugin or a decoder must not get between messages. So the pipe gets a descriptor of its own, descriptor
+/// 1 becomes standard error, and descriptor 0 becomes empty.
+final class Channel: Sendable {
+    private let input: Int32
+    /// A sender holds the lock until its whole message is in the pipe, because heartbeats come from another thread.
+    private let output: Mutex<Int32>
+
+    struct Closed: Error {}
+
+    init() {
+        input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+        output = Mutex(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
+        dup2(STDERR_FILENO, STDOUT_FILENO)
+        let nothing = open("/dev/null", O_RDONLY)
+        dup2(nothing, STDIN_FILENO)
+        close(nothing)
+        ProcessState.watch([input, output.withLock { $0 }])
+    }
+
+    /// From now on, crashing threads write their ``CrashMessage``.
+    func recordCrashes() { output.withLock { crash_record_start($0) } }
+
+    func send(_ report: Report) throws { try send(bytes: FrameCodec.encode(report)) }
+
+    func send(bytes: [UInt8]) throws {
+        try output.withLock { output in
+            crash_record_lock()
+            defer { crash_record_unlock() }
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw Closed() }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    /// Waits for bytes. Nil if the coordinator has closed its end.
+    func receive() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { read(input, $0.baseAddress, $0.count) }
+            if count > 0 { return Array(buffer[..<count]) }
+            if count == 0 || errno != EINTR { return nil }
+        }
+    }
+}
+
+/// Reports from a thread of its own that this process lives, whatever a decoder or a plugin does. Also checks for late
+/// drawings.
+///
+/// The message is built once, so that a beat needs no memory and waits only for the pipe.
+struct Heartbeat: Sendable {
+    private let channel: Channel
+    private let message: [UInt8]
+    private let drawing: DrawingWatch
+
+    init(_ channel: Channel, _ drawing: DrawingWatch) throws {
+        self.channel = channel
+        self.drawing = drawing
+        message = try FrameCodec.encode(Report.alive)
+    }
+
+    func start() throws(Shortage) {
+        try WorkerThread.start {
+            // The thread that reads orders notices the coordinator's end.
+            while (try? self.channel.send(bytes: self.message)) != nil, (try? self.drawing.check()) != nil {
+                Thread.sleep(forTimeInterval: Report.heartbeat / .seconds(1))
+            }
+        }
+    }
+}
+
+/// Threads of a worker. A thread that cannot be started is an error, not a hang.
+enum WorkerThread {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Runs `body` on a thread of its own.
+    ///
+    /// - Throws: If the system has no thread for it. Then `body` is not called.
+    static func start(_ body: @escaping @Sendable () -> Void) throws(Shortage) {
+        var thread = pthread_t()
+        let work = Unmanaged.passRetained(Work(body))
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            throw Shortage(noThread: code)
+        }
+        pthread_detach(thread)
     }
 }

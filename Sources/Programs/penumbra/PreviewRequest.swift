@@ -70,9 +70,9 @@ enum PreviewRequest {
             if name.contains("[") || parts.count > 2 { return name }
             let (wantedFilter, parameter) = (parts.count == 2 ? parts[0] : nil, parts.last ?? name)
             let before = job.outputs[..<output].reduce(job.chain.count) { $0 + $1.chain.count }
-            let common = filters.prefix(job.chain.count).map { ($0.place, $0.invocation.filter) }
+            let common = filters.prefix(job.chain.count).map { ($0.path, $0.invocation.filter) }
             let own = filters.dropFirst(before).prefix(job.outputs[output].chain.count)
-                .map { ("outputs[\(output)].\($0.place)", $0.invocation.filter) }
+                .map { ("outputs[\(output)].\($0.path)", $0.invocation.filter) }
             let places = (common + own).filter { _, filter in
                 guard filter == wantedFilter ?? filter else { return false }
                 return catalog.filter(named: filter)?.parameters.contains {

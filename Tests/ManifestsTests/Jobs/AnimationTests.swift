@@ -117,14 +117,14 @@ import Testing
         #expect(
             values?["path"]
                 == .path([
-                    Place(x: .pixels(0), y: .percent(50)), Place(x: .percent(80), y: .percent(50)),
+                    Point(x: .pixels(0), y: .percent(50)), Point(x: .percent(80), y: .percent(50)),
                 ]))
         #expect(values?["spring"] == .numbers(["damping": 0.5, "velocity": 0]))
     }
 
     @Test func `overrides find it`() {
         let mention = reading("filters: [invert]\nanimate: crossfade").result.filters.last
-        #expect(mention?.place == "animate.crossfade")
+        #expect(mention?.path == "animate.crossfade")
     }
 
     @Test func `an animation among filters, and a filter as an animation, are told their places`() {

@@ -117,7 +117,7 @@ import Testing
     @Test func `overrides find every filter where it is told to be`() {
         let lines = "layers: [{picture: a.png}]\nfilters: [{gaussian: [{radius: 3}, {radius: 4}]}, invert]"
         #expect(
-            reading(lines).result.filters.map(\.place)
+            reading(lines).result.filters.map(\.path)
                 == ["layers[0]", "filters[0].gaussian[0]", "filters[0].gaussian[1]", "filters[1].invert"])
         let changed = Reading.job(
             lines, set: "filters[0].gaussian[1].radius=9", "layers[0].x=5", catalog: Self.catalog)

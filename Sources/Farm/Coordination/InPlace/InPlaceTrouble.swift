@@ -19,7 +19,7 @@ struct InPlaceTrouble: Error {
             default: .unfit(message: trouble.message)
             }
         // A bad sector, or a server that lost a folder, says nothing of the other pictures.
-        place = trouble.isPlace && ![EIO, ESTALE].contains(trouble.code) ? trouble : nil
+        place = trouble.concernsStorage && ![EIO, ESTALE].contains(trouble.code) ? trouble : nil
     }
 
     static func refused(_ reason: String) -> InPlaceTrouble { InPlaceTrouble(outcome: .refused(reason: reason)) }

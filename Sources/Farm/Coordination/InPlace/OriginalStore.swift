@@ -200,7 +200,7 @@ package final class OriginalStore: Sendable {
         var isNew = try parent.status(of: PathNames.last(of: root)) == nil
         let folder = try makingRoot(in: parent, for: owner)
         if isNew { try parent.sync() }
-        let makers = TrustedWriters([try folder.makers(isShut: folder.isShut())])
+        let makers = TrustedWriters([try folder.writers(isPrivate: folder.isPrivate())])
         // The user has chosen the state folder.
         guard isShared || makers.isTrusted(with: owner) else {
             throw FileTrouble(
@@ -323,14 +323,14 @@ package final class OriginalStore: Sendable {
     ) throws(FileTrouble) {
         guard !names.isEmpty, let root = try rootFolder(), let records = try part(.records, in: root) else { return }
         let objects = try part(.objects, in: root)
-        let isShut = try root.isShut()
-        let rootMakers = try root.makers(isShut: isShut)
+        let isPrivate = try root.isPrivate()
+        let rootMakers = try root.writers(isPrivate: isPrivate)
         for name in names {
             do throws(FileTrouble) {
                 guard let original = try read(name, in: records) else { continue }
-                var parts = [rootMakers, try records.makers(of: name, isShut: isShut)]
+                var parts = [rootMakers, try records.writers(of: name, isPrivate: isPrivate)]
                 // An original that is gone has no maker.
-                if let objects { parts.append(try objects.makers(of: original.objectName, isShut: isShut)) }
+                if let objects { parts.append(try objects.writers(of: original.objectName, isPrivate: isPrivate)) }
                 let makers = TrustedWriters(parts)
                 let isRestored = RecordName(name)?.isRestored ?? false
                 body(Record(original: original, file: name, isRestored: isRestored, makers: makers))

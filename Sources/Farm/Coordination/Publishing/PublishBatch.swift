@@ -34,7 +34,7 @@ struct PublishBatch {
             } catch {
                 // Half of one must not be put in its place.
                 FileSystem.remove(item.temporaryReceipt)
-                if error.isPlace { throw error }
+                if error.concernsStorage { throw error }
             }
         }
     }

@@ -106,7 +106,7 @@ final class PublishQueue: Sendable {
         switch error {
         case let trouble as FileTrouble: PublishProblem(trouble)
         case let problem as StoreProblem: PublishProblem(problem)
-        default: .place("\(error)")
+        default: .storage("\(error)")
         }
     }
 }

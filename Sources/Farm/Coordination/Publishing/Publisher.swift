@@ -106,7 +106,7 @@ struct Publisher: Sendable {
     }
 
     static func problem(_ trouble: FileTrouble, _ path: String) -> PublishProblem {
-        if trouble.isPlace { return PublishProblem(trouble) }
+        if trouble.concernsStorage { return PublishProblem(trouble) }
         if trouble.code == EEXIST {
             return .refused("\(path): appeared or was changed while it was rendered; left as it is")
         }

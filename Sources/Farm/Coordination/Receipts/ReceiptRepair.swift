@@ -69,7 +69,7 @@ package struct ReceiptRepair: Sendable {
                 waiting.append((temporary, output))
             } catch {
                 directory.removeTemporary(temporary)
-                if error.isPlace { throw error }
+                if error.concernsStorage { throw error }
                 // Other folders' can be written.
                 refused.append((output, error))
             }

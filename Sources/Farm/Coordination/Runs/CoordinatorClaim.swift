@@ -54,7 +54,7 @@ package enum CoordinatorClaim {
         let latest = latestEpoch(in: folder)
         let path = path(latest, folder)
         guard latest > 0, !FileSystem.exists("\(folder)/released.\(latest)"),
-            let data = SafeFolder.believed(path, limit: largestSecret),
+            let data = SafeFolder.trustedContents(path, limit: largestSecret),
             let other = String(decoding: data, as: UTF8.self).split(separator: "@").dropFirst().first,
             other != CoordinatorToken.host,
             let heard = FileSystem.stamp(path)?.modified
@@ -98,7 +98,9 @@ package enum CoordinatorClaim {
     /// Workers leave when their coordinator ends. One that was stopped, or hangs, does not: it is killed with all that it
     /// started.
     static func endWorkers(ofEpoch epoch: Int, in folder: String) {
-        guard let data = SafeFolder.believed(path(epoch, folder), limit: largestSecret), isSecret(data) else { return }
+        guard let data = SafeFolder.trustedContents(path(epoch, folder), limit: largestSecret), isSecret(data) else {
+            return
+        }
         let wanted = Array("\(CoordinatorToken.variable)=\(PathText.name(of: folder))/".utf8) + data
         for name in FileSystem.names(in: "/proc") {
             guard let process = pid_t(name), process != getpid(), isOwn(process),

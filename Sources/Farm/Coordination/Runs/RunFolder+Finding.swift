@@ -9,7 +9,7 @@ extension RunFolder {
         let wanted = Array(JobLock.name(of: job).utf8)
         return FileSystem.names(in: "\(state)/runs").sorted(by: >).filter { name in
             // Of one that cannot be read nobody knows whose it is; it is swept away when it is old.
-            SafeFolder.believed("\(state)/runs/\(name)/job", limit: wanted.count) == wanted
+            SafeFolder.trustedContents("\(state)/runs/\(name)/job", limit: wanted.count) == wanted
         }
     }
 

@@ -161,7 +161,9 @@ package struct SharedRun: Hashable, Sendable {
 
     /// Why its last coordinator left it before its end; nil where none has.
     package var lastStop: String? {
-        SafeFolder.believed("\(folder)/stopped", limit: Self.largestNote).map { String(decoding: $0, as: UTF8.self) }
+        SafeFolder.trustedContents("\(folder)/stopped", limit: Self.largestNote).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
     package func note(lastStop reason: String) throws(FileTrouble) {
@@ -171,7 +173,7 @@ package struct SharedRun: Hashable, Sendable {
 
     /// How many frames its coordinator had left to do when it last said so; nil where it has not.
     package var left: Int? {
-        SafeFolder.believed("\(folder)/left", limit: Self.largestNote)
+        SafeFolder.trustedContents("\(folder)/left", limit: Self.largestNote)
             .flatMap { Int(String(decoding: $0, as: UTF8.self)) }
             .flatMap { StoredNumbers.counts.contains($0) ? $0 : nil }
     }

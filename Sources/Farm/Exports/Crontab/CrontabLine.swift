@@ -1,17 +1,17 @@
-/// A line of a user's crontab that starts a program with arguments, whatever characters they hold.
+/// A line of a user's crontab that starts a program with arguments of any characters.
 ///
-/// Two readers are in between. Cron takes `\%` for a percent sign, and a bare `%` for the command's end, within quotes
-/// too. Then `sh` reads what is left.
+/// Two programs read it. Cron takes `\%` for a percent sign, and a bare `%` for the command's end, also within quotes.
+/// Then `sh` reads the rest.
 package struct CrontabLine: Hashable, Sendable {
     package let text: String
 
-    /// The most bytes of a command that Debian's cron takes; with a longer one it ignores the whole crontab.
+    /// The longest command in bytes that Debian's cron accepts. It ignores a whole crontab with a longer one.
     package static let longestCommand = 998
 
     /// - Parameters:
-    ///   - program: its absolute path.
-    ///   - arguments: what comes after it.
-    ///   - folder: the absolute one that the program starts in; nil for the user's home.
+    ///   - program: The absolute path of the program.
+    ///   - arguments: Its arguments.
+    ///   - folder: The absolute folder that the program starts in. Nil for the user's home.
     package init(
         schedule: CronSchedule, program: String, arguments: [String], folder: String? = nil
     ) throws(ExportProblem) {
@@ -24,7 +24,7 @@ package struct CrontabLine: Hashable, Sendable {
         text = "\(schedule.text) \(command)"
     }
 
-    /// A word as cron and sh turn it into an argument.
+    /// A word that cron and sh turn back into the argument.
     static func escaped(_ word: String) -> String {
         guard !word.isEmpty else { return "''" }
         let isPlain = word.utf8.allSatisfy(ShellWord.plain.contains)
@@ -32,8 +32,8 @@ package struct CrontabLine: Hashable, Sendable {
         var result = "'"
         var isAfterBackslash = false
         for scalar in word.unicodeScalars {
-            // Some crons take two backslashes for one, others do not, and all of them take `\%` for a percent sign:
-            // a backslash of the word is kept apart from both by an end and a beginning of quotes.
+            // All crons take `\%` for a percent sign, and some take two backslashes for one. So the quotes are closed
+            // and opened again behind a backslash of the word.
             if isAfterBackslash, scalar == "\\" || scalar == "%" { result += "''" }
             isAfterBackslash = scalar == "\\"
             switch scalar {

@@ -1,14 +1,15 @@
 import JobModel
 
-/// A job as a template of Open Job Description, version `jobtemplate-2023-09`: prepare, then the shards, then what joins,
-/// verifies and publishes. Runs programs with arguments and no shell, so that no name can be misread.
+/// A job as a template of Open Job Description, version `jobtemplate-2023-09`. Its steps prepare the job, do the
+/// shards, and then stitch, verify and publish. It runs programs with arguments and without a shell, so that no name is
+/// misread.
 package struct OpenJobTemplate: Sendable {
-    /// YAML.
+    /// The template in YAML.
     package let text: String
-    /// What has to be said when it is submitted, since the template cannot: names and values, in the template's order.
+    /// Values that the template cannot contain and the user must give at each submission, in the template's order.
     package let missing: [(name: String, value: String)]
 
-    /// - Parameter folder: the absolute one that the template will lie in; nil where nobody knows it.
+    /// - Parameter folder: The absolute folder of the template. Nil if unknown.
     package init(_ job: ExportedJob, folder: String?) throws(ExportProblem) {
         let parameters = Parameters(job)
         let all = parameters.all
@@ -29,14 +30,14 @@ package struct OpenJobTemplate: Sendable {
 
     /// The command that runs the job on this machine.
     ///
-    /// - Parameter path: where the template is.
+    /// - Parameter path: The template's path.
     package func runCommand(_ path: String) -> String {
         ShellWord.joined(["openjd", "run", path] + missing.flatMap { ["-p", "\($0.name)=\($0.value)"] })
     }
 }
 
 extension OpenJobTemplate {
-    /// What can be said anew at each submission.
+    /// The parameters of a template, which a submission may change.
     struct Parameters {
         let manifest: TemplateParameter
         let config: TemplateParameter?
@@ -45,8 +46,8 @@ extension OpenJobTemplate {
         let shards: TemplateParameter
         let workers: TemplateParameter
         let program: TemplateParameter
-        /// Of no argument: they tell a farm what the manifest names.
-        private let told: [TemplateParameter]
+        /// Parameters that are in no argument. They tell a farm which files the manifest names.
+        private let given: [TemplateParameter]
 
         init(_ job: ExportedJob) {
             manifest = TemplateParameter(
@@ -57,7 +58,7 @@ extension OpenJobTemplate {
             }
             overrides = Self.numbered(
                 "Set", .text, job.overrides, "Changes a value of the manifest, as 'penumbra run --set' does.")
-            told =
+            given =
                 Self.numbered(
                     "Inputs", .path(.directory, .input), job.folders,
                     "A folder with inputs. The manifest names it: said here so that the farm knows of it.")
@@ -82,10 +83,10 @@ extension OpenJobTemplate {
         }
 
         var all: [TemplateParameter] {
-            [manifest] + [config].compactMap(\.self) + overrides + told + [runFolder, shards, workers, program]
+            [manifest] + [config].compactMap(\.self) + overrides + given + [runFolder, shards, workers, program]
         }
 
-        /// A number tells several apart.
+        /// Numbers the names if there are several.
         private static func numbered(
             _ name: String, _ kind: TemplateParameter.Kind, _ values: [String], _ description: String
         ) -> [TemplateParameter] {

@@ -1,7 +1,7 @@
 import JobModel
 
-/// A parameter of a template. What a user has named is given by parameters alone: in a template's other texts `{{` begins a
-/// reference.
+/// A parameter of a template. User-defined texts appear in parameters only, because in a template's other texts `{{`
+/// begins a reference.
 struct TemplateParameter: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case path(PathObject, PathFlow)
@@ -22,21 +22,21 @@ struct TemplateParameter: Hashable, Sendable {
 
     let name: String
     let kind: Kind
-    /// What it is in this job.
+    /// The value in this job.
     let value: String
     let description: String
 
     var reference: String { "{{Param.\(name)}}" }
 
-    /// The most characters of a value.
+    /// The largest number of characters of a value.
     static let longestValue = 1024
-    /// The most parameters of a template.
+    /// The largest number of parameters of a template.
     static let mostParameters = 50
 
-    /// What a template says it is. Paths are refused there, unless they start from the template's own folder; so those that lie
-    /// elsewhere have none.
+    /// The default value in the template. Templates accept only paths below their own folder as defaults, so other
+    /// paths have none.
     ///
-    /// - Parameter folder: the template's; nil where nobody knows it.
+    /// - Parameter folder: The template's folder. Nil if unknown.
     func standard(in folder: String?) -> String? {
         guard case .path = kind else { return value }
         guard let folder else { return nil }

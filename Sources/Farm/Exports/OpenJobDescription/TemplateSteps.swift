@@ -1,18 +1,18 @@
-/// The steps of a template, one after the other.
+/// The steps of a template in order.
 struct TemplateSteps {
     let job: ExportedJob
     let parameters: OpenJobTemplate.Parameters
 
-    /// A program that has lost its machine's disks, say, ends some time; penumbra itself ends what hangs much earlier. In
-    /// seconds.
+    /// In seconds. Ends a program that has lost its machine's disks, for example. Penumbra itself ends anything else
+    /// that hangs much earlier.
     private static let longestPreparation = 6 * 3600
     private static let longestStitching = 24 * 3600
     private static let shortestShardLimit = 3600
-    /// A shard's limit, by what it takes if estimates hold and nothing is tried again.
-    private static let patience = 20.0
+    /// The limit of a shard, as a multiple of its estimated time without retries.
+    private static let timeoutFactor = 20.0
 
-    /// Between SIGTERM and SIGKILL, in seconds: workers are ended within moments, and files are put away. Stitching may be
-    /// in the middle of publishing.
+    /// The seconds between SIGTERM and SIGKILL. Workers end and files are moved quickly, but a stitch may be
+    /// publishing.
     private static let notice = 30
     private static let stitchingNotice = 60
 
@@ -56,7 +56,7 @@ struct TemplateSteps {
     }
 
     private var shardLimit: Int {
-        let estimate = min(job.size.longestTask, 86400) * Self.patience
+        let estimate = min(job.size.longestTask, 86400) * Self.timeoutFactor
         return max(Self.shortestShardLimit, Int(estimate.rounded(.up)))
     }
 

@@ -1,18 +1,18 @@
-/// A folder with what submits a job to Slurm, to be read and submitted by hand.
+/// A folder with the scripts that submit a job to Slurm, for users who submit by hand.
 package struct SlurmFolder: Sendable {
     package struct File: Hashable, Sendable {
         package let name: String
         package let text: String
     }
 
-    /// In the order in which they are read.
+    /// In the order in which a person reads them.
     package let files: [File]
 
-    /// What is wanted of Slurm.
+    /// Options for Slurm.
     package struct Requests: Hashable, Sendable {
-        /// Of sbatch, each a word, for all jobs.
+        /// Options of sbatch for all jobs, each as one word.
         package let options: [String]
-        /// Of the array.
+        /// The number of the array's elements that may run at once.
         package let elementsAtOnce: Int
 
         package init(options: [String], elementsAtOnce: Int) {
@@ -21,7 +21,7 @@ package struct SlurmFolder: Sendable {
         }
     }
 
-    /// - Parameter folder: the absolute one that the files will lie in.
+    /// - Parameter folder: The absolute folder of the files.
     package init(_ job: ExportedJob, folder: String, requests: Requests) throws(ExportProblem) {
         let scripts = SlurmScripts(job: job, folder: folder, requests: requests)
         files = [

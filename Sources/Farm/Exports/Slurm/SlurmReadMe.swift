@@ -1,4 +1,4 @@
-/// What is in the folder, for whoever opens it.
+/// The folder's README file.
 struct SlurmReadMe {
     let job: ExportedJob
     let folder: String
@@ -48,12 +48,12 @@ struct SlurmReadMe {
         """
     }
 
-    /// By name, too: numbers are given again when a controller has lost its state.
+    /// Names are compared, too, because a controller that lost its state reuses numbers.
     private var queue: String { "squeue --name=\(names) --jobs=\"$(tr ' ' , < \(submitted))\"" }
 
     private var names: String { ShellWord.quoted(job.slurmNames) }
 
-    /// What submit.sh writes: the jobs' numbers.
+    /// The file with the jobs' numbers, which submit.sh writes.
     private var submitted: String { ShellWord.quoted("\(folder)/submitted") }
 
     private func penumbra(_ command: String) -> String {

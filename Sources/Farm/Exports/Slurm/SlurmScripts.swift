@@ -1,7 +1,7 @@
-/// The scripts that Slurm runs. Each replaces itself by penumbra, so that Slurm's signals reach that.
+/// The scripts that Slurm runs. Each replaces itself by penumbra, so that Slurm's signals reach penumbra.
 struct SlurmScripts {
     let job: ExportedJob
-    /// The absolute one that the scripts lie in.
+    /// The absolute folder of the scripts.
     let folder: String
     let requests: SlurmFolder.Requests
 
@@ -31,7 +31,7 @@ struct SlurmScripts {
             command: command(["resume", "--run-dir", job.runFolder, "--engine", "local"]))
     }
 
-    /// Relative to the folder in which submit.sh submits, unless Slurm would read a pattern in that folder's own name.
+    /// Relative to the folder in which submit.sh submits. Absolute if Slurm would read a pattern in that folder's name.
     private var logs: String { folder.contains("%") ? "\(folder.replacing("%", with: "%%"))/logs" : "logs" }
 
     private func command(_ arguments: [String]) -> String { ShellWord.joined([job.program] + arguments) }
@@ -39,7 +39,7 @@ struct SlurmScripts {
     private func script(
         _ step: String, log: String, options: [String] = [], says: String, start: String? = nil, command: String
     ) throws(ExportProblem) -> String {
-        // A requeued job goes on with its log.
+        // A requeued job continues its log.
         let own = [
             "--job-name=\(job.name)-\(step)", "--output=\(logs)/\(log).out", "--open-mode=append", "--requeue",
         ]
@@ -55,7 +55,7 @@ struct SlurmScripts {
     }
 }
 
-/// What a person starts.
+/// The script that a person starts.
 struct SlurmSubmitScript {
     let job: ExportedJob
     let folder: String
@@ -128,11 +128,29 @@ struct SlurmSubmitScript {
         """
     }
 
-    /// Numbers are given again when a controller has lost its state.
+    /// A controller that lost its state reuses numbers.
     private var names: String { ShellWord.quoted(job.slurmNames) }
 }
 
 extension ExportedJob {
-    /// The jobs' names, as Slurm's commands take them.
+    /// The jobs' names in the form of Slurm's commands.
     var slurmNames: String { ["prepare", "render", "finish"].map { "\(name)-\($0)" }.joined(separator: ",") }
+}
+
+/// A line of a script with an option for sbatch.
+enum SlurmDirective {
+    /// Outside of quotes, sbatch splits a line at blanks and takes `#` for a comment. Within quotes, a backslash
+    /// escapes the next character.
+    /// (Slurm 22.05. Outside of quotes a backslash does not protect a blank.)
+    static func line(_ option: String) throws(ExportProblem) -> String {
+        guard !option.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw .brokenRequest(option)
+        }
+        guard !option.unicodeScalars.allSatisfy(plain.contains) else { return "#SBATCH \(option)" }
+        let escaped = option.replacing(#"\"#, with: #"\\"#).replacing("\"", with: #"\""#)
+        return "#SBATCH \"\(escaped)\""
+    }
+
+    private static let plain = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,@=%*[]()&|!<>{}~^?".unicodeScalars)
 }

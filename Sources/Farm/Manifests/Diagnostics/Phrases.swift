@@ -1,16 +1,16 @@
-// Small parts of sentences that messages share.
+// Parts of sentences that several messages use.
 
 extension String {
-    /// The text in quotes, for a message: cut when long.
+    /// The text in quotes for a message. A long text is cut.
     package var quoted: String { "'\(cut(to: 60))'" }
 
-    /// At most `length` Unicode scalars, with an ellipsis where the rest is left out.
+    /// At most `length` Unicode scalars. An ellipsis replaces the rest.
     func cut(to length: Int) -> String {
         guard unicodeScalars.dropFirst(length).first != nil else { return self }
         return String(unicodeScalars.prefix(length - 1)) + "…"
     }
 
-    /// The text with everything spelled out that a terminal obeys or hides.
+    /// The text with all characters escaped that a terminal would obey or hide.
     var visible: String {
         var result = ""
         for scalar in unicodeScalars {
@@ -21,7 +21,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Control characters, line breaks, direction marks and the like.
+    /// Whether it is a control character, a line break, a direction mark or similar.
     var isObeyedOrHidden: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true
@@ -30,7 +30,7 @@ extension Unicode.Scalar {
     }
 }
 
-/// Advice to quote a value, which is shown as it should be written when it is short.
+/// The advice to quote a value. A short value is shown as it should be written.
 func quoteIt(_ value: String) -> String {
     value.unicodeScalars.count <= 60 ? "quote it: \(value.singleQuoted)" : "put it in single quotes"
 }

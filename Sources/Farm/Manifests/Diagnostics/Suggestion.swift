@@ -1,7 +1,7 @@
-/// Finds what a person probably meant to write.
+/// Guesses the word that a person meant.
 package enum Suggestion {
-    /// The candidate nearest to `word`, nil when none is near. Letter case and `-` for `_` count as no difference;
-    /// of equally near candidates the first one is taken.
+    /// The candidate that is most similar to `word`. Nil if none is similar. Letter case, and `-` for `_`, make no
+    /// difference. Of equally similar candidates the first one wins.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         guard word.utf8.count <= longestWord else { return nil }
         let folded = fold(word)
@@ -15,10 +15,10 @@ package enum Suggestion {
         return best?.candidate
     }
 
-    /// Longer than every name; bounds the cost of a comparison.
+    /// Longer than any name. It limits the cost of a comparison.
     private static let longestWord = 64
 
-    /// One slip in short words, one in three letters of longer ones.
+    /// One error in short words, one for each three letters of longer ones.
     private static func threshold(for length: Int) -> Int {
         length < 3 ? 0 : min(3, max(1, length / 3))
     }
@@ -27,8 +27,8 @@ package enum Suggestion {
         word.lowercased().utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }
     }
 
-    /// The Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, replacements and swaps
-    /// of neighbours.
+    /// The Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, replacements and swaps of
+    /// neighbours.
     static func editDistance(from source: [UInt8], to target: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...target.count)

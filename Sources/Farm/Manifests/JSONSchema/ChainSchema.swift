@@ -17,7 +17,7 @@ struct ChainSchema {
         ]
     }
 
-    /// What `animate:` takes: an animation's name, or a mapping with its name and parameters.
+    /// The value of `animate:`: an animation's name, or a mapping with its name and parameters.
     var animation: SchemaNode {
         let animations = catalog.filters.filter { $0.kind == .animation }
         let alone = animations.filter { filter in filter.parameters.allSatisfy { $0.requiredLike == nil } }
@@ -25,7 +25,7 @@ struct ChainSchema {
         return .any(of: [.words(alone.map(\.name)), entry.adding(["minProperties": 1, "maxProperties": 1])])
     }
 
-    /// Once, or once for each item of a list.
+    /// One filter, or a list for several filters of the same kind.
     private func severalTimes(_ filter: FilterDescriptor) -> SchemaNode {
         .list(of: ["$ref": .text("#/$defs/filter.\(filter.name)")], atLeast: 1)
     }
@@ -57,7 +57,7 @@ struct ChainSchema {
         }
     }
 
-    /// That a parameter is a word: written, or silently when the word is what it falls back to.
+    /// That a parameter has this word, explicitly or as its fallback.
     private func holds(_ parameter: String, _ word: String, in filter: FilterDescriptor) -> SchemaNode {
         let isFallback = filter.parameters.contains { $0.name == parameter && $0.fallback == .word(word) }
         let isWord: SchemaNode = ["properties": [parameter: .words([word])]]

@@ -2,7 +2,7 @@ import JobModel
 
 /// The schemas of a job's keys. Keys with choices get them from the policies themselves.
 enum JobKeys {
-    static let properties: [(String, SchemaNode)] = names + contents + policies + limits + places
+    static let properties: [(String, SchemaNode)] = names + contents + policies + limits + folders
 
     private static let names: [(String, SchemaNode)] = [
         (
@@ -94,7 +94,7 @@ enum JobKeys {
         ("max_pixels", key("Larger pictures are refused", "2000M", [.count])),
     ]
 
-    private static let places: [(String, SchemaNode)] = [
+    private static let folders: [(String, SchemaNode)] = [
         (
             "slurm",
             SchemaNode.mapping([

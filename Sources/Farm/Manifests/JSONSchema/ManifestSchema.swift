@@ -1,11 +1,12 @@
 package import Catalogs
 import JobModel
 
-/// The JSON Schema of manifests, by which YAML editors complete and check them.
+/// The JSON Schema of manifests. YAML editors use it to complete and check them.
 ///
-/// It takes every manifest that ``JobReader`` takes, but for the texts `null` and `~`: an editor sees these where a value
-/// is still missing. It knows names, kinds, ranges and the rules between keys. What only the text or the disk can tell
-/// (the range of a number in quotes, `010`, two outputs with one path, whether there are pictures) is left to `check`.
+/// It accepts every manifest that ``JobReader`` accepts, except for the texts `null` and `~`, because an editor sees
+/// these if a value is still missing. It contains names, kinds, ranges and the rules between keys. Only `check` finds
+/// problems that depend on the text or the disk: the range of a number in quotes, `010`, two outputs with the same
+/// path, missing pictures.
 package struct ManifestSchema {
     private let catalog: Catalog
 

@@ -5,7 +5,7 @@ import JobModel
 struct OutputSchema {
     let catalog: Catalog
 
-    /// A path with fields, whose extension is one that can be written.
+    /// A path with fields, and the extension of a writable format.
     var path: SchemaNode {
         let extensions = #"\{ext\}|"# + formats.map(Self.extensions).joined(separator: "|")
         let fields = TemplateParser.fieldNames.joined(separator: "|") + "|(index|frame):0[1-9]"
@@ -18,7 +18,7 @@ struct OutputSchema {
         ]
     }
 
-    /// For a mapping with a path at `key`: what its `save` takes.
+    /// The schemas of `save` for a mapping with a path at `key`.
     func conditions(pathAt key: String) -> [SchemaNode] {
         let known = formats.map { (Self.extensions($0), $0.name) } + [(#"\{ext\}"#, Self.anyFormat)]
         return known.map { extensions, name in
@@ -80,7 +80,7 @@ struct OutputSchema {
             ] + options)
     }
 
-    /// Formats give one name different kinds, of which any will do.
+    /// If formats give one name different kinds, any of them is valid.
     private var optionsOfAnyFormat: [(String, SchemaNode)] {
         let all = formats.flatMap(\.options).flatMap { ParameterSchema(parameter: $0).properties }
         var names: [String] = []

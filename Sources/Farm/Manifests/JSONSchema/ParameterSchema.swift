@@ -18,15 +18,15 @@ struct ParameterSchema {
             }
     }
 
-    /// What the names of a parameter demand of the mapping that they stand in: one of them at most, one at least if the
-    /// parameter must be there.
+    /// The rules for the names of a parameter in their mapping: at most one of them, and at least one if the parameter
+    /// is required.
     var conditions: [SchemaNode] {
         let names = [parameter.name] + parameter.synonyms.map(\.name)
-        let isThere = names.map { SchemaNode.requiring([$0]) }
+        let anyName = names.map { SchemaNode.requiring([$0]) }
         let isDouble = names.indices.flatMap { first in
             names[(first + 1)...].map { SchemaNode.requiring([names[first], $0]) }
         }
-        return (parameter.requiredLike == nil ? [] : [SchemaNode.any(of: isThere)])
+        return (parameter.requiredLike == nil ? [] : [SchemaNode.any(of: anyName)])
             + (isDouble.isEmpty ? [] : [["not": SchemaNode.any(of: isDouble)]])
     }
 
@@ -49,7 +49,7 @@ struct ParameterSchema {
         case .text: .anyText
         case .region: Self.region
         case .length(let limit): .length(from: -limit.pixels, to: limit.pixels)
-        case .path: ["type": "array", "items": Self.place, "minItems": 2]
+        case .path: ["type": "array", "items": Self.point, "minItems": 2]
         case .numbers(let ranges):
             .mapping(
                 ranges.map { range in
@@ -66,7 +66,7 @@ struct ParameterSchema {
         }
     }
 
-    /// What may be written is the parameter's range divided by the scale of the name that it is given by.
+    /// The range of the written number is the parameter's range, divided by the scale of the name.
     private func number(_ minimum: Double, _ maximum: Double, _ scale: Double) -> SchemaNode {
         let bounds = [minimum / scale, maximum / scale].sorted()
         return .number(bounds[0], bounds[1])
@@ -80,18 +80,18 @@ struct ParameterSchema {
         .mapping([("x", number), ("y", number)], required: ["x", "y"])
     }
 
-    private static let place = SchemaNode.mapping(
+    private static let point = SchemaNode.mapping(
         [
             ("x", .length(from: -LengthLimit.widest.pixels, to: LengthLimit.widest.pixels)),
             ("y", .length(from: -LengthLimit.widest.pixels, to: LengthLimit.widest.pixels)),
         ], required: ["x", "y"])
 
     private static let region: SchemaNode = {
-        let place = SchemaNode.length(from: -LengthLimit.widest.pixels)
+        let offset = SchemaNode.length(from: -LengthLimit.widest.pixels)
         let side = SchemaNode.length(from: 0, isAboveZero: true)
         return .mapping(
             [
-                ("x", place), ("y", place), ("width", side), ("height", side),
+                ("x", offset), ("y", offset), ("width", side), ("height", side),
                 ("corner_radius", SchemaNode.length(from: 0).adding(["default": 0])),
             ], required: ["x", "y", "width", "height"])
     }()
@@ -106,7 +106,7 @@ extension SchemaNode {
         ])
     }
 
-    /// A mapping in which the keys are there.
+    /// A mapping that contains the keys.
     static func requiring(_ keys: [String]) -> SchemaNode { ["required": .texts(keys)] }
 
     /// As a manifest writes it.
@@ -125,8 +125,8 @@ extension SchemaNode {
                 "x": .length(region.x), "y": .length(region.y), "width": .length(region.width),
                 "height": .length(region.height), "corner_radius": .length(region.cornerRadius),
             ]
-        case .path(let places):
-            return .list(places.map { ["x": .length($0.x), "y": .length($0.y)] })
+        case .path(let points):
+            return .list(points.map { ["x": .length($0.x), "y": .length($0.y)] })
         case .numbers(let numbers):
             return .object(numbers.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })
         case .color(let red, let green, let blue, let alpha):

@@ -1,13 +1,13 @@
 import Catalogs
 import JobModel
 
-/// Reads `animate:`, what makes frames of each picture after its filters: `{crossfade: {duration: 0.2}}`.
+/// Reads `animate:`, which makes frames of each picture after its filters: `{crossfade: {duration: 0.2}}`.
 struct AnimationReader {
     let catalog: Catalog
     let pictures: PictureLookup
     let log: DiagnosticLog
 
-    /// An animation, with the place that messages about it point to.
+    /// An animation, and the position that messages about it point to.
     struct Animation {
         let invocation: FilterInvocation
         let span: SourceSpan
@@ -30,13 +30,13 @@ struct AnimationReader {
             switch node.content {
             case .scalar(let scalar):
                 let parameters = SyntaxNode(.mapping(.init(entries: [])), span: node.span)
-                return animation(scalar.text, at: node.span, parameters, place: name)
+                return animation(scalar.text, at: node.span, parameters, path: name)
             case .mapping(let mapping):
                 guard let entry = mapping.entries.first, mapping.entries.count == 1 else {
                     if mapping.isComplete { log.error(.job(.notOneAnimation(offered: offered)), at: node.span) }
                     return nil
                 }
-                return animation(entry.key, at: entry.keySpan, entry.value, place: name)
+                return animation(entry.key, at: entry.keySpan, entry.value, path: name)
             case .sequence:
                 log.error(.job(.notOneAnimation(offered: offered)), at: node.span)
                 return nil
@@ -49,7 +49,7 @@ struct AnimationReader {
     private var offered: [String] { catalog.filters.filter { $0.kind == .animation }.map(\.name) }
 
     private func animation(
-        _ name: String, at span: SourceSpan, _ parameters: SyntaxNode, place: String
+        _ name: String, at span: SourceSpan, _ parameters: SyntaxNode, path: String
     ) -> Animation? {
         guard let descriptor = catalog.filter(named: name), descriptor.kind == .animation else {
             let nearest = Suggestion.nearest(to: name, among: offered)
@@ -58,7 +58,7 @@ struct AnimationReader {
             return nil
         }
         let typer = FilterTyper(descriptor: descriptor, pictures: pictures, log: log)
-        return typer.filter(parameters, nameSpan: span, place: "\(place).\(name)").map {
+        return typer.filter(parameters, nameSpan: span, path: "\(path).\(name)").map {
             Animation(invocation: $0, span: span)
         }
     }
@@ -67,7 +67,8 @@ struct AnimationReader {
 extension AnimationReader {
     /// The outputs with the animation behind their own filters.
     ///
-    /// - Parameter common: the filters before these. Layers are none: they are in the picture that fades.
+    /// - Parameter common: The filters before these. Layers do not count, because they are part of the picture that
+    ///   fades.
     func outputs(
         _ outputs: [OutputsReader.Output], showing animation: Animation, after common: [FilterInvocation]
     ) -> [OutputsReader.Output] {
@@ -80,7 +81,7 @@ extension AnimationReader {
         }
     }
 
-    /// An animation that fades filters in is told how many, where the manifest does not say.
+    /// Adds the number of filters that an animation fades in, if the manifest does not give it.
     private func completed(_ animation: Animation, behind chain: [FilterInvocation]) -> FilterInvocation {
         let invocation = animation.invocation
         guard fades(invocation) else { return invocation }
@@ -102,7 +103,7 @@ extension AnimationReader {
         catalog.filter(named: invocation.filter)?.parameters.contains { $0.name == Self.faded } ?? false
     }
 
-    /// The parameter that says how many filters are faded in.
+    /// The parameter for the number of filters that are faded in.
     private static let faded = "filters"
 
     /// Frames of one animation.
@@ -118,7 +119,7 @@ extension AnimationReader {
         }
     }
 
-    /// One frame is a picture as any other.
+    /// One frame is an ordinary picture.
     private func checkSingle(_ outputs: [OutputsReader.Output]) {
         for output in outputs where output.job.template.namesPages {
             log.error(.job(.frameOfSingle), at: output.span)
@@ -139,7 +140,7 @@ extension AnimationReader {
                 log.error(.job(.holdsNoAnimation(known: known)), at: output.span)
                 continue
             }
-            // What is shown for a hundredth of a second or less, players show for a tenth.
+            // Players show frames of a hundredth of a second or less for a tenth.
             let most = 1000 / max(2 * frameTime, 11)
             if case .number(let fps) = animation.invocation.values["fps"], fps > Double(most) {
                 log.error(.job(.tooManyFrames(format: format.name, fps: fps.plain, most: most)), at: animation.span)

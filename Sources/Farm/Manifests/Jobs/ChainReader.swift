@@ -23,20 +23,20 @@ struct ChainReader {
         }
     }
 
-    /// An entry is one filter, or one that is done several times, each with parameters of its own.
+    /// An entry is one filter, or a filter that is applied several times with different parameters.
     ///
-    /// - Parameter place: the item's, as overrides write it.
-    private func filters(from item: SyntaxNode, at place: String, log: DiagnosticLog) -> [FilterInvocation]? {
+    /// - Parameter path: The item's path, as overrides write it.
+    private func filters(from item: SyntaxNode, at path: String, log: DiagnosticLog) -> [FilterInvocation]? {
         switch item.content {
         case .scalar(let scalar):
             return descriptor(scalar.text, at: item.span, log: log).flatMap { descriptor in
                 let parameters = SyntaxNode(.mapping(.init(entries: [])), span: item.span)
                 return FilterTyper(descriptor: descriptor, pictures: pictures, log: log).filter(
-                    parameters, nameSpan: item.span, place: "\(place).\(descriptor.name)"
+                    parameters, nameSpan: item.span, path: "\(path).\(descriptor.name)"
                 ).map { [$0] }
             }
         case .mapping(let mapping):
-            return filters(from: mapping, item.span, at: place, log: log)
+            return filters(from: mapping, item.span, at: path, log: log)
         case .sequence:
             log.error(.filter(.notAnEntry(found: item.kindName)), at: item.span)
             return nil
@@ -46,9 +46,9 @@ struct ChainReader {
     }
 
     private func filters(
-        from mapping: SyntaxNode.Mapping, _ span: SourceSpan, at place: String, log: DiagnosticLog
+        from mapping: SyntaxNode.Mapping, _ span: SourceSpan, at path: String, log: DiagnosticLog
     ) -> [FilterInvocation]? {
-        // Where a line of the entry was refused, what is left of it says little.
+        // If a line of the entry was refused, the rest of the entry has no clear meaning.
         guard mapping.isComplete, !mapping.entries.contains(where: { $0.value.isUnreadable }) else { return nil }
         guard let first = mapping.entries.first else {
             log.error(.filter(.notAnEntry(found: "an empty mapping")), at: span)
@@ -65,12 +65,12 @@ struct ChainReader {
         }
         return descriptor(first.key, at: first.keySpan, log: log).flatMap { descriptor in
             let typer = FilterTyper(descriptor: descriptor, pictures: pictures, log: log)
-            let place = "\(place).\(first.key)"
+            let path = "\(path).\(first.key)"
             guard let several = first.value.severalMappings else {
-                return typer.filter(first.value, nameSpan: first.keySpan, place: place).map { [$0] }
+                return typer.filter(first.value, nameSpan: first.keySpan, path: path).map { [$0] }
             }
             let filters = several.enumerated().map { index, parameters in
-                typer.filter(parameters, nameSpan: parameters.span, place: "\(place)[\(index)]")
+                typer.filter(parameters, nameSpan: parameters.span, path: "\(path)[\(index)]")
             }
             return filters.contains { $0 == nil } ? nil : filters.compactMap(\.self)
         }
@@ -102,7 +102,7 @@ struct ChainReader {
 }
 
 extension SyntaxNode {
-    /// The items of a list of nothing but mappings.
+    /// The items of a list that contains only mappings.
     fileprivate var severalMappings: [SyntaxNode]? {
         guard case .sequence(let items) = content, !items.isEmpty,
             items.allSatisfy({ if case .mapping = $0.content { true } else { false } })

@@ -1,15 +1,16 @@
-import Catalogs
+package import Catalogs
+package import JobModel
 
-/// Warnings about filters that do what was asked, and probably not what was meant.
+/// Warnings about filters that do what the manifest says, but probably not what the author meant.
 struct FilterHints {
     let descriptor: FilterDescriptor
-    /// What the manifest gave.
+    /// The values of the manifest.
     let typed: [String: ParameterTyper.Typed]
-    /// The same with fallbacks.
+    /// The values with fallbacks.
     let values: [String: ParameterValue]
     let nameSpan: SourceSpan
 
-    /// Between samples further apart than this, edges show several times.
+    /// If samples are further apart than this, edges show several times.
     private static let widestGap = 4.0
 
     func warn(_ log: DiagnosticLog) {
@@ -23,7 +24,7 @@ struct FilterHints {
         }
     }
 
-    /// A radius that needs no worker to tell that nothing changes: of a filter that is nothing but a blur.
+    /// A radius of 0 in a filter that is only a blur. It changes nothing, and no worker has to confirm it.
     var zeroRadius: ParameterTyper.Typed? {
         guard descriptor.parameters.first?.name == "radius" else { return nil }
         let zeros: [ParameterValue] = [.number(0), .integer(0), .pair(x: 0, y: 0)]
@@ -38,7 +39,7 @@ struct FilterHints {
         log.warning(.filter(problem), at: given.keySpan)
     }
 
-    /// Where percent are usual, as the fallback shows, a number from 0 to 100 alone is hardly meant in pixels.
+    /// If the fallback is in percent, a number from 0 to 100 without a unit is probably not meant in pixels.
     private func warnIfUnclear(_ parameter: ParameterDescriptor, _ log: DiagnosticLog) {
         if parameter.unit == "%", parameter.fallback == .number(100), let given = typed[parameter.name],
             let text = given.text, case .number(let part) = given.value, part > 0, part < 1
@@ -53,8 +54,8 @@ struct FilterHints {
         log.warning(.filter(.pixelsWithoutUnit(parameter: parameter.name, written: text)), at: given.span)
     }
 
-    /// How far apart the samples along a path are: 2n + 1 of them over twice the radius. Nil for filters without
-    /// samples, and where neither they nor the radius were chosen by hand.
+    /// The distance of the samples along a path: 2n + 1 samples over twice the radius. Nil for filters without samples,
+    /// and if the manifest gives neither samples nor radius.
     private var gap: (samples: Int, pixels: Double)? {
         guard typed["samples"] != nil || typed["radius"] != nil, offersContinuous,
             case .integer(let samples) = values["samples"], samples > 0, case .number(let radius) = values["radius"]
@@ -67,5 +68,78 @@ struct FilterHints {
             guard case .integerOrWord(_, _, let words) = parameter.kind else { return false }
             return parameter.name == "samples" && words.contains("continuous")
         }
+    }
+}
+
+/// A filter in a manifest, with its position.
+package struct FilterMention: Hashable, Sendable {
+    package let invocation: FilterInvocation
+    /// The span of its name.
+    package let span: SourceSpan
+    /// The path of its parameters for overrides, from the job or from its entry of `outputs:`: `filters[1].motion`,
+    /// `layers[0]`.
+    package let path: String
+    /// Whether the reader has warned that it changes nothing.
+    package let isKnownAsIdle: Bool
+}
+
+/// The remedy for an unknown filter's name.
+package struct UnknownFilter {
+    private let name: String
+    private let catalog: Catalog
+
+    package init(_ name: String, in catalog: Catalog) {
+        self.name = name
+        self.catalog = catalog
+    }
+
+    package var remedy: String { plugins.remedy(nearest: nearest) }
+
+    var problem: FilterProblem { .unknown(name, nearest: nearest, plugins: plugins) }
+
+    private var plugins: UnusedPlugins {
+        UnusedPlugins(
+            refused: catalog.unpinnedPlugins.first { Self.folded($0.libraryName) == Self.folded(name) },
+            broken: catalog.pluginProblems.count, unpinned: catalog.unpinnedPlugins.count)
+    }
+
+    private var nearest: String? {
+        let names = catalog.filters.map(\.name)
+        let alias = Self.aliases[name.lowercased()].flatMap { names.contains($0) ? $0 : nil }
+        return alias ?? Suggestion.nearest(to: name, among: names)
+    }
+
+    /// A library usually has the name of its filter, except for hyphens and capitals.
+    private static func folded(_ name: String) -> String { name.lowercased().filter { $0 != "-" && $0 != "_" } }
+
+    /// Other tools' names for filters, in lower case. One is proposed if the catalog has the filter.
+    private static let aliases = [
+        "blur": "gaussian", "gaussian_blur": "gaussian", "gaussian-blur": "gaussian", "gaussianblur": "gaussian",
+        "gaussblur": "gaussian", "gblur": "gaussian", "cigaussianblur": "gaussian",
+        "motion_blur": "motion", "motion-blur": "motion", "motionblur": "motion", "cimotionblur": "motion",
+        "box_blur": "box", "boxblur": "box", "ciboxblur": "box",
+        "median_blur": "median", "medianblur": "median",
+        "negate": "invert", "negative": "invert", "cicolorinvert": "invert",
+    ]
+}
+
+/// Plugins that exist, but whose filters are not used.
+package struct UnusedPlugins: Hashable, Sendable {
+    /// The plugin that contains the filter, according to its name.
+    let refused: UnpinnedPlugin?
+    let broken: Int
+    let unpinned: Int
+
+    func remedy(nearest: String?) -> String {
+        if let refused {
+            return "\(refused.path) is there, and refused by 'plugins: pinned-only': add '\(refused.pin)' to "
+                + "'plugin_pins' in the config file"
+        }
+        var counts: [String] = []
+        if broken > 0 { counts.append("\(counted(broken, "plugin")) could not be loaded") }
+        if unpinned > 0 { counts.append("\(counted(unpinned, "plugin")) refused for want of a pin") }
+        return (nearest.map { "did you mean '\($0)'? " } ?? "")
+            + "`penumbra filters` lists the filters your workers offer"
+            + (counts.isEmpty ? "" : " (\(counts.joined(separator: ", ")))")
     }
 }

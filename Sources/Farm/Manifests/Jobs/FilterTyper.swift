@@ -1,18 +1,18 @@
 import Catalogs
 import JobModel
 
-/// Types one filter's parameters by its descriptor, fills in fallbacks, and holds the rules between parameters.
+/// Types one filter's parameters by its descriptor, fills in fallbacks, and checks the rules between parameters.
 struct FilterTyper {
     let descriptor: FilterDescriptor
     let pictures: PictureLookup
     let log: DiagnosticLog
 
     /// - Parameters:
-    ///   - nameSpan: where the filter's name stands, for what no parameter is to blame for.
-    ///   - place: see ``FilterMention/place``.
-    ///   - owner: what messages call it, where the manifest does not say its name.
+    ///   - nameSpan: The span of the filter's name, for problems of no single parameter.
+    ///   - path: See ``FilterMention/path``.
+    ///   - owner: The subject of messages, if the manifest does not contain the filter's name.
     func filter(
-        _ parameters: SyntaxNode, nameSpan: SourceSpan, place: String, called owner: String? = nil
+        _ parameters: SyntaxNode, nameSpan: SourceSpan, path: String, called owner: String? = nil
     ) -> FilterInvocation? {
         if let found = parameters.valueWithoutName {
             let problem = FilterProblem.valueInsteadOfParameters(
@@ -29,11 +29,11 @@ struct FilterTyper {
         let hints = FilterHints(descriptor: descriptor, typed: typed, values: values, nameSpan: nameSpan)
         hints.warn(log)
         let invocation = FilterInvocation(filter: descriptor.name, values: values)
-        // What is hidden is meant to change nothing. Where a picture was refused, a worker would only miss it again.
+        // A hidden filter is meant to change nothing. If a picture was refused, a worker would only refuse it again.
         if descriptor.parameters.allSatisfy({ $0.requiredLike == nil || values[$0.name] != nil }) {
             log.mention(
                 FilterMention(
-                    invocation: invocation, span: nameSpan, place: place,
+                    invocation: invocation, span: nameSpan, path: path,
                     isKnownAsIdle: hints.zeroRadius != nil || values["hidden"] == .boolean(true)))
         }
         return invocation
@@ -52,19 +52,19 @@ struct FilterTyper {
         return isComplete
     }
 
-    /// `{radius: 12}` for a filter whose first parameter is `radius`, and that was written `gaussian: 12`.
+    /// `{radius: 12}` for a filter whose first parameter is `radius`, if the manifest has `gaussian: 12`.
     private func example(_ value: String) -> String? {
         descriptor.parameters.first.map { parameter in
             let value =
                 value.hasPrefix("\(parameter.name)=") ? String(value.dropFirst(parameter.name.count + 1)) : value
-            // Not one that would be refused next.
+            // The proposal must not be refused itself.
             let proposed = DecimalNumber.withPoint(value) ?? value
             let isWritten = !proposed.contains { ",{}[]:#='\"".contains($0) }
             return "{\(parameter.name): \(isWritten ? proposed.cut(to: 40) : "…")}"
         }
     }
 
-    /// The typed values, with fallbacks where there are none, by the rules.
+    /// The typed values, with fallbacks for the missing ones, according to the rules.
     private func filled(_ typed: [String: ParameterTyper.Typed]) -> [String: ParameterValue] {
         var values = typed.mapValues(\.value)
         values.merge(descriptor.fallbacks(beside: values)) { given, _ in given }
@@ -91,7 +91,7 @@ struct FilterTyper {
             guard let given = typed[parameter] else { return }
             for other in others {
                 guard let second = typed[other] else { continue }
-                // The later one is pointed at, whichever it is.
+                // The span is that of the later one.
                 let span = given.keySpan.start < second.keySpan.start ? second.keySpan : given.keySpan
                 log.error(.filter(.replaced(parameter: parameter, other: other)), at: span)
                 values[other] = nil
@@ -101,7 +101,7 @@ struct FilterTyper {
         }
     }
 
-    /// Other tools' names for parameters, in lower case. One is proposed where the filter has the parameter.
+    /// Other tools' names for parameters, in lower case. One is proposed if the filter has the parameter.
     private static let aliases = [
         "blur_radius": "radius", "inputradius": "radius", "size": "radius", "strength": "radius", "amount": "radius",
         "stddev": "radius", "std": "radius", "distance": "radius",
@@ -113,7 +113,7 @@ struct FilterTyper {
 }
 
 extension SyntaxNode {
-    /// The value that stands where parameters with their names should: a text, or a list's first item.
+    /// A value in place of parameters with names: a text, or a list's first item.
     fileprivate var valueWithoutName: String? {
         switch content {
         case .scalar(let scalar): scalar.text

@@ -1,7 +1,7 @@
 import Catalogs
 
-/// Knows what a person means by a key that a job does not have: keys of later versions, keys that belong elsewhere,
-/// and other tools' names.
+/// Knows the meaning of keys that a job does not have: keys of later versions, keys that belong elsewhere, and other
+/// tools' names.
 struct ForeignKeys {
     let catalog: Catalog
     /// The value of the job's `filters`.
@@ -16,53 +16,53 @@ struct ForeignKeys {
             return .job(.decidedElsewhere(key, instead: instead))
         }
         if let filter = catalog.filter(named: key) {
-            if filter.kind != .animation, isSet(entry) { return .job(place(of: entry, called: key)) }
+            if filter.kind != .animation, isSet(entry) { return .job(problem(of: entry, called: key)) }
             return .job(filter.kind == .animation ? .belongsUnderAnimate(key) : .belongsUnderFilters(key))
         }
         let options = catalog.formats.flatMap(\.options).map(\.name) + SaveReader.generalKeys
         if options.contains(key) { return .job(.belongsUnderSave(key, isSet: isSet(entry))) }
-        // The job's own keys are no filters, so a slip in one of them is nearer to it.
+        // Keys of the job are no filters, so a misspelt key resembles them more than a filter.
         guard isSet(entry), case .mapping = entry.value.content,
             let name = Suggestion.nearest(to: key, among: mentions.map(\.name))
         else { return nil }
-        return .job(place(of: entry, called: name))
+        return .job(problem(of: entry, called: name))
     }
 
-    /// By `--set`.
+    /// Whether it was given by `--set`.
     private func isSet(_ entry: SyntaxNode.Entry) -> Bool { entry.keySpan.source != .file }
 
-    /// Where `--set gaussian.radius=3` may have meant the filter to be.
-    private func place(of entry: SyntaxNode.Entry, called name: String) -> JobProblem {
+    /// The probable positions of the filter that `--set gaussian.radius=3` means.
+    private func problem(of entry: SyntaxNode.Entry, called name: String) -> JobProblem {
         var (path, value) = ("", entry.value)
         while case .mapping(let mapping) = value.content, mapping.entries.count == 1 {
             path += ".\(mapping.entries[0].key)"
             value = mapping.entries[0].value
         }
-        let places = mentions.filter { $0.name == name }.map { "\($0.place).\(name)\(path)" }
-        return .filterHasPlace(
-            entry.key, isFilter: entry.key == name, places: places, filters: mentions.map(\.name))
+        let paths = mentions.filter { $0.name == name }.map { "\($0.path).\(name)\(path)" }
+        return .belongsToFilter(
+            entry.key, isFilter: entry.key == name, paths: paths, filters: mentions.map(\.name))
     }
 
-    /// The job's filters and those of its outputs, in their order, as far as they can be read.
-    private var mentions: [(name: String, place: String)] {
-        var result = Self.mentions(in: filters, place: "filters")
+    /// The job's filters and those of its outputs in order, as far as they can be read.
+    private var mentions: [(name: String, path: String)] {
+        var result = Self.mentions(in: filters, path: "filters")
         guard case .sequence(let items)? = outputs?.content else { return result }
         for (index, item) in items.enumerated() {
             guard case .mapping(let mapping) = item.content else { continue }
-            result += Self.mentions(in: mapping["filters"], place: "outputs[\(index)].filters")
+            result += Self.mentions(in: mapping["filters"], path: "outputs[\(index)].filters")
         }
         return result
     }
 
-    private static func mentions(in chain: SyntaxNode?, place: String) -> [(name: String, place: String)] {
+    private static func mentions(in chain: SyntaxNode?, path: String) -> [(name: String, path: String)] {
         guard case .sequence(let items)? = chain?.content else { return [] }
         return items.enumerated().map { index, item in
             let first = if case .mapping(let mapping) = item.content { mapping.entries.first?.key } else { item.text }
-            return (first ?? "", "\(place)[\(index)]")
+            return (first ?? "", "\(path)[\(index)]")
         }
     }
 
-    /// Keys that are planned, and what to do until then.
+    /// Planned keys, and what to use instead.
     private static let laterKeys = [
         "plugins": "name plugin folders in the configuration file: they belong to a machine, not to a job"
     ]

@@ -3,26 +3,27 @@ package import JobModel
 
 /// Reads job manifests.
 package enum JobReader {
-    /// Reads one manifest: its syntax, then the overrides, then every key by the catalog. Finds all problems at once.
+    /// Reads one manifest: its syntax, then the overrides, then every key with the catalog. Finds all problems at once.
     ///
     /// - Parameters:
-    ///   - bytes: the file's content.
-    ///   - path: the manifest as messages name it.
-    ///   - realPath: the manifest's absolute path without symbolic links; relative inputs start from its folder.
-    ///   - catalog: what filters, parameters, formats and options there are.
-    ///   - overrides: applied in their order, before anything is typed.
-    ///   - shared: by their names, what shared parameters are where neither a filter nor the job says it.
-    ///   - look: what is known of pictures that filters name.
+    ///   - bytes: The file's contents.
+    ///   - path: The manifest's name in messages.
+    ///   - realPath: The manifest's absolute path without symbolic links. Relative inputs start from its folder.
+    ///   - catalog: The available filters, parameters, formats and options.
+    ///   - overrides: Applied in order, before anything is typed.
+    ///   - shared: The values of shared parameters that neither a filter nor the job sets.
+    ///   - inspect: Finds out what is known about pictures that filters name.
     package static func read(
         bytes: [UInt8], path: String, realPath: String, catalog: Catalog, overrides: [Override] = [],
-        shared: [String: ParameterValue] = [:], look: @escaping PictureLookup.Look = PictureLookup.nowhere
+        shared: [String: ParameterValue] = [:], inspect: @escaping PictureLookup.Inspection = PictureLookup.nowhere
     ) -> ReadResult {
         let log = DiagnosticLog()
         let text = SourceText(bytes: bytes, name: path, log: log)
         let tree = BlockParser.parse(text, log: log, empty: .emptyManifest)
         let overridden = OverriddenTree(tree, overrides: overrides, log: log)
         let job = overridden.root.flatMap { root in
-            JobTyper(catalog: catalog.sharing(shared), look: look, log: log).job(from: root, manifestPath: realPath)
+            JobTyper(catalog: catalog.sharing(shared), inspect: inspect, log: log).job(
+                from: root, manifestPath: realPath)
         }
         return ReadResult(
             job: log.hasErrors ? nil : job, diagnostics: log.sorted(),
@@ -30,20 +31,20 @@ package enum JobReader {
     }
 }
 
-/// A manifest that was read.
+/// The result of reading a manifest.
 package struct ReadResult: Sendable {
-    /// Nil exactly when there is an error among the diagnostics.
+    /// Nil if the diagnostics contain an error, and only then.
     package private(set) var job: JobSpec?
     /// In the order of the text.
     package private(set) var diagnostics: [Diagnostic]
     /// Pictures that filters name.
     package let pictures: [PictureMention]
-    /// All that could be read.
+    /// The filters that could be read.
     package let filters: [FilterMention]
     /// The texts that the diagnostics point into.
     package let sources: SourceSet
 
-    /// Adds what others than the reader know: a filter that changes nothing.
+    /// Adds a warning of a worker: a filter that changes nothing.
     package mutating func addIdle(_ filter: FilterMention) {
         guard !filter.isKnownAsIdle else { return }
         add(Diagnostic(.filter(.changesNothing(filter: filter.invocation.filter)), at: filter.span, severity: .warning))
@@ -68,6 +69,28 @@ package struct ReadResult: Sendable {
         if log.hasErrors { job = nil }
     }
 
-    /// The diagnostics as a person reads them, in order.
+    /// The diagnostics as people read them, in order.
     package var messages: [String] { diagnostics.map { $0.rendered(in: sources) } }
+}
+
+extension ValueReader where Value == String {
+    /// A job's name: `[A-Za-z0-9][A-Za-z0-9._-]{0,99}`.
+    static var jobName: ValueReader {
+        ValueReader { node, name, log in
+            guard let text = nonEmptyText.read(node, for: name, log: log) else { return nil }
+            let scalars = text.unicodeScalars
+            let first = scalars.first
+            let beginsWell = first.map { $0.fitsInJobName && !["_", "-", "."].contains($0) } ?? false
+            guard beginsWell, scalars.count <= JobProblem.nameLength, scalars.allSatisfy(\.fitsInJobName) else {
+                log.error(.job(.badName(text)), at: node.span)
+                return nil
+            }
+            return text
+        }
+    }
+}
+
+extension ValueReader where Value == [String] {
+    /// Glob patterns, at least one.
+    static var patterns: ValueReader { .nonEmptyList(of: .nonEmptyText) }
 }

@@ -4,18 +4,18 @@ import JobModel
 /// Types the tree of a job manifest.
 struct JobTyper {
     let catalog: Catalog
-    let look: PictureLookup.Look
+    let inspect: PictureLookup.Inspection
     let log: DiagnosticLog
 
-    /// The job; nil when something that it cannot be without is missing or wrong. Wrong values elsewhere are in the
-    /// log, and the job has defaults in their place.
+    /// The job. Nil if a required part is missing or wrong. Other wrong values are in the log, and the job has defaults
+    /// for them.
     func job(from root: SyntaxNode, manifestPath: String) -> JobSpec? {
         guard var reader = MappingReader(root, of: "the job", log: log) else { return nil }
         let name = reader.required("job", .jobName, example: "nightly-blur")
         let summary = reader.value("description", .text, default: "")
         let inputs = reader.required("inputs", .patterns, example: "photos/**/*.jpg")
         let exclude = reader.value("exclude", .list(of: .nonEmptyText), default: [])
-        let pictures = PictureLookup(folder: Self.folder(of: manifestPath), look: look)
+        let pictures = PictureLookup(folder: Self.folder(of: manifestPath), inspect: inspect)
         let catalog = catalog.sharing(sharedValues(from: &reader))
         let layers = layers(from: &reader, catalog, pictures)
         let filters = commonFilters(from: &reader, catalog, pictures)
@@ -47,7 +47,7 @@ struct JobTyper {
         return job
     }
 
-    /// What the job says for all its filters.
+    /// The values that the job sets for all its filters.
     private func sharedValues(from reader: inout MappingReader) -> [String: ParameterValue] {
         ParameterTyper(log: log).values(of: catalog.sharedParameters, in: &reader).mapValues(\.value)
     }
@@ -59,7 +59,7 @@ struct JobTyper {
         return reader.optional("layers", LayersReader(catalog: catalog, pictures: pictures).layers)
     }
 
-    /// Several outputs may each have filters of their own, and none in common.
+    /// The common filters. They may be missing if several outputs have filters of their own.
     private func commonFilters(
         from reader: inout MappingReader, _ catalog: Catalog, _ pictures: PictureLookup
     ) -> [FilterInvocation]? {
@@ -69,15 +69,15 @@ struct JobTyper {
         return reader.required("filters", type, example: "[invert]")
     }
 
-    /// Whether other pictures are seen in the outputs, which needs one colour space for all.
+    /// Whether other pictures are visible in the outputs. This needs one colour space for all.
     private func showsOtherPictures(_ chain: [FilterInvocation]) -> Bool {
         chain.contains { invocation in
             catalog.filter(named: invocation.filter)?.parameters.contains { $0.kind == .layer } ?? false
         }
     }
 
-    /// The parameter of a filter whose colour means something in sRGB alone; nil when there is none. Black, white and what is
-    /// transparent are the same in every space.
+    /// The parameter with a colour that has a meaning in sRGB only. Nil if there is none. Black, white and transparent
+    /// are the same in every colour space.
     private func sRGBColor(in chain: [FilterInvocation]) -> String? {
         for invocation in chain {
             for parameter in catalog.filter(named: invocation.filter)?.parameters ?? [] where parameter.kind == .color {
@@ -90,13 +90,13 @@ struct JobTyper {
         return nil
     }
 
-    /// What stands before the last slash.
+    /// The part before the last slash.
     private static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Warns of what is allowed and probably not meant, and refuses URLs.
+    /// Warns about names that are valid but probably not meant, and refuses URLs.
     private func checkNames(of outputs: [OutputsReader.Output], inputs: [String], at reader: MappingReader) {
         if let node = reader.mapping["inputs"], let url = inputs.first(where: \.isURL) {
             log.error(.job(.remotePath(url, name: "inputs")), at: node.span)
@@ -111,7 +111,7 @@ struct JobTyper {
         let cause = wildcard ?? (inputs.count > 1 ? inputs.joined(separator: ", ") : nil)
         for output in outputs {
             if output.job.template.source.hasPrefix("~") { log.warning(.job(.tilde(name: "output")), at: output.span) }
-            if let cause, !output.job.template.tellsInputsApart {
+            if let cause, !output.job.template.distinguishesInputs {
                 log.warning(.job(.sameNameForAll(inputs: cause.quoted)), at: output.span)
             }
         }
@@ -119,8 +119,8 @@ struct JobTyper {
 }
 
 extension OutputTemplate {
-    /// False when every input surely gets the same name.
-    fileprivate var tellsInputsApart: Bool {
+    /// False if every input certainly gets the same name.
+    fileprivate var distinguishesInputs: Bool {
         pieces.contains { piece in
             switch piece {
             case .field(.stem), .field(.index), .field(.hash8): true

@@ -1,12 +1,12 @@
 import Catalogs
 import JobModel
 
-/// Reads `output:`, a path with `{…}` fields, and finds the format that its extension asks for.
+/// Reads `output:`, a path with `{…}` fields, and finds the format of its extension.
 struct OutputReader {
-    /// What the output is written as.
+    /// The format of the output.
     enum Format {
         case known(FormatDescriptor)
-        /// `{ext}`: each input's own.
+        /// `{ext}`: the format of each input.
         case inputs
         /// The template has an error.
         case unknown
@@ -66,4 +66,91 @@ struct OutputReader {
         let ext = catalog.formats.first { $0.canWrite }?.extensions.first ?? "png"
         return "\(template.source.cut(to: 60)).\(ext)"
     }
+}
+
+/// Reads the paths and formats of a job's outputs: `output:` and `save:`, or `outputs:`, a list of `{path, filters,
+/// save}`.
+struct OutputsReader {
+    let catalog: Catalog
+    let pictures: PictureLookup
+    let log: DiagnosticLog
+
+    /// One output, and the position that messages about it point to.
+    struct Output {
+        let job: JobOutput
+        let format: OutputReader.Format
+        let span: SourceSpan
+    }
+
+    /// More outputs of one input are certainly a mistake. Each needs a thread and memory.
+    static let most = 32
+
+    /// All outputs. Nil if one of them is missing or wrong.
+    func outputs(from reader: inout MappingReader) -> [Output]? {
+        if reader.mapping["outputs"] == nil {
+            defer { _ = reader.entry("outputs") }  // a key that may be given
+            return single(from: &reader, path: "output").map { [$0] }
+        }
+        guard let several = reader.entry("outputs") else { return nil }
+        for key in ["output", "save"] {
+            if let entry = reader.entry(key) { log.error(.job(.besideOutputs(key)), at: entry.keySpan) }
+        }
+        return list(several.value)
+    }
+
+    private func list(_ node: SyntaxNode) -> [Output]? {
+        guard case .sequence(let items) = node.content else {
+            if !node.isUnreadable { log.error(.job(.outputsNotAList(found: node.kindName)), at: node.span) }
+            return nil
+        }
+        guard !items.isEmpty else {
+            log.error(.value(.emptyList(name: "outputs")), at: node.span)
+            return nil
+        }
+        guard items.count <= Self.most else {
+            log.error(.job(.tooManyOutputs(count: items.count, most: Self.most)), at: node.span)
+            return nil
+        }
+        let outputs = items.enumerated().map { output(of: $1, number: $0) }
+        let present = outputs.compactMap(\.self)
+        reportDoubles(present)
+        return present.count == outputs.count ? present : nil
+    }
+
+    private func output(of item: SyntaxNode, number: Int) -> Output? {
+        guard
+            var reader = MappingReader(
+                item, of: "'outputs[\(number)]'", example: "'path: out/{stem}.png', and 'filters' and 'save' if needed",
+                log: log)
+        else { return nil }
+        let chain = reader.value("filters", ChainReader(catalog: catalog, pictures: pictures).chain, default: [])
+        let output = single(from: &reader, path: "path", chain: chain)
+        reader.finish(aliases: Self.aliases)
+        return output
+    }
+
+    private func single(
+        from reader: inout MappingReader, path: String, chain: [FilterInvocation] = []
+    ) -> Output? {
+        let span = reader.mapping[path]?.span ?? reader.span
+        let output = reader.required(path, OutputReader(catalog: catalog).output, example: "out/{stem}.png")
+        let save = reader.optional("save", SaveReader(catalog: catalog, format: output?.format ?? .unknown).options)
+        return output.map {
+            Output(
+                job: JobOutput(template: $0.template, chain: chain, save: save ?? SaveOptions()), format: $0.format,
+                span: span)
+        }
+    }
+
+    private func reportDoubles(_ outputs: [Output]) {
+        var seen: Set<String> = []
+        for output in outputs where !seen.insert(output.job.template.source).inserted {
+            log.error(.job(.outputTwice(path: output.job.template.source)), at: output.span)
+        }
+    }
+
+    private static let aliases = [
+        "output": "path", "file": "path", "to": "path", "name": "path", "out": "path", "destination": "path",
+        "filter": "filters", "chain": "filters", "steps": "filters", "options": "save", "encode": "save",
+    ]
 }

@@ -1,29 +1,25 @@
 import Catalogs
 import JobModel
 
-/// How paths of pictures in a manifest become whole ones, and what is known of the files there.
+/// Makes paths of pictures in a manifest absolute, and finds out whether the files can be used.
 package struct PictureLookup {
-    /// Where a relative path leads, and why the file there is of no use; nil when it can be read.
-    package typealias Look = @Sendable (_ path: String, _ folder: String) -> (path: String, trouble: String?)
+    /// The absolute path of a relative one, and the reason why the file cannot be used. The reason is nil if it can be
+    /// read.
+    package typealias Inspection = @Sendable (_ path: String, _ folder: String) -> (path: String, trouble: String?)
 
-    private let folder: String
-    private let look: Look
+    /// Relative paths start from it.
+    var folder = "."
+    var inspect = nowhere
 
-    /// Looks at no file.
-    package static let nowhere: Look = { path, folder in
+    /// Inspects no file.
+    package static let nowhere: Inspection = { path, folder in
         (PathNames.isAbsolute(path) ? path : PathNames.joined(folder, path), nil)
-    }
-
-    /// - Parameter folder: that relative paths start from.
-    init(folder: String = ".", look: @escaping Look = nowhere) {
-        self.folder = folder
-        self.look = look
     }
 
     var reader: ValueReader<ParameterValue> {
         ValueReader { node, name, log in
             guard let text = ValueReader<String>.nonEmptyText.read(node, for: name, log: log) else { return nil }
-            let (path, trouble) = look(text, folder)
+            let (path, trouble) = inspect(text, folder)
             if let trouble {
                 let problem = FilterProblem.pictureUnusable(
                     parameter: name, path: text, whole: path, reason: trouble)
@@ -36,9 +32,9 @@ package struct PictureLookup {
     }
 }
 
-/// Where a manifest names a picture.
+/// A picture in a manifest, with its position.
 package struct PictureMention: Hashable, Sendable {
-    /// Whole.
+    /// Absolute.
     package let path: String
     let parameter: String
     let written: String

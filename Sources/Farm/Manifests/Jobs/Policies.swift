@@ -1,6 +1,6 @@
 import JobModel
 
-/// The keys that say how a job runs, not what it makes.
+/// The keys for how a job runs, not for what it renders.
 struct Policies {
     private var color: ColorPolicy
     private let tile: TileSize
@@ -19,11 +19,11 @@ struct Policies {
     private let receipts: ReceiptPolicy
 
     static let retryCounts = 0...100
-    /// Below 16 px a tile is all halo; nothing is gained above the largest image sides.
+    /// Tiles below 16 px consist of halo. Tiles above the largest image sides gain nothing.
     static let tileSides = 1...1_000_000
-    /// In seconds: up to a week.
+    /// In seconds, up to a week.
     static let timeouts = 1.0...7 * 86400
-    /// In seconds: up to a day.
+    /// In seconds, up to a day.
     static let ages = 0.0...86400
 
     init(from reader: inout MappingReader) {
@@ -44,7 +44,7 @@ struct Policies {
         receipts = reader.value("receipts", .choice, default: .none)
     }
 
-    /// Takes sRGB where the manifest is silent, and refuses another space.
+    /// Chooses sRGB if the manifest has no colour space, and refuses any other.
     mutating func chooseSRGB(_ reader: MappingReader, _ log: DiagnosticLog, refusing problem: JobProblem) {
         if let given = reader.mapping["color"], color == .keep { log.error(.job(problem), at: given.span) }
         color = .srgb

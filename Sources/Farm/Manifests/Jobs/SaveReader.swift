@@ -1,7 +1,7 @@
 import Catalogs
 import JobModel
 
-/// Reads `save:`: what every format has, and the options of the output's format.
+/// Reads `save:`: the options of all formats, and those of the output's format.
 struct SaveReader {
     let catalog: Catalog
     let format: OutputReader.Format
@@ -29,8 +29,8 @@ struct SaveReader {
         }
     }
 
-    /// Formats give one name different kinds (`compression` is a level or a method), so a value is right when it is right
-    /// for one of them; if for none, the first one's problem is reported.
+    /// Formats give one name different kinds (`compression` is a level or a method), so a value is valid if one of them
+    /// accepts it. If none does, the first one's problem is reported.
     private func valuesOfAnyFormat(
         from reader: inout MappingReader, log: DiagnosticLog
     ) -> [String: ParameterValue] {
@@ -57,7 +57,7 @@ struct SaveReader {
 }
 
 extension ValueReader where Value == MetadataPolicy {
-    /// One word for all of it, or a list of what is carried.
+    /// One word for all metadata, or a list of the kinds that are kept.
     fileprivate static var metadata: ValueReader {
         ValueReader { node, name, log in
             guard case .sequence = node.content else {

@@ -1,18 +1,18 @@
 package import JobModel
 
-/// Reads `slurm:`, of a manifest or of a config file.
+/// Reads `slurm:` of a manifest or of a config file.
 package enum SlurmReader {
     static let coreCounts = 1...1024
     static let throttles = 1...100_000
-    /// In seconds: to a month.
+    /// In seconds, up to a month.
     static let times = 60.0...31 * 86400
-    /// In seconds. A shard that is done in less than a cluster needs to start it gains nothing.
+    /// In seconds. A shard that is shorter than its start on a cluster gains nothing.
     static let shardTimes = 1.0...86400
     static let graces = 1.0...3600
     /// In bytes.
     static let memories = 64_000_000...Int.max
 
-    /// Arguments of `sbatch` that the engine itself gives, or that would have it wait or print otherwise.
+    /// Arguments of `sbatch` that the engine gives itself, or that would make it wait or print in another way.
     package static let reserved = [
         "--array", "-a", "--output", "-o", "--error", "-e", "--open-mode", "--job-name", "-J", "--comment",
         "--parsable",
@@ -20,8 +20,9 @@ package enum SlurmReader {
         "--ntasks", "-n", "--nodes", "-N", "--export", "--dependency", "-d", "--clusters", "-M",
     ]
 
-    /// What a manifest may ask of `sbatch`: which nodes a job gets, and when. A manifest is often somebody else's, and other
-    /// options run programs (`--prolog`), read files (`--export-file`) or come from the site's own plugins.
+    /// Arguments of `sbatch` that a manifest may contain: which nodes a job gets, and when. Manifests often come from
+    /// others. Other options run programs (`--prolog`), read files (`--export-file`) or come from the site's own
+    /// plugins.
     package static let allowed = [
         "--account", "--begin", "--bell", "--cluster-constraint", "--constraint", "--contiguous", "--core-spec",
         "--cores-per-socket", "--cpu-freq", "--deadline", "--delay-boot", "--distribution", "--exclude", "--exclusive",
@@ -32,7 +33,7 @@ package enum SlurmReader {
         "--switches", "--thread-spec", "--threads-per-core", "--time", "--time-min", "--tmp", "--wckey",
     ]
 
-    /// Options whose value is a list of nodes, or, with a slash in it, a file that has one.
+    /// Options whose value is a list of nodes. A value with a slash is a file with such a list.
     private static let nodeLists = ["--exclude", "--nodelist"]
 
     fileprivate static let controlProblem = "it holds a control character"
@@ -41,26 +42,26 @@ package enum SlurmReader {
         text.unicodeScalars.contains { $0.value < 32 || $0.value == 127 }
     }
 
-    /// Who gave an argument.
+    /// The origin of an argument.
     package enum ArgumentSource: Sendable {
-        /// A manifest, which may be somebody else's.
+        /// A manifest, which may come from someone else.
         case manifest
-        /// The config file or the command line: the user's own.
+        /// The config file or the command line, which are the user's own.
         case user
     }
 
-    /// Why an argument cannot be handed on to `sbatch`; nil when it can.
+    /// Why an argument cannot be passed to `sbatch`. Nil if it can.
     package static func problem(ofArgument argument: String, from source: ArgumentSource) -> String? {
         guard argument.hasPrefix("-") else { return "write it in one word with its option: --constraint=fast" }
-        // A script of sbatch's own would be cut there, and what follows taken for something else.
+        // Without this check, the line of sbatch's script would end there, and the rest would become another line.
         guard !hasControls(argument) else { return controlProblem }
-        // -a5 is as good as --array=5.
+        // -a5 means the same as --array=5.
         let isShort = !argument.hasPrefix("--")
         let name = isShort ? String(argument.prefix(2)) : String(argument.prefix { $0 != "=" })
         if let given = reserved.first(where: { $0 == name }) { return "Penumbra gives \(given) itself" }
         switch source {
         case .user:
-            // sbatch takes --outpu for --output.
+            // sbatch accepts --outpu for --output.
             guard !isShort, let given = reserved.first(where: { $0.hasPrefix(name) }) else { return nil }
             return "sbatch may take it for \(given), which Penumbra gives itself"
         case .manifest:
@@ -79,7 +80,7 @@ package enum SlurmReader {
         }
     }
 
-    /// - Parameter folder: the absolute folder that a relative path starts from.
+    /// - Parameter folder: The absolute folder that a relative path starts from.
     package static func wishes(_ folder: String, from source: ArgumentSource) -> ValueReader<ClusterOptions> {
         ValueReader { node, name, log in
             guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
@@ -110,7 +111,7 @@ package enum SlurmReader {
 }
 
 extension ValueReader where Value == String {
-    /// What gets into a script of `sbatch`, where a line break would begin another line.
+    /// A text for a script of `sbatch`, in which a line break would begin another line.
     fileprivate static var slurmName: ValueReader {
         .scalar("a text") { text, name in
             if text.isEmpty { return .failure(ValueFault(.emptyText(name: name))) }

@@ -1,22 +1,17 @@
 import JobModel
 
-/// Cuts an output template into literal text and fields.
+/// Splits an output template into literal text and fields.
 ///
-/// Braces always belong to fields; there is no way to write one as a character.
+/// Braces always belong to fields. They cannot be written as characters.
 struct TemplateParser {
     private let node: SyntaxNode
     private let scalars: [Unicode.Scalar]
     private var index = 0
 
-    /// - Parameter node: where the template stands, for messages.
+    /// - Parameter node: The template's node, for messages.
     static func pieces(of node: SyntaxNode, text: String) throws(Diagnostic) -> [OutputTemplate.Piece] {
         var parser = TemplateParser(node: node, scalars: Array(text.unicodeScalars))
         return try parser.parse()
-    }
-
-    private init(node: SyntaxNode, scalars: [Unicode.Scalar]) {
-        self.node = node
-        self.scalars = scalars
     }
 
     private mutating func parse() throws(Diagnostic) -> [OutputTemplate.Piece] {
@@ -55,7 +50,7 @@ struct TemplateParser {
         throw error(text.isEmpty ? .emptyField : unknown(text), at: range)
     }
 
-    /// `index:04` is four digits.
+    /// `index:04` means four digits.
     private func digits(_ text: String, of name: String, at range: Range<Int>) throws(Diagnostic) -> Int {
         let width = String(text.dropFirst(name.count + 1))
         guard width.utf8.count == 2, width.hasPrefix("0"), let digits = Int(width), digits > 0 else {

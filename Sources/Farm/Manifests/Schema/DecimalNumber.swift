@@ -1,9 +1,9 @@
-/// Numbers as manifests write them: decimal digits, with an optional sign, fraction and exponent.
+/// Numbers of manifests: decimal digits, with an optional sign, fraction and exponent.
 ///
-/// What other languages also take for numbers, in ways that differ (`.5`, `1_000`, `0x10`, `010`, `nan`), is refused
-/// with what to write instead.
+/// Forms that other languages read in different ways (`.5`, `1_000`, `0x10`, `010`, `nan`) are refused, with a
+/// proposal.
 enum DecimalNumber {
-    /// The number, or why there is none.
+    /// The number, or the reason why the text is none.
     static func number(_ text: String) -> Result<Double, NumberFault> {
         guard let parts = Parts(text) else { return .failure(fault(of: text)) }
         if let fault = parts.fault { return .failure(fault) }
@@ -25,13 +25,13 @@ enum DecimalNumber {
         }
     }
 
-    /// The number itself where it is whole, else the ones below and above it; none where no integer can hold them.
+    /// The number itself if it is whole, or else its neighbours. Empty if no integer can hold them.
     static func wholeNumbers(around value: Double) -> [String] {
         let neighbours = [value.rounded(.down), value.rounded(.up)].compactMap { Int(exactly: $0) }
         return neighbours.first == neighbours.last ? neighbours.prefix(1).map(String.init) : neighbours.map(String.init)
     }
 
-    /// `2.5` of `2,5`, also with a unit behind it; nil unless that is what is meant.
+    /// `2.5` for `2,5`, also with a unit behind it. Nil for other texts.
     static func withPoint(_ text: String) -> String? {
         let halves = text.split(separator: ",", omittingEmptySubsequences: false)
         guard halves.count == 2, !halves[0].contains(".") else { return nil }
@@ -43,20 +43,20 @@ enum DecimalNumber {
         return proposed
     }
 
-    /// A text split into the number that it begins with and its suffix.
+    /// Splits a text into the number at its start and the rest.
     static func split(_ text: String) -> (number: Substring, suffix: String) {
         let number = text.prefix { "+-.0123456789".contains($0) }
         return (number, String(text[number.endIndex...]))
     }
 
-    /// The parts of a text that has the shape of a number.
+    /// The parts of a text that has the form of a number.
     private struct Parts {
         let sign: Substring
         let whole: Substring
         let fraction: Substring?
         let exponent: Substring?
 
-        /// Nil when the text has another shape; digits may be missing on one side of the point.
+        /// Nil if the text has another form. Digits may be missing on one side of the point.
         init?(_ text: String) {
             let (mantissa, exponent) = Self.cut(text[...], at: ["e", "E"])
             let sign = mantissa.prefix(while: { $0 == "+" || $0 == "-" })
@@ -73,14 +73,14 @@ enum DecimalNumber {
 
         var isInteger: Bool { fraction == nil && exponent == nil }
 
-        /// Why a number of this shape is not taken.
+        /// Why a number of this form is refused.
         var fault: NumberFault? {
             if whole.isEmpty || fraction?.isEmpty == true { return .missingDigit(written: written) }
             if whole.count > 1, whole.first == "0" { return .leadingZero(written: written) }
             return nil
         }
 
-        /// The same number as it should be written.
+        /// The same number in the right form.
         private var written: String {
             let digits = whole.drop { $0 == "0" }
             let decimals = fraction.map { $0.isEmpty ? "" : ".\($0)" } ?? ""
@@ -97,7 +97,7 @@ enum DecimalNumber {
         }
     }
 
-    /// Why a text that is not shaped like a number may have been taken for one.
+    /// Why a text that is no number may look like one.
     private static func fault(of text: String) -> NumberFault {
         let lower = text.lowercased()
         let word = lower.drop { "+-.".contains($0) }

@@ -1,28 +1,28 @@
-/// Reads a mapping key by key, each with the type that it is asked for, and reports what is missing or unknown.
+/// Reads a mapping key by key, each with its type, and reports missing and unknown keys.
 ///
 ///     guard var engine = MappingReader(node, of: "engine", log: log) else { return nil }
 ///     let workers = engine.value("workers", .integer(in: 1...512), default: cores)
 ///     let memory = engine.required("memory", .bytes(in: 1...Int.max), example: "4G")
 ///     engine.finish()
 ///
-/// A key is known once it was asked for, so ask for all of them before ``finish(aliases:explaining:)``. Whatever
-/// goes wrong is in the log; the values given back then only let the reading go on to find more.
+/// A key is known once it was asked for, so ask for all of them before ``finish(aliases:explaining:)``. All problems
+/// are in the log. The values that are returned for wrong ones only let the reading continue.
 package struct MappingReader {
     package let mapping: SyntaxNode.Mapping
     package let span: SourceSpan
     private let owner: String
     private let noun: String
     private let log: DiagnosticLog
-    /// The keys that were asked for, in that order.
+    /// The keys that were asked for, in order.
     package private(set) var known: [String] = []
     private var missing: [(key: String, example: String)] = []
 
-    /// Nil when the node is no mapping; that is reported, unless the node is a hole.
+    /// Nil if the node is no mapping. This is reported, unless the node is a hole.
     ///
     /// - Parameters:
-    ///   - owner: the subject of messages: "the job", "'save'".
-    ///   - noun: what messages call a key.
-    ///   - example: how the mapping is written.
+    ///   - owner: The subject of messages: "the job", "'save'".
+    ///   - noun: The word for a key in messages.
+    ///   - example: An example of the mapping.
     package init?(
         _ node: SyntaxNode, of owner: String, noun: String = "key", example: String = "'key: value' lines",
         log: DiagnosticLog
@@ -41,36 +41,36 @@ package struct MappingReader {
         self.log = log
     }
 
-    /// The entry of a key, for a reader of one's own.
+    /// The entry of a key, for other readers.
     package mutating func entry(_ key: String) -> SyntaxNode.Entry? {
         if !known.contains(key) { known.append(key) }
         return mapping.entries.first { $0.key == key }
     }
 
-    /// The value of a key; nil when it is absent or wrong.
+    /// The value of a key. Nil if it is absent or wrong.
     package mutating func optional<Value>(_ key: String, _ type: ValueReader<Value>) -> Value? {
         entry(key).flatMap { type.read($0.value, for: key, log: log) }
     }
 
-    /// The value of a key; `fallback` when it is absent, and, after a report, when it is wrong.
+    /// The value of a key. `fallback` if it is absent or, after a report, if it is wrong.
     package mutating func value<Value>(
         _ key: String, _ type: ValueReader<Value>, default fallback: Value
     ) -> Value {
         optional(key, type) ?? fallback
     }
 
-    /// The value of a key that must be there. `example` is a value that messages may propose.
+    /// The value of a required key. `example` is a value that messages may propose.
     package mutating func required<Value>(_ key: String, _ type: ValueReader<Value>, example: String) -> Value? {
         if let entry = entry(key) { return type.read(entry.value, for: key, log: log) }
         missing.append((key, example))
         return nil
     }
 
-    /// Reports the required keys that are missing, and the keys that were not asked for.
+    /// Reports missing required keys, and keys that were not asked for.
     ///
     /// - Parameters:
-    ///   - aliases: other names, in lower case, that a person may give a key, and the key.
-    ///   - explain: may know what else a key was meant for; nil leaves it to the spelling.
+    ///   - aliases: Other names for keys, in lower case, each with its key.
+    ///   - explain: Finds the purpose of an unknown key. Nil if only its spelling helps.
     package func finish(
         aliases: [String: String] = [:], explaining explain: (SyntaxNode.Entry) -> Problem? = { _ in nil }
     ) {
@@ -83,7 +83,7 @@ package struct MappingReader {
             log.error(explain(entry) ?? .value(problem), at: entry.keySpan)
             if let nearest { meant.insert(nearest) }
         }
-        // A line that was refused, or a key that was misspelled, may have been the one.
+        // A refused line, or a misspelt key, may have been the missing key.
         guard mapping.isComplete else { return }
         for (key, example) in missing where !meant.contains(key) {
             log.error(.value(.missingKey(key, of: owner, example: example)), at: span)

@@ -1,12 +1,12 @@
-/// The limits of the format, each named in the error that it causes.
+/// The limits of the format. Messages name them.
 package enum SyntaxLimits {
     package static let bytes = 1 << 20
-    /// Nested collections, and with them the parser's recursion.
+    /// Limits nested collections, and with them the parser's recursion.
     package static let depth = 16
     package static let flowDepth = 4
-    /// Bounds the memory of a tree that is made of a few bytes per node.
+    /// Limits the memory of a tree that needs only a few bytes for each node.
     package static let nodes = 100_000
-    /// YAML stops looking for a key's colon after 1024 characters; no key comes near either.
+    /// YAML looks for a key's colon within 1024 characters. Keys of manifests are much shorter.
     package static let keyLength = 128
 }
 
@@ -21,7 +21,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Looks like a space, or like nothing, but is a character like any other to a parser.
+    /// Whether it looks like a space or like nothing, but is an ordinary character to a parser.
     var isDeceptiveBlank: Bool {
         switch value {
         case 0xA0, 0x1680, 0x180E, 0x2000...0x200B, 0x202F, 0x205F, 0x2060, 0x3000: true
@@ -29,7 +29,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// What a plain scalar inside brackets ends at.
+    /// Whether it ends a plain scalar inside brackets.
     var isFlowIndicator: Bool {
         switch self {
         case ",", "[", "]", "{", "}": true
@@ -46,18 +46,18 @@ extension Unicode.Scalar {
 
     var isDigit: Bool { ("0"..."9").contains(self) }
 
-    /// May follow a key's first character.
+    /// Whether it may follow a key's first character.
     var isWordPart: Bool { isWordStart || isDigit || self == "-" }
 }
 
 extension String {
-    /// True for what may be written as a key: `[A-Za-z_][A-Za-z0-9_-]*`.
+    /// True for a valid key: `[A-Za-z_][A-Za-z0-9_-]*`.
     var isWord: Bool {
         guard let first = unicodeScalars.first, first.isWordStart else { return false }
         return unicodeScalars.dropFirst().allSatisfy(\.isWordPart)
     }
 
-    /// The text in single quotes, as a manifest takes it.
+    /// The text in single quotes, in the syntax of manifests.
     var singleQuoted: String {
         "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
     }

@@ -3,7 +3,7 @@ struct KeyReader {
     struct Key {
         let name: String
         let span: SourceSpan
-        /// Where the value begins: behind the colon.
+        /// The start of the value behind the colon.
         let end: Int
     }
 
@@ -15,7 +15,7 @@ struct KeyReader {
         self.start = cursor.index
     }
 
-    /// True when the line goes on as `key: …` here, well made or not, and not as a value.
+    /// True if the line continues as `key: …`, valid or not, and not as a value.
     var looksLikeKey: Bool {
         switch cursor.peek() {
         case nil, "'", "\"", "{", "[", "&", "*", "!", "|", ">", "@", "`", "%", "#", "?": false
@@ -24,7 +24,7 @@ struct KeyReader {
         }
     }
 
-    /// The key, when what stands here is one.
+    /// The key at the cursor.
     mutating func read() throws(Diagnostic) -> Key {
         try refuseStart()
         guard let colon else { throw withoutColon }
@@ -38,7 +38,7 @@ struct KeyReader {
         return Key(name: name, span: cursor.span(start..<nameEnd), end: colon + 1)
     }
 
-    /// Where the first colon stands that a blank or the line's end follows.
+    /// The first colon before a blank or the line's end.
     private var colon: Int? {
         var ahead = cursor
         while let scalar = ahead.peek() {
@@ -63,7 +63,7 @@ struct KeyReader {
         }
     }
 
-    /// The error for a line that begins with a quote.
+    /// The error of a line that begins with a quote.
     private var quoted: Diagnostic {
         var scanner = InlineScanner(cursor, depth: 0)
         do {
@@ -87,7 +87,7 @@ struct KeyReader {
         return name.utf8.count > SyntaxLimits.keyLength ? .block(.keyTooLong) : nil
     }
 
-    /// The error for a line that has no `: `.
+    /// The error of a line without `: `.
     private var withoutColon: Diagnostic {
         var ahead = cursor
         while ahead.peek()?.isWordPart == true { ahead.advance() }

@@ -1,7 +1,7 @@
-/// A place in one line, moving right. What every reader of a line shares: looking ahead, spans, comments.
+/// A cursor that moves right in one line. All readers of a line share it: look-ahead, spans, comments.
 struct LineCursor {
     let text: SourceText
-    /// From 1.
+    /// Counted from 1.
     let line: Int
     /// The end of the line, without trailing spaces.
     let end: Int
@@ -20,12 +20,12 @@ struct LineCursor {
 
     var isAtEnd: Bool { index >= end }
 
-    /// The scalar here, or `offset` scalars further on; nil past the line's end.
+    /// The scalar at the cursor, or `offset` scalars further on. Nil behind the line's end.
     func peek(_ offset: Int = 0) -> Unicode.Scalar? {
         index + offset < end ? text.scalars[index + offset] : nil
     }
 
-    /// True when what stands here, or `offset` further on, is a space, a tab or the line's end.
+    /// True for a space, a tab or the line's end at the cursor, or `offset` scalars further on.
     func isBlankOrEnd(_ offset: Int = 0) -> Bool {
         switch peek(offset) {
         case nil, " ", "\t": true
@@ -45,7 +45,7 @@ struct LineCursor {
         while peek() == " " { advance() }
     }
 
-    /// Moves past `scalar` when it stands here.
+    /// Moves past `scalar` if it is at the cursor.
     mutating func take(_ scalar: Unicode.Scalar) -> Bool {
         guard peek() == scalar else { return false }
         advance()
@@ -54,7 +54,7 @@ struct LineCursor {
 
     func span(_ range: Range<Int>) -> SourceSpan { text.span(range, line: line) }
 
-    /// The span of `length` scalars from here.
+    /// The span of `length` scalars from the cursor.
     func span(length: Int) -> SourceSpan { span(index..<index + length) }
 
     func error(_ problem: Problem, at range: Range<Int>) -> Diagnostic {
@@ -66,7 +66,7 @@ struct LineCursor {
         Diagnostic(problem, at: span(length: min(length, max(0, end - index))))
     }
 
-    /// What stands from `start` to the line's end or its comment, without trailing spaces.
+    /// The text from `start` to the line's end or its comment, without trailing spaces.
     func value(from start: Int) -> String {
         var valueEnd = start
         for position in start..<max(start, end) {
@@ -77,11 +77,11 @@ struct LineCursor {
         return text.string(start..<valueEnd)
     }
 
-    /// True at the line's end and at a comment. A `#` that no blank follows is refused: YAML would cut off, without
-    /// a word, what may be meant as a part of the value.
+    /// True at the line's end and at a comment. A `#` without a blank behind it is refused: YAML would silently cut off
+    /// text that may belong to the value.
     ///
-    /// - Parameter valueStart: where the value before the `#` begins, if it has no quotes.
-    /// - Precondition: what stands before the cursor is a blank.
+    /// - Parameter valueStart: The start of the value before the `#`, if it has no quotes.
+    /// - Precondition: A blank stands before the cursor.
     func isAtEndOrComment(valueStart: Int?) throws(Diagnostic) -> Bool {
         guard peek() == "#" else { return isAtEnd }
         if isBlankOrEnd(1) { return true }

@@ -4,7 +4,7 @@ package struct SyntaxNode: Hashable, Sendable {
         case scalar(Scalar)
         case sequence([SyntaxNode])
         case mapping(Mapping)
-        /// Stands where a value was refused. Its problem is already reported, so readers pass it in silence.
+        /// Replaces a refused value. Its problem is reported, so readers ignore the node.
         case unreadable
     }
 
@@ -13,7 +13,7 @@ package struct SyntaxNode: Hashable, Sendable {
             case plain, single, double
         }
 
-        /// The text without its quotes, escapes replaced.
+        /// The text without quotes, with its escapes replaced.
         package let text: String
         package let quoting: Quoting
 
@@ -23,16 +23,11 @@ package struct SyntaxNode: Hashable, Sendable {
         }
     }
 
-    /// Entries in the order in which they are written; no key occurs twice.
+    /// Entries in their written order. No key occurs twice.
     package struct Mapping: Hashable, Sendable {
         package var entries: [Entry]
-        /// False when lines of it were refused, so that a key that seems missing may be in one of them.
-        package var isComplete: Bool
-
-        package init(entries: [Entry], isComplete: Bool = true) {
-            self.entries = entries
-            self.isComplete = isComplete
-        }
+        /// False if lines of it were refused. Then a missing key may be in one of them.
+        package var isComplete = true
 
         package subscript(key: String) -> SyntaxNode? {
             entries.first { $0.key == key }?.value
@@ -60,14 +55,14 @@ package struct SyntaxNode: Hashable, Sendable {
         self.span = span
     }
 
-    /// The text of a scalar; nil for every other node.
+    /// The text of a scalar. Nil for every other node.
     package var text: String? {
         if case .scalar(let scalar) = content { scalar.text } else { nil }
     }
 
     package var isUnreadable: Bool { content == .unreadable }
 
-    /// Where a part of a scalar's text stands, in Unicode scalars from the text's start. The whole scalar when
+    /// The span of a part of a scalar's text, in Unicode scalars from the text's start. It is the whole scalar if
     /// doubled quotes or escapes moved the characters.
     package func span(ofText offset: Int, length: Int) -> SourceSpan {
         guard case .scalar(let scalar) = content else { return span }

@@ -9,7 +9,7 @@ import WorkerProtocol
 
 /// The pictures that filters read beside their input. This program looks at their files; workers read them.
 package enum FilterPictures {
-    package static let look: PictureLookup.Look = { path, folder in
+    package static let inspect: PictureLookup.Inspection = { path, folder in
         let whole = PathText.normalized(path, in: folder)
         return (whole, trouble(at: whole))
     }

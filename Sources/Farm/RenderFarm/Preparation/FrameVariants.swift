@@ -25,7 +25,7 @@ final class FrameVariants: Sendable {
     init(_ plan: JobPlan, catalog: Catalog, reread: ([Override]) throws -> ReadResult) throws {
         job = plan.job
         self.catalog = catalog
-        variants = try zip(plan.settings, plan.settingsPlaces).map { settings, place in
+        variants = try zip(plan.settings, plan.settingsOrigins).map { settings, place in
             let overrides = settings.map { Override($0.argument, name: "\(place): set \($0.argument)") }
             let result = try reread(overrides)
             guard let job = result.job else {

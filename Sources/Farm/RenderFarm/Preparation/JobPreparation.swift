@@ -115,7 +115,7 @@ package struct JobPreparation {
         JobReader.read(
             bytes: manifest, path: path, realPath: path, catalog: catalog,
             shared: installation.settings.sharedParameters,
-            look: FilterPictures.look
+            inspect: FilterPictures.inspect
         ).job?.name
     }
 
@@ -230,7 +230,7 @@ package struct JobPreparation {
         guard !records.isEmpty else { return }
         let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
         prepared.lost = MissingDisks.pictures(
-            records, inputs: inputs, before: prepared.contents.places, missing: prepared.plan.missingPlaces)
+            records, inputs: inputs, before: prepared.contents.places, missing: prepared.plan.missingPaths)
         // What lies below the mount point of a lost disk is not what its outputs were made of.
         let lost = Set(prepared.lost.flatMap(\.records).map { PathKey($0.input) })
         if !lost.isEmpty, !allowsGone { prepared.targets.removeAll { lost.contains(PathKey($0.files.input)) } }

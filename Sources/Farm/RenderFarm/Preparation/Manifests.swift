@@ -119,7 +119,7 @@ package struct ManifestFiles {
         JobReader.read(
             bytes: bytes, path: path, realPath: realPath(PathText.normalized(path, in: folder)),
             catalog: catalog, overrides: overrides.map { Override($0) } + more,
-            shared: settings.sharedParameters, look: FilterPictures.look)
+            shared: settings.sharedParameters, inspect: FilterPictures.inspect)
     }
 
     /// Reads a job's manifest again with more overrides, as often as it is asked.

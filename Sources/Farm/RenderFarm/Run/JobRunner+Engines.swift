@@ -150,7 +150,8 @@ extension JobRunner {
         let setup = setup(for: started)
         do {
             switch stop {
-            case .place, .engine, .machine, .cluster, .lastSlot: try await succession.postpone(SlurmSystem(), setup)
+            case .storage, .engine, .resourceLimit, .cluster, .lastSlot:
+                try await succession.postpone(SlurmSystem(), setup)
             case .interrupted, .detached, .superseded, .cancelled, .pluginFault, .deadline, .failures: break
             }
             return try await succession.isThere(SlurmSystem(), setup)

@@ -123,7 +123,8 @@ extension JobRunner {
         guard let stop = summary.stop else { return false }
         switch stop {
         case .detached, .superseded: break
-        case .interrupted, .place, .engine, .machine, .cluster, .lastSlot: if !isGoneOnWith(job) { return false }
+        case .interrupted, .storage, .engine, .resourceLimit, .cluster, .lastSlot:
+            if !isGoneOnWith(job) { return false }
         case .cancelled, .pluginFault, .deadline, .failures: return false
         }
         // Whatever goes wrong from here on, nothing of the run is removed.

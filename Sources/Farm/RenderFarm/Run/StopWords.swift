@@ -43,7 +43,7 @@ package enum StopWords {
         case .detached: return "\(Figures.plural(left, "frame")) handed over"
         case .superseded:
             return "another coordinator has taken this run over; nothing was undone"
-        case .place(let message):
+        case .storage(let message):
             let message = VisibleText.message(message)
             // Some troubles say themselves what to do, on a line of its own.
             guard !message.contains("\n   = ") else { return message }
@@ -60,7 +60,7 @@ package enum StopWords {
             return
                 "the last worker slot that is left fails: \(faults(of: retirement)); \(Figures.plural(left, "frame")) left; "
                 + "'penumbra doctor' looks for the reason, 'penumbra logs' tells what the workers said"
-        case .cluster(let message), .machine(let message):
+        case .cluster(let message), .resourceLimit(let message):
             let message = VisibleText.message(message)
             let left = "\(Figures.plural(left, "frame")) left"
             guard let remedy = message.firstRange(of: "\n   = ") else {

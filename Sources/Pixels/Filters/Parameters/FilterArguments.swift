@@ -65,7 +65,7 @@ package struct FilterArguments: Sendable {
         return value
     }
 
-    package func path(_ name: String) throws(FilterError) -> [Place] {
+    package func path(_ name: String) throws(FilterError) -> [Point] {
         guard case .path(let value) = values[name] else { throw unexpected(values[name], name, "a path") }
         return value
     }

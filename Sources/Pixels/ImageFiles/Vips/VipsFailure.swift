@@ -4,10 +4,6 @@ import CVips
 struct VipsFailure: Error {
     let line: String
 
-    init(line: String) {
-        self.line = line
-    }
-
     /// Takes libvips' error text and leaves its buffer empty.
     ///
     /// The buffer belongs to the process, not to a thread: text of a failure elsewhere at the same moment may be in

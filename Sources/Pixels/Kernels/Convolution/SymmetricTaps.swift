@@ -10,8 +10,6 @@ public struct SymmetricTaps: Hashable, Sendable {
         self.half = Array(half[...end])
     }
 
-    public static let identity = SymmetricTaps(half: [1])
-
     /// How many pixels are read on each side.
     public var radius: Int { half.count - 1 }
 }

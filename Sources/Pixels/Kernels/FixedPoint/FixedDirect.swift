@@ -17,10 +17,7 @@ package final class FixedDirect {
     private let scratch = RowBuffer<UInt16>(count: 4352)
     private let words: RowBuffer<UInt16>
 
-    /// The largest radius that there is a loop for.
-    package static let largestRadius = 9
-
-    /// - Parameters: weights from the centre outwards, at most ``largestRadius`` + 1.
+    /// - Parameters: weights from the centre outwards, at most ten: there are loops for radii up to 9.
     init(
         _ bytes: ByteSource, layout: PixelLayout, output: PixelRect, horizontal: [UInt16], vertical: [UInt16],
         _ operations: RowOperations

@@ -67,7 +67,7 @@ struct ApplyCommand: AsyncParsableCommand {
             let result = JobReader.read(
                 bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
                 overrides: overrides.map { Override($0) }, shared: installation.settings.sharedParameters,
-                look: FilterPictures.look)
+                inspect: FilterPictures.inspect)
             let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
             if let saveManifest {
                 let manifest = try savedManifest(at: saveManifest, result.pictures)

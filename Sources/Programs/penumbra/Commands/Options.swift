@@ -120,12 +120,6 @@ struct SelectionOptions: ParsableArguments {
         completion: .file())
     var filesFrom: String?
 
-    /// The options by which some frames are chosen, as they were given.
-    var narrowing: [String] {
-        (only.isEmpty ? [] : ["--only"]) + (limit == nil ? [] : ["--limit"])
-            + (filesFrom == nil ? [] : ["--files-from"])
-    }
-
     var selection: JobPlan.Selection { JobPlan.Selection(only: only, from: currentFolder()) }
 
     /// - Throws: with all problems of the list.

@@ -231,7 +231,7 @@ extension PreviewCommand {
         switch reason {
         case .failed(let failure):
             let status: RunOutcome =
-                failure.kind == .place ? .storage : failure.kind == .machine ? .unavailable : .someFailed
+                failure.kind == .storage ? .storage : failure.kind == .resourceLimit ? .unavailable : .someFailed
             return FarmError(
                 status, VisibleText.message(failure.message.replacing(task.path, with: output)))
         case .died(let death):

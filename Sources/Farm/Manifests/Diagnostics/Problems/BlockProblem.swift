@@ -1,4 +1,4 @@
-/// What can be wrong with a line as an entry of its block: with its key, its dash, or with what follows them.
+/// The problems of a line as an entry of its block: of its key, its dash, or the rest of the line.
 package enum BlockProblem: Hashable, Sendable {
     // Keys.
     case notAnEntry(text: String)
@@ -19,7 +19,7 @@ package enum BlockProblem: Hashable, Sendable {
     case itemOnKeyLine
     case nestedItem
 
-    // What follows.
+    // The rest of the line.
     case emptyValue(key: String)
     case emptyItem
     case valueOnOwnLine

@@ -1,4 +1,4 @@
-/// What can be wrong with a filter of the chain, or with its parameters.
+/// The problems of a filter of the chain, or of its parameters.
 package enum FilterProblem: Hashable, Sendable {
     // Entries of the list.
     case notAList(found: String)
@@ -6,12 +6,12 @@ package enum FilterProblem: Hashable, Sendable {
     case severalInEntry(first: String, second: String)
     /// `name: gaussian`, as other tools write it.
     case nameAsValue(key: String, filter: String)
-    /// An override names a filter at a place where the manifest has another.
+    /// An override names a filter, but the manifest has another one there.
     case otherFilterThere(written: String, present: String)
-    /// What stands under `animate:`.
+    /// Entries of `animate:`.
     case animationInChain(String)
     case unknown(String, nearest: String?, plugins: UnusedPlugins)
-    /// `gaussian: 12`; `example` is the long form, nil for a filter without parameters.
+    /// `gaussian: 12`. `example` is the long form. Nil for a filter without parameters.
     case valueInsteadOfParameters(filter: String, found: String, example: String?)
 
     // Parameters.
@@ -20,21 +20,21 @@ package enum FilterProblem: Hashable, Sendable {
     case implied(parameter: String, value: String, other: String, required: String, found: String)
     case excluded(parameter: String, value: String, other: String)
     case replaced(parameter: String, other: String)
-    /// `reason` is why the file that `path` leads to is of no use.
+    /// `reason` says why the file at `path` cannot be used.
     case pictureUnusable(parameter: String, path: String, whole: String, reason: String)
-    /// A worker says why there can be no such filter.
+    /// A worker cannot make the filter, and gives the reason.
     case impossible(filter: String, reason: String)
 
     // Warnings.
     case zeroRadius(filter: String)
-    /// A worker says so.
+    /// A worker found that the filter changes nothing.
     case changesNothing(filter: String)
     case fewSamples(samples: Int, gap: Double)
-    /// `other` is `value`, and the parameter has an effect only with `words`.
+    /// `other` has the value `value`, but the parameter has an effect only with `words`.
     case withoutEffect(parameter: String, other: String, value: String, words: [String])
-    /// A length without a unit, where percent would be as likely.
+    /// A length without a unit, where the author may have meant percent.
     case pixelsWithoutUnit(parameter: String, written: String)
-    /// Less than a percent, where others write parts of 1.
+    /// Less than one percent, where other tools take parts of 1.
     case tinyPercent(parameter: String, written: String, meant: String)
 }
 

@@ -1,13 +1,13 @@
-/// What can be wrong with a list or mapping in brackets.
+/// The problems of a list or mapping in brackets.
 package enum FlowProblem: Hashable, Sendable {
     case unterminated(closer: String)
-    /// Brackets that text follows, such as an output template: `value` is all of it.
+    /// Brackets with text behind them, such as an output template. `value` is the whole text.
     case bracketedText(opener: String, value: String)
     case textAfter(closer: String)
     case emptyItem
     case missingValue(key: String)
-    /// Two entries where a number with a comma before its decimals was meant; `number` has a point.
-    /// `number` is what was meant; nil where that is not plain.
+    /// Two entries instead of one number with a decimal comma. `number` is the number with a point. Nil if it is not
+    /// clear.
     case decimalComma(number: String?)
     case pairInList
     case bracketInText(value: String)

@@ -1,16 +1,16 @@
-/// What can be wrong with a job as a whole.
+/// The problems of a job as a whole.
 package enum JobProblem: Hashable, Sendable {
     case badName(String)
     case notInThisVersion(String, instead: String)
-    /// A key at the top that has its place under `save:`.
+    /// A key of the job that belongs under `save:`.
     case belongsUnderSave(String, isSet: Bool)
     /// A filter's name used as a key of the job.
     case belongsUnderFilters(String)
-    /// The same by `--set`: where the job has that filter, and what it has.
+    /// The same by `--set`. `paths` are the positions of that filter in the job, `filters` all filters of the job.
     ///
-    /// `isFilter` is false for a name that is only near to a filter's.
-    case filterHasPlace(String, isFilter: Bool, places: [String], filters: [String])
-    /// A key for what a manifest does not decide.
+    /// `isFilter` is false for a name that only resembles a filter's.
+    case belongsToFilter(String, isFilter: Bool, paths: [String], filters: [String])
+    /// A key for a setting that manifests do not have.
     case decidedElsewhere(String, instead: String)
 
     // Several outputs.
@@ -19,28 +19,28 @@ package enum JobProblem: Hashable, Sendable {
     case outputsNotAList(found: String)
     case layersNotAList(found: String)
     case layerNotAMapping(found: String)
-    /// The installed worker has no filter for them.
+    /// The installed worker has no filter for layers.
     case noLayersHere
-    /// `color: keep` beside pictures that lie over the inputs.
+    /// `color: keep` together with pictures over the inputs.
     case layersKeepColors
-    /// A filter's colour, which is of sRGB, beside pictures that are of any space.
+    /// A filter's colour is in sRGB, but the pictures keep their own colour spaces.
     case colorsKeepColors(String)
 
     // Animations. `offered` are the names of those that there are.
-    /// The installed worker makes none.
+    /// The installed worker has no animations.
     case noAnimationsHere
     case notOneAnimation(offered: [String])
     case unknownAnimation(String, isFilter: Bool, nearest: String?, offered: [String])
     /// An animation's name used as a key of the job.
     case belongsUnderAnimate(String)
-    /// No filter, or none behind the one that changes the size.
+    /// There is no filter to fade, or none behind the one that changes the size.
     case nothingToFade(behind: String?)
     case frameInSomeNames
     case holdsNoAnimation(known: [String])
     case tooManyFrames(format: String, fps: String, most: Int)
     case tooLongAnimation(frames: Int, most: Int)
     case tooManyToFade(Int, of: Int, behind: String?)
-    /// `{frame}` where a single frame is made.
+    /// `{frame}` in an output of a single frame.
     case frameOfSingle
 
     case tooManyOutputs(count: Int, most: Int)
@@ -49,10 +49,10 @@ package enum JobProblem: Hashable, Sendable {
     // Saving. `owners` are the formats that have the option, `format` is the output's.
     case optionOfOtherFormat(String, owners: [String], format: String, known: [String])
     case backgroundNotOpaque
-    /// One kind of metadata where a word for all, or a list, is wanted.
+    /// One kind of metadata instead of a word for all, or a list.
     case metadataNotListed(String)
     case indexNotJSON(String)
-    /// A URL where a path is wanted.
+    /// A URL instead of a path.
     case remotePath(String, name: String)
 
     // Warnings.
@@ -76,14 +76,14 @@ extension JobProblem {
                 remedy: isSet ? "did you mean save.\(key)?" : "write it below 'save:', indented")
         case .belongsUnderFilters(let name):
             Words("'\(name)' is a filter", remedy: "write it as an item below 'filters:': - \(name)")
-        case .filterHasPlace(let name, let isFilter, let places, let filters):
+        case .belongsToFilter(let name, let isFilter, let paths, let filters):
             Words(
                 (isFilter ? "'\(name)' is a filter" : "the job has no key \(name.quoted)")
-                    + (places.isEmpty ? ", and the job has none of that name" : ", and filters are set by their place"),
-                remedy: places.isEmpty
+                    + (paths.isEmpty ? ", and the job has none of that name" : ", and filters are set by their place"),
+                remedy: paths.isEmpty
                     ? (filters.isEmpty
                         ? "the job has no filters" : "its filters are \(filters.joined(separator: ", "))")
-                    : "did you mean \(places.joined(separator: " or "))?")
+                    : "did you mean \(paths.joined(separator: " or "))?")
         case .decidedElsewhere(let key, let instead):
             Words("the job has no key \(key.quoted)", remedy: instead)
 
@@ -155,10 +155,10 @@ extension JobProblem {
         }
     }
 
-    /// Longer than every name that a person types; folders and locks are named after it.
+    /// Longer than any name that a person types. Names of folders and locks contain it.
     static let nameLength = 100
 
-    /// The name with every character that does not fit replaced.
+    /// The name with every invalid character replaced.
     private func proposal(for name: String) -> String {
         let fits = name.unicodeScalars.map { $0.fitsInJobName ? Character($0) : "-" }
         let trimmed = String(fits.drop { !($0.isLetter || $0.isNumber) }.prefix(Self.nameLength))
@@ -169,4 +169,59 @@ extension JobProblem {
 extension Unicode.Scalar {
     /// One of `A-Z a-z 0-9 . _ -`.
     var fitsInJobName: Bool { isWordPart || self == "." }
+}
+
+extension JobProblem {
+    /// The words of problems with `animate`.
+    var animationWords: Words {
+        switch self {
+        case .notOneAnimation(let offered):
+            Words(
+                "'animate' takes one animation: \(offered.enumeration)",
+                remedy: "write it with its parameters: animate: {crossfade: {duration: 0.2}}")
+        case .unknownAnimation(let name, let isFilter, let nearest, let offered):
+            Words(
+                isFilter ? "'\(name)' is a filter, and makes no frames" : "there is no animation \(name.quoted)",
+                remedy: (isFilter ? "write it under 'filters:'; " : nearest.map { "did you mean '\($0)'? " } ?? "")
+                    + "'animate' takes \(offered.enumeration)")
+        case .belongsUnderAnimate(let name):
+            Words("'\(name)' is an animation", remedy: "write it under 'animate:', as animate: {\(name): …}")
+        case .nothingToFade(let behind):
+            Words(
+                behind.map {
+                    "'crossfade' fades in the filters behind '\($0)', which changes the size, and there are none"
+                }
+                    ?? "'crossfade' fades in filters, and there are none",
+                remedy: "write them under 'filters:': - gaussian: {radius: 12}")
+        case .frameInSomeNames:
+            Words(
+                "other outputs have '{frame}' in their names, and this one does not",
+                remedy: "write it into all names, for a picture of each frame, or into none")
+        case .holdsNoAnimation(let known):
+            Words(
+                "this output can hold no animation",
+                remedy: "write one as \(known.enumeration), or a picture of each frame: out/{stem}-{frame:04}.png")
+        case .tooManyFrames(let format, let fps, let most):
+            Words(
+                "\(fps) frames a second are more than the \(most) that \(format) can show",
+                remedy: "write fps: \(most), or less")
+        case .tooLongAnimation(let frames, let most):
+            Words(
+                "'duration' and 'fps' make \(frames) frames; an animation has at most \(most)",
+                remedy: "make it shorter, or show fewer frames a second")
+        case .tooManyToFade(let given, let count, let behind):
+            Words(
+                "'filters: \(given)' is more than the \(counted(count, "filter")) "
+                    + (behind.map { "behind '\($0)', which changes the size" }
+                        ?? "that there \(count == 1 ? "is" : "are")"),
+                remedy: "write filters: \(count), or nothing")
+        case .frameOfSingle:
+            Words(
+                "a single frame is made, and '{frame}' stands for each of several",
+                remedy: "leave '{frame}' out of the name, or 'frame' out of the animation")
+        default:
+            Words(
+                "this installation makes no animations", remedy: "install penumbra and penumbra-worker of one version")
+        }
+    }
 }

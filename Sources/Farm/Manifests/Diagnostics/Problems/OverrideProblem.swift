@@ -1,16 +1,16 @@
-/// What can be wrong with `--set path=value`, apart from its value.
+/// The problems of `--set path=value`, except for those of its value.
 package enum OverrideProblem: Hashable, Sendable {
     case noEqualsSign
     case noKey
     case badIndex
     case pathTooLong
     case noValue
-    /// `path` names a list, in which `key` is looked up. Of its items those of the indices have the key.
+    /// `path` is a list, but `key` follows. The items at the indices `having` have the key.
     case keyOfList(key: String, path: String, count: Int, having: [Int])
     case keyOfText(key: String, path: String, text: String)
     case indexOfOther(path: String, found: String)
     case outOfRange(index: String, path: String, count: Int)
-    /// There is no list `path`; `meant` is a key that there may be.
+    /// There is no list `path`. `meant` is a key that may exist.
     case noList(path: String, meant: String)
 }
 

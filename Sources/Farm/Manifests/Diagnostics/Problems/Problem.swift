@@ -1,6 +1,6 @@
-/// Every problem that a reading can report, as facts. Each kind makes its sentences next to its cases.
+/// All problems that a reading can report, as data. Each type has its sentences beside its cases.
 package enum Problem: Hashable, Sendable {
-    /// The text as a whole, or a line of it, is not of the format.
+    /// The text as a whole, or a line of it, does not have the right format.
     case text(TextProblem)
     /// A line is not an entry of its block.
     case block(BlockProblem)
@@ -8,13 +8,13 @@ package enum Problem: Hashable, Sendable {
     case scalar(ScalarProblem)
     /// A list or mapping in brackets cannot be read.
     case flow(FlowProblem)
-    /// A value is not what its key takes.
+    /// A value does not have the type of its key.
     case value(ValueProblem)
-    /// A job asks for what cannot be done.
+    /// A job asks for something impossible.
     case job(JobProblem)
-    /// A filter or one of its parameters is not as the catalog has it.
+    /// A filter or one of its parameters does not match the catalog.
     case filter(FilterProblem)
-    /// An output template is not well made.
+    /// An output template has an error.
     case template(TemplateProblem)
     /// An override cannot be applied.
     case override(OverrideProblem)
@@ -43,11 +43,11 @@ package enum Problem: Hashable, Sendable {
     }
 }
 
-/// What a person reads of a problem.
+/// The sentences of a problem.
 package struct Words: Hashable, Sendable {
-    /// What is wrong: no capital, no full stop.
+    /// The problem, without a capital or a full stop.
     package let message: String
-    /// What to do about it.
+    /// The remedy.
     package let remedy: String?
 
     package init(_ message: String, remedy: String? = nil) {

@@ -1,6 +1,6 @@
-/// What can be wrong with one value: how it begins, what it has inside, and its quotes.
+/// The problems of one value: of its start, its contents and its quotes.
 package enum ScalarProblem: Hashable, Sendable {
-    // Without quotes. `value` is all of the value, as it is written.
+    // Without quotes. `value` is the whole value, as it is written.
     case alias(value: String)
     case anchor(value: String)
     case tag(value: String)
@@ -16,7 +16,7 @@ package enum ScalarProblem: Hashable, Sendable {
     case hexEscape(digits: String)
     case incompleteUnicodeEscape
     case surrogateEscape(character: String?)
-    /// A zero byte or a byte order mark, which programs cut texts at or drop.
+    /// A zero byte or a byte order mark, at which programs cut texts, or which they drop.
     case unusableEscape(String)
 }
 

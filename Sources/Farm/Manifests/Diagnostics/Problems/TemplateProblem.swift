@@ -1,4 +1,4 @@
-/// What can be wrong with an output's template.
+/// The problems of an output's template.
 package enum TemplateProblem: Hashable, Sendable {
     // Fields.
     case unclosedField

@@ -1,4 +1,4 @@
-/// What can be wrong with a text as a whole, or with a line before anything on it has a meaning.
+/// The problems of a text as a whole, or of a line before its contents have a meaning.
 package enum TextProblem: Hashable, Sendable {
     // The bytes.
     case notText
@@ -16,7 +16,7 @@ package enum TextProblem: Hashable, Sendable {
 
     // Lines.
     case empty
-    /// Of a manifest, whose keys are known.
+    /// For a manifest, whose keys are known.
     case emptyManifest
     case tabInIndentation
     case tab
@@ -26,7 +26,7 @@ package enum TextProblem: Hashable, Sendable {
     case documentMarker(String)
     case secondDocument(String)
     case directive
-    /// `value` is all of the value with what would be cut off; nil when that does not begin without quotes.
+    /// `value` is the whole value with the part that would be cut off. Nil if the value does not begin without quotes.
     case commentWithoutBlank(text: String, value: String?)
     case commentTouchesValue
 }

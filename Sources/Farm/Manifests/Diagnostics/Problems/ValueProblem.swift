@@ -1,14 +1,14 @@
 import Catalogs
 
-/// What can be wrong with a value that its schema types. `name` is what the value is given for: a key, or `inputs[2]`.
+/// The problems of a value with a type. `name` is the value's key, or `inputs[2]`.
 package enum ValueProblem: Hashable, Sendable {
-    // Mappings. `of` and `owner` are the subject of the sentence: "the job", "'save'".
-    // `noun` is what its keys are: "key", "parameter".
+    // Mappings. `of` and `owner` are the subject of the sentence: "the job", "'save'". `noun` is the word for its keys:
+    // "key", "parameter".
     case notAMapping(owner: String, found: String, example: String)
     case missingKey(String, of: String, example: String)
     case unknownKey(String, noun: String, of: String, nearest: String?, known: [String])
 
-    // Kinds of nodes. `wanted` and `found` with their article.
+    // Kinds of nodes. `wanted` and `found` include their article.
     case wrongKind(name: String, wanted: String, found: String)
     case emptyText(name: String)
     case shortPath(name: String)
@@ -24,16 +24,16 @@ package enum ValueProblem: Hashable, Sendable {
     case notALength(name: String, text: String)
     case notASize(name: String, text: String)
     case notAColor(name: String, text: String)
-    /// Nor anything else that may be handed on to a program.
+    /// A text that must not be passed to a program.
     case unfitArgument(name: String, text: String, reason: String)
-    /// Nor a list of pins, where `isList`.
+    /// Not a digest. If `isList`, it is not a list of pins either.
     case notADigest(name: String, text: String, isList: Bool)
 }
 
 /// Why a text is not a number.
 package enum NumberFault: Error, Hashable {
     case notDecimal
-    /// The same where a whole number is wanted: `from 0 to 100`.
+    /// The same for whole numbers: `from 0 to 100`.
     case notInteger(range: String)
     case notFinite
     case hexadecimal
@@ -42,13 +42,12 @@ package enum NumberFault: Error, Hashable {
     case missingDigit(written: String)
     case leadingZero(written: String)
     case hasUnit(GivenUnit)
-    /// A whole number that no integer can hold.
+    /// A whole number that is too large for an integer.
     case noInteger(isNegative: Bool)
-    /// A whole number is wanted; `nearest` has the same one without fraction or exponent, or its neighbours that may be
-    /// written.
+    /// A whole number is needed. `nearest` has the number without fraction or exponent, or its valid neighbours.
     case notWhole(nearest: [String])
 
-    /// What is wanted instead, with an article.
+    /// The kind of value that is needed, with an article.
     fileprivate var wanted: String {
         switch self {
         case .notWhole, .notInteger: "a whole number"
@@ -116,9 +115,7 @@ extension ValueProblem {
                 remedy: "write it like '#fff', '#1a2b3c' or '#1a2b3c80' (in quotes), or white, black or transparent")
         }
     }
-}
 
-extension ValueProblem {
     private func others(_ noun: String, _ known: [String]) -> String {
         switch known.count {
         case 0: "it has none"
@@ -144,4 +141,69 @@ extension NumberFault {
             (nearest.isEmpty ? "" : "write \(nearest.alternatives): ") + "only whole numbers will do"
         }
     }
+}
+
+/// A number with a unit that its parameter does not take.
+package struct GivenUnit: Hashable, Sendable {
+    /// The number without the unit.
+    let number: Double
+    /// The number as it was written.
+    let written: String
+    /// The unit as it was written: `px`, `%`, `deg`.
+    let given: String
+    /// The unit of the parameter. Empty if it has none.
+    var wanted = ""
+    /// True if fractions are not allowed.
+    var isWhole = false
+
+    /// Names of the units that parameters have.
+    private static let names: [String: Set<String>] = [
+        "px": ["px", "pixel", "pixels"], "%": ["%", "percent"], "°": ["°", "deg", "degree", "degrees"],
+        "stops": ["stops", "stop", "ev"],
+    ]
+    /// The side in pixels for an example of the same value in another unit.
+    private static let exampleSide = 1000.0
+
+    /// A proposal that keeps the meaning. If the unit is the parameter's own, it is the number alone. Otherwise it is
+    /// the value in the parameter's unit.
+    var remedy: String {
+        if wanted.isEmpty {
+            guard isGiven("%"), !isWhole else { return "write \(written), without a unit" }
+            return "write \((number / 100).short), without a unit: \(written)% are \((number / 100).short)"
+        }
+        if isGiven(wanted) { return "write \(written), without a unit: it is in \(wanted)" }
+        return "write a number without a unit: it is in \(wanted)" + (equal.map { ", and \($0)" } ?? "")
+    }
+
+    private func isGiven(_ unit: String) -> Bool { Self.names[unit, default: [unit]].contains(given.lowercased()) }
+
+    /// `30% of 1000 px are 300 px`.
+    private var equal: String? {
+        let side = Self.exampleSide
+        switch wanted {
+        case "px" where isGiven("%"):
+            return "\(written)% of \(side.plain) px are \((number * side / 100).short)"
+        case "%" where isGiven("px"):
+            return "\(written) px of \(side.plain) px are \((number * 100 / side).short)"
+        case "°" where given.lowercased() == "rad":
+            return "\(written) rad are \((number * 180 / .pi).short)"
+        default:
+            return nil
+        }
+    }
+}
+
+extension NumberFault {
+    /// The same fault for a parameter with the unit `unit`.
+    func wanting(_ unit: String, isWhole: Bool) -> NumberFault {
+        guard case .hasUnit(var given) = self else { return self }
+        given.wanted = unit
+        given.isWhole = isWhole
+        return .hasUnit(given)
+    }
+}
+
+extension Double {
+    /// With at most four decimals.
+    fileprivate var short: String { ((self * 10_000).rounded() / 10_000).plain }
 }

@@ -69,7 +69,7 @@ private struct MovingLayer: Sendable {
     }
 
     let layer: Layer
-    let path: [Place]
+    let path: [Point]
     let easing: Easing
     let blur: Blur
 

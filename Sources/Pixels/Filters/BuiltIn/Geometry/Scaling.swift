@@ -19,16 +19,6 @@ package struct Scaling: Sendable {
     package var shrink = 1
     private let tables = ResamplingTables()
 
-    package init(
-        wish: SizeWish, fit: Fit, enlarges: Bool, kernel: ResamplingKernel, light: Light
-    ) {
-        self.wish = wish
-        self.fit = fit
-        self.enlarges = enlarges
-        self.kernel = kernel
-        self.light = light
-    }
-
     static let size = ParameterDescriptor(
         "size", .size,
         summary: "no side longer (320), a width (320x), a height (x240), both (320x240), or a part (50%)",

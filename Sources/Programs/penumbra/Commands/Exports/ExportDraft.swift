@@ -34,8 +34,8 @@ struct ExportDraft {
         let outputs = OutputFolders.of(spec)
         let shared = PathNames.joined(outputs.first ?? spec.folder, ".penumbra-openjd-\(spec.name)")
         var job = job(runFolder: shared, cores: settings.workers.value)
-        job.folders = survey.plan.inputPlaces.folders
-        job.files = survey.plan.inputPlaces.files + spec.picturePaths
+        job.folders = survey.plan.inputFolders.folders
+        job.files = survey.plan.inputFolders.files + spec.picturePaths
         job.outputs = outputs
         return job
     }

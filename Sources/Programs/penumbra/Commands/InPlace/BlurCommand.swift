@@ -143,7 +143,7 @@ struct BlurCommand: AsyncParsableCommand {
         let manifest = AppliedManifest(chain: chain, inputs: ["picture"], output: "picture.png") { _ in false }
         return JobReader.read(
             bytes: Array(try manifest.text().utf8), path: "blur", realPath: "\(currentFolder())/blur", catalog: catalog,
-            look: FilterPictures.look)
+            inspect: FilterPictures.inspect)
     }
 
     /// With what only a worker knows of any filters. A Gaussian of the command's own has a radius.

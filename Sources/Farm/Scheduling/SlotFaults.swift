@@ -1,14 +1,15 @@
-/// What worker slots have to answer for.
+/// The faults of worker slots.
 ///
-/// A fault counts against a slot once the same task has succeeded in another one: then it was not the picture. What
-/// fails everywhere is quarantined and counts against nobody. A worker that ends while it has nothing to do cannot
-/// blame a picture, and counts at once. A success of the slot wipes everything out, unless it was a mere look at a file.
-struct SlotBook: Sendable {
-    /// So many faults without a success between them retire a slot.
+/// A fault counts against a slot once the same task has succeeded in another slot, because then the picture was not to
+/// blame. A task that fails everywhere is quarantined and counts against no slot. A worker that ends while idle counts
+/// at once, because no picture can be to blame. A success of the slot clears its faults, unless the task only read a
+/// header.
+struct SlotFaults: Sendable {
+    /// This number of faults without a success between them retires a slot.
     static let faultLimit = 3
 
     private struct Record {
-        /// Failed here, and since then neither here nor elsewhere done.
+        /// Tasks that failed here and have not succeeded anywhere since.
         var open: Set<TaskID> = []
         /// Pictures that failed here and not elsewhere.
         var proven: Set<FrameID> = []
@@ -18,11 +19,11 @@ struct SlotBook: Sendable {
     }
 
     private var records: [SlotID: Record] = [:]
-    /// Where each task failed before; most frames have none that does.
+    /// The slots in which each task failed. Most frames have none.
     private var failures: [FrameID: [TaskKind: Set<SlotID>]] = [:]
     private(set) var retired: Set<SlotID> = []
 
-    /// The slots in which a task failed, in a way that may be the slots' fault, and was not done since.
+    /// The slots in which a task failed, possibly through the slot's fault, and has not succeeded since.
     func slots(thatFailed task: TaskID) -> Set<SlotID> {
         failures.isEmpty ? [] : failures[task.frame]?[task.kind] ?? []
     }
@@ -34,12 +35,12 @@ struct SlotBook: Sendable {
 
     mutating func countIdleDeath(in slot: SlotID) { records[slot, default: Record()].idleDeaths += 1 }
 
-    /// The slot can do something.
+    /// Clears the faults of a slot that works.
     mutating func clear(_ slot: SlotID) {
         if !records.isEmpty { records[slot] = nil }
     }
 
-    /// - Returns: the slots in which the task failed before.
+    /// - Returns: The slots in which the task failed before.
     mutating func succeed(_ task: TaskID, in slot: SlotID) -> Set<SlotID> {
         if task.kind != .probe, task.kind != .compare { clear(slot) }
         guard !failures.isEmpty, let failed = failures[task.frame]?.removeValue(forKey: task.kind) else { return [] }
@@ -50,7 +51,7 @@ struct SlotBook: Sendable {
         return failed
     }
 
-    /// Nobody will ever try its tasks again.
+    /// Forgets a frame whose tasks are never tried again.
     mutating func forget(_ frame: FrameID) {
         guard !failures.isEmpty, let failed = failures.removeValue(forKey: frame) else { return }
         for (kind, slots) in failed {
@@ -58,7 +59,7 @@ struct SlotBook: Sendable {
         }
     }
 
-    /// Why a slot ought to be retired; nil when it need not be.
+    /// Why a slot should be retired. Nil if it should not.
     func verdict(on slot: SlotID) -> Retirement? {
         guard let record = records[slot], record.faults >= Self.faultLimit, !retired.contains(slot) else { return nil }
         return Retirement(slot: slot, pictures: record.proven.count, idleDeaths: record.idleDeaths)
@@ -70,12 +71,12 @@ struct SlotBook: Sendable {
     }
 }
 
-/// A slot that is used no more in this run, and what its workers did one after the other.
+/// A slot that this run does not use any more, and the deaths of its workers in order.
 package struct Retirement: Hashable, Sendable {
     package let slot: SlotID
-    /// That they failed on, and that others did not fail on.
+    /// The pictures that failed here and succeeded elsewhere.
     package let pictures: Int
-    /// Workers that ended while they had nothing to do.
+    /// Workers that ended while idle.
     package let idleDeaths: Int
 
     package init(slot: SlotID, pictures: Int, idleDeaths: Int) {
