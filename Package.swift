@@ -128,9 +128,12 @@ let package = Package(
         module("Farm", "Planning", ["Catalogs", "JobModel", "SafeFiles"]),
         module("Farm", "Scheduling", ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", collections, heap]),
         module("Farm", "WorkerProtocol", ["Geometry", "Catalogs", "JobModel"]),
+        module("Farm", "Engines", ["Catalogs", "JobModel", "WorkerProtocol", "Scheduling", subprocess, system]),
         module(
-            "Farm", "Dispatching",
-            ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", subprocess, system]),
+            "Farm", "Shards",
+            ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "Engines"]),
+        module("Farm", "Cluster", ["JobModel", "WorkerProtocol", "Scheduling", "Engines", "Shards"]),
+        module("Farm", "BatchSystems", ["JobModel", "Engines", "Cluster"]),
         module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
@@ -139,8 +142,8 @@ let package = Package(
         module(
             "Farm", "Coordination",
             [
-                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol",
-                "Dispatching", "JobStorage", "Runs",
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "Engines",
+                "JobStorage", "Runs",
             ]),
         module(
             "Farm", "InPlace",
@@ -154,7 +157,8 @@ let package = Package(
             "Farm", "RenderFarm",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Runs", "Coordination", "InPlace", "Reports", "Settings",
+                "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
+                "InPlace", "Reports", "Settings",
             ]),
 
         // Programs
@@ -171,8 +175,8 @@ let package = Package(
             "penumbra",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
-                "WorkerProtocol", "Dispatching", "JobStorage", "Runs", "Coordination", "InPlace", "Exports", "Reports",
-                "Settings", "RenderFarm",
+                "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
+                "InPlace", "Exports", "Reports", "Settings", "RenderFarm",
                 argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
@@ -189,7 +193,7 @@ let package = Package(
         .target(
             name: "FarmTestSupport",
             dependencies: [
-                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching", "Coordination",
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Engines", "Coordination",
             ], path: "Tests/FarmTestSupport", swiftSettings: settings),
         .target(
             name: "ExamplePictures", dependencies: ["Geometry", "Catalogs", "JobModel", "Raster", "ImageFiles"],
@@ -203,7 +207,7 @@ let package = Package(
         .executableTarget(
             name: "simulate-farm",
             dependencies: [
-                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching", collections,
+                "Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Shards", "Cluster", collections,
             ],
             path: "Tests/Benchmarks/SimulateFarm", swiftSettings: settings),
         .executableTarget(
@@ -254,12 +258,22 @@ let package = Package(
         tests("SchedulingTests", ["Scheduling", "WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests("WorkerProtocolTests", ["WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests(
-            "DispatchingTests",
-            ["Catalogs", "JobModel", "WorkerProtocol", "Dispatching", "Scheduling", "TestSupport", subprocess]),
+            "EnginesTests",
+            ["Catalogs", "JobModel", "WorkerProtocol", "Engines", "Scheduling", "TestSupport", subprocess]),
+        tests(
+            "ShardsTests",
+            ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Engines", "Shards", "Scheduling", "TestSupport"]),
+        tests("ClusterTests", ["JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "Scheduling"]),
+        tests(
+            "BatchSystemsTests",
+            [
+                "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling",
+                "FarmTestSupport",
+            ]),
         tests(
             "EngineTests",
             [
-                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Dispatching",
+                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Engines",
                 "FarmTestSupport",
                 "TestSupport",
             ]),
@@ -269,13 +283,14 @@ let package = Package(
             "CoordinationTests",
             [
                 "Coordination", "Runs", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Scheduling",
-                "Dispatching", "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
+                "Engines", "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
             [
-                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "Runs", "JobModel", "JobStorage", "Scheduling",
+                "penumbra", "penumbra-worker", "RenderFarm", "Coordination", "Runs", "JobModel", "JobStorage",
+                "Scheduling",
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),

@@ -26,8 +26,8 @@ import Testing
         "RowKernelsV3": ["Kernels"],
         "RowKernelsV4": ["Kernels"],
         "RowKernelsNative": ["Kernels"],
-        "Subprocess": ["Dispatching"],
-        "SystemPackage": ["Dispatching"],
+        "Subprocess": ["Engines"],
+        "SystemPackage": ["Engines"],
         "DequeModule": ["Scheduling"],
         "HeapModule": ["Scheduling"],
         "GRDB": ["JobStorage"],
@@ -84,6 +84,25 @@ import Testing
         for file in files where ["Scheduling", "Manifests", "Exports"].contains(file.module) {
             #expect(Set(file.imports).isDisjoint(with: Self.system), "\(file.path) imports \(file.imports)")
             #expect(!file.text.contains("Clock"), "\(file.path) mentions a clock")
+        }
+    }
+
+    /// What decides of shards and of a cluster's jobs; times and listings are given to it.
+    private static let pureFiles = [
+        "Cluster/ArrayElement", "Cluster/ClusterState", "Cluster/ElementFailure", "Cluster/ElementTracker",
+        "Cluster/SubmissionQueue", "Shards/HandoffState", "Shards/ShardBatcher", "Shards/ShardState",
+        "Shards/VirtualWorkers",
+        "BatchSystems/Commands/CommandAnswers",
+    ]
+
+    @Test func `what decides of a cluster reads no clock, no folder and no command`() throws {
+        for name in Self.pureFiles {
+            let path = "Sources/Farm/\(name).swift"
+            let file = try #require(files.first { $0.path == path }, "\(path) is gone")
+            #expect(Set(file.imports).isDisjoint(with: Self.system), "\(file.path) imports \(file.imports)")
+            for word in ["Clock", "ShardFolder", "await "] {
+                #expect(!file.text.contains(word), "\(file.path) mentions \(word)")
+            }
         }
     }
 

@@ -1,6 +1,6 @@
+import Engines
 import Catalogs
 import Coordination
-import Dispatching
 import FarmTestSupport
 import Foundation
 import JobModel

@@ -1,4 +1,4 @@
-import Dispatching
+import Engines
 import FarmTestSupport
 import JobModel
 import Scheduling

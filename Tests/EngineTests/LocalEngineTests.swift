@@ -1,5 +1,5 @@
 import Catalogs
-import Dispatching
+import Engines
 import FarmTestSupport
 import Foundation
 import Glibc

@@ -9,7 +9,7 @@ import Testing
         _ job: ExportedJob = .make(runFolder: "/farm/photos-slurm/run"), requests: [String] = requests
     ) throws -> [String: String] {
         let folder = try SlurmFolder(
-            job, folder: "/farm/photos-slurm", wishes: SlurmFolder.Wishes(requests: requests, throttle: 16))
+            job, folder: "/farm/photos-slurm", requests: SlurmFolder.Requests(options: requests, elementsAtOnce: 16))
         return Dictionary(uniqueKeysWithValues: folder.files.map { ($0.name, $0.text) })
     }
 

@@ -1,4 +1,4 @@
-package import Dispatching
+package import Engines
 package import WorkerProtocol
 
 /// An engine that ``EngineContract`` is tried with, and the world around it. Each check gets a value of its own.

@@ -1,4 +1,4 @@
-package import Dispatching
+package import Engines
 package import Scheduling
 import Synchronization
 package import WorkerProtocol

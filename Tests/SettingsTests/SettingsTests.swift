@@ -94,6 +94,23 @@ import Testing
         #expect(flagged.engine.origin == .flag("--engine"))
     }
 
+    @Test func `a site's commands come from the config file, all four or none`() throws {
+        #expect(try settings().commands.value == nil)
+        let named = "commands: {submit: bin/submit, status: /s/status, cancel: /s/cancel, describe: /s/describe}\n"
+        let all = try settings(files: ["/etc/penumbra/penumbra.yaml": "engine: commands\n" + named])
+        #expect(all.engine.value == .commands)
+        #expect(
+            all.commands.value
+                == ClusterCommands(
+                    submit: "/etc/penumbra/bin/submit", status: "/s/status", cancel: "/s/cancel",
+                    describe: "/s/describe"))
+        #expect(all.commands.origin == .file("/etc/penumbra/penumbra.yaml"))
+        let problem = #expect(throws: Settings.Problem.self) {
+            try settings(files: ["/etc/penumbra/penumbra.yaml": "commands: {submit: a, status: b, cancel: c}\n"])
+        }
+        #expect(problem?.message.contains("describe") == true)
+    }
+
     @Test func `auto in the file is as good as silence`() throws {
         let files = ["/etc/penumbra/penumbra.yaml": "workers: auto\nmemory: auto\n"]
         #expect(try settings(files: files).workers.origin == .standard)

@@ -1,8 +1,8 @@
-package import Dispatching
+package import Engines
+package import JobModel
 package import SafeFiles
 package import Scheduling
 import WorkerProtocol
-package import JobModel
 
 /// The shell around the scheduler: hands it events and the time, and carries its directives out.
 package struct RunLoop: Sendable {

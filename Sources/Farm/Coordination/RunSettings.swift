@@ -1,4 +1,4 @@
-import Dispatching
+import Engines
 package import JobModel
 package import Scheduling
 

@@ -1,5 +1,5 @@
 public import Coordination
-import Dispatching
+import Engines
 public import JobModel
 import JobStorage
 public import Runs

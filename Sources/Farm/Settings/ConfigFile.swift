@@ -17,7 +17,8 @@ struct GivenValues {
     var silence: Duration?
     var reduceTransparency: Bool?
     var engine: EngineName?
-    var slurm: SlurmWishes?
+    var slurm: ClusterOptions?
+    var commands: ClusterCommands?
 
     /// In seconds. Some heartbeats may come late, so the minimum is several.
     static let silenceRange = 5.0...86400
@@ -82,8 +83,25 @@ struct ConfigFile {
         wishes.reduceTransparency = reader.optional("reduce_transparency", .boolean)
         wishes.engine = reader.optional("engine", .choice)
         wishes.slurm = reader.optional("slurm", SlurmReader.wishes(folder, from: .user))
+        wishes.commands = reader.optional("commands", .commands(path))
         reader.finish()
         return wishes
+    }
+}
+
+extension ValueReader where Value == ClusterCommands {
+    /// All four: a cluster that cannot be asked, or whose jobs cannot be cancelled, is no use.
+    fileprivate static func commands(_ path: ValueReader<String>) -> ValueReader {
+        ValueReader { node, name, log in
+            guard var reader = MappingReader(node, of: "'\(name)'", log: log) else { return nil }
+            let submit = reader.required("submit", path, example: "/usr/local/lib/penumbra/submit")
+            let status = reader.required("status", path, example: "/usr/local/lib/penumbra/status")
+            let cancel = reader.required("cancel", path, example: "/usr/local/lib/penumbra/cancel")
+            let describe = reader.required("describe", path, example: "/usr/local/lib/penumbra/describe")
+            reader.finish()
+            guard let submit, let status, let cancel, let describe else { return nil }
+            return ClusterCommands(submit: submit, status: status, cancel: cancel, describe: describe)
+        }
     }
 }
 

@@ -24,7 +24,9 @@ package struct Settings: Sendable {
     package let pluginPins: Setting<[PluginPin]>
     package let engine: Setting<EngineName>
     /// The config file's options for jobs on a cluster. A manifest may override them.
-    package let slurm: Setting<SlurmWishes>
+    package let slurm: Setting<ClusterOptions>
+    /// The commands of the engine `commands`. Nil if the config file names none.
+    package let commands: Setting<ClusterCommands?>
     /// The worker program's path.
     package let worker: Setting<String>
     /// The config file that was read, if any.
@@ -135,7 +137,10 @@ package struct Settings: Sendable {
         worker = layered(
             "\(launch.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER", flag: flags.worker, "worker")
         engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
-        slurm = layered(SlurmWishes(), \.slurm, "")
+        slurm = layered(ClusterOptions(), \.slurm, "")
+        commands = Setting(
+            file?.contents.wishes.commands,
+            file.flatMap { $0.contents.wishes.commands == nil ? nil : .file($0.path) } ?? .standard)
         configFile = file?.path
     }
 

@@ -32,7 +32,7 @@ public struct JobSpec: Hashable, Sendable, Codable {
     public var index: String?
     public var receipts: ReceiptPolicy
     /// Where it runs on a cluster. Of no account for what is made.
-    public var slurm: SlurmWishes?
+    public var slurm: ClusterOptions?
 
     public init(
         name: String, summary: String = "", manifestPath: String, folder: String, inputs: [String],

@@ -1,6 +1,5 @@
 import Catalogs
 import Coordination
-import Dispatching
 import Glibc
 import JobModel
 import RenderFarm

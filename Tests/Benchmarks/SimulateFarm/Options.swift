@@ -1,4 +1,4 @@
-import Dispatching
+import Cluster
 import JobModel
 
 /// What the command line asks for.

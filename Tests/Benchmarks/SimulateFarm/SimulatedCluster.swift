@@ -1,7 +1,8 @@
+import Cluster
 import DequeModule
-import Dispatching
 import JobModel
 import Scheduling
+import Shards
 import WorkerProtocol
 
 /// A Slurm on paper: what the engine decides by (``VirtualWorkers``, ``ShardBatcher``, ``ElementTracker``) is the real thing, and

@@ -1,4 +1,4 @@
-import Dispatching
+import Cluster
 import Scheduling
 
 /// An element of a job array on paper.
@@ -13,13 +13,12 @@ struct SimulatedElement {
     /// Its node will die.
     var isLost = false
 
-    /// As `squeue` has it.
+    /// As a batch system has it.
     var row: ArrayElement {
         switch condition {
-        case .waiting: ArrayElement(job: job, index: index, of: submission, state: "PENDING", reason: "Resources")
-        case .running: ArrayElement(job: job, index: index, of: submission, state: "RUNNING", node: "n1")
-        case .lost:
-            ArrayElement(job: job, index: index, of: submission, state: "NODE_FAIL", reason: "NodeDown", node: "n1")
+        case .waiting: ArrayElement(job: job, index: index, of: submission, .waiting)
+        case .running: ArrayElement(job: job, index: index, of: submission, .running, node: "n1")
+        case .lost: ArrayElement(job: job, index: index, of: submission, .ended(.nodeLost), node: "n1")
         }
     }
 

@@ -1,5 +1,5 @@
-import Dispatching
 import Scheduling
+import Shards
 
 /// What the coordinator holds of frames and leases: the growth of this process with very many of them.
 struct Weighing {

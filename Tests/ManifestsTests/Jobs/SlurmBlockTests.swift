@@ -13,7 +13,7 @@ import Testing
               memory: 4GiB
               arguments: [--exclude=n2]
             """
-        var wishes = SlurmWishes()
+        var wishes = ClusterOptions()
         wishes.partition = "fast"
         wishes.time = 5400
         wishes.memory = 4 << 30
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `a manifest goes before the config file, and arguments of both count`() {
-        var (manifest, config) = (SlurmWishes(), SlurmWishes())
+        var (manifest, config) = (ClusterOptions(), ClusterOptions())
         (config.partition, config.throttle, config.arguments) = ("slow", 4, ["--a"])
         (manifest.partition, manifest.arguments) = ("fast", ["--b"])
         let both = manifest.over(config)

@@ -9,21 +9,21 @@ package struct SlurmFolder: Sendable {
     package let files: [File]
 
     /// Options for Slurm.
-    package struct Wishes: Hashable, Sendable {
+    package struct Requests: Hashable, Sendable {
         /// Options of sbatch for all jobs, each as one word.
-        package let requests: [String]
+        package let options: [String]
         /// The number of the array's elements that may run at once.
-        package let throttle: Int
+        package let elementsAtOnce: Int
 
-        package init(requests: [String], throttle: Int) {
-            self.requests = requests
-            self.throttle = throttle
+        package init(options: [String], elementsAtOnce: Int) {
+            self.options = options
+            self.elementsAtOnce = elementsAtOnce
         }
     }
 
     /// - Parameter folder: The absolute folder of the files.
-    package init(_ job: ExportedJob, folder: String, wishes: Wishes) throws(ExportProblem) {
-        let scripts = SlurmScripts(job: job, folder: folder, wishes: wishes)
+    package init(_ job: ExportedJob, folder: String, requests: Requests) throws(ExportProblem) {
+        let scripts = SlurmScripts(job: job, folder: folder, requests: requests)
         files = [
             File(name: "README.md", text: SlurmReadMe(job: job, folder: folder).text),
             File(name: "submit.sh", text: SlurmSubmitScript(job: job, folder: folder).text),

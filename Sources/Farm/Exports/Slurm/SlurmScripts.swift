@@ -3,7 +3,7 @@ struct SlurmScripts {
     let job: ExportedJob
     /// The absolute folder of the scripts.
     let folder: String
-    let wishes: SlurmFolder.Wishes
+    let requests: SlurmFolder.Requests
 
     func prepare() throws(ExportProblem) -> String {
         try script(
@@ -19,7 +19,7 @@ struct SlurmScripts {
 
     func render() throws(ExportProblem) -> String {
         try script(
-            "render", log: "render.%A_%a", options: ["--array=1-\(job.size.shards)%\(wishes.throttle)"],
+            "render", log: "render.%A_%a", options: ["--array=1-\(job.size.shards)%\(requests.elementsAtOnce)"],
             says: "Does one shard, by worker processes on all cores of the element.",
             command: command(["shard", "--run-dir", job.runFolder, "--index"]) + " \"$SLURM_ARRAY_TASK_ID\"")
     }
@@ -44,7 +44,7 @@ struct SlurmScripts {
             "--job-name=\(job.name)-\(step)", "--output=\(logs)/\(log).out", "--open-mode=append", "--requeue",
         ]
         var lines = ["#!/bin/sh"]
-        for option in own + options + wishes.requests { lines.append(try SlurmDirective.line(option)) }
+        for option in own + options + requests.options { lines.append(try SlurmDirective.line(option)) }
         lines += [
             "", "# \(says)", "", "# Workers, one on each core that Slurm gives.",
             "export PENUMBRA_WORKERS=\"${SLURM_CPUS_PER_TASK:-\(job.size.cores)}\"",

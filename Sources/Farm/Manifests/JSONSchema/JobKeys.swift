@@ -114,7 +114,7 @@ enum JobKeys {
                     "grace", .time(in: SlurmReader.graces), "How long a shared file system may take to show a file"),
                 described("folder", .path, "A folder that all nodes share, for what the run keeps"),
                 described("arguments", .list(of: .nonEmptyText, atLeast: 0), "Further arguments of sbatch"),
-            ]).adding(["description": "What is wanted of the jobs of a Slurm cluster, with --engine slurm"])
+            ]).adding(["description": "What is wanted of a cluster's jobs, with --engine slurm or commands"])
         )
     ]
 

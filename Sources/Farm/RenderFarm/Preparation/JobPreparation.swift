@@ -1,6 +1,6 @@
 package import Catalogs
 package import Coordination
-import Dispatching
+import Engines
 import FoundationEssentials
 import Geometry
 import Glibc

@@ -1,6 +1,6 @@
 package import Catalogs
 package import Coordination
-package import Dispatching
+package import Engines
 import FoundationEssentials
 import Glibc
 package import JobModel

@@ -1,4 +1,4 @@
-package import Dispatching
+package import Engines
 import JobModel
 package import Manifests
 import WorkerProtocol

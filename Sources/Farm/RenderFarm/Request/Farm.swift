@@ -1,6 +1,6 @@
 package import Catalogs
 import Coordination
-package import Dispatching
+package import Engines
 import Glibc
 import JobModel
 package import Runs
@@ -75,7 +75,7 @@ public struct Farm: Sendable {
     ///
     /// - Parameter workers: nil for as many as the settings say.
     package func secureDescriptors(workers: Int? = nil, jobs: Int = 1) throws(Shortage) {
-        let here = settings.engine.value == .slurm ? 1 : settings.workers.value
+        let here = settings.engine.value.isCluster ? 1 : settings.workers.value
         try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs)
     }
 

@@ -1,5 +1,5 @@
 import Coordination
-import Dispatching
+import Engines
 package import JobModel
 import JobStorage
 import SafeFiles

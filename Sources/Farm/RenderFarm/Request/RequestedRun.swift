@@ -1,5 +1,5 @@
 package import Coordination
-import Dispatching
+import Engines
 import FoundationEssentials
 package import JobModel
 import JobStorage
@@ -81,8 +81,16 @@ package struct RequestedRun {
         if !isRepeated, sharing == .none || sharing == .detached {
             try installation.settings.check(slurmArguments: request.slurmArguments)
         }
-        if sharing == .detached, installation.settings.engine.value != .slurm {
-            throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
+        if sharing == .detached {
+            switch installation.settings.engine.value {
+            case .local: throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
+            case .commands:
+                throw FarmError(
+                    .usage,
+                    "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm"
+                )
+            case .slurm: break
+            }
         }
         let catalog = try await installation.introducedCatalog()
         reporting.warn(ofPluginsIn: catalog)

@@ -21,6 +21,12 @@ extension Settings {
     /// - Throws: ``FarmError`` for arguments that the engine does not take.
     package func check(slurmArguments: [String]) throws(FarmError) {
         guard !slurmArguments.isEmpty, engine.value != .slurm else { return }
+        guard engine.value == .local else {
+            throw FarmError(
+                .usage,
+                "--slurm-arg is for sbatch, and the engine is \(engine.value.rawValue): give --engine slurm, or leave it out"
+            )
+        }
         throw FarmError(
             .usage,
             "--slurm-arg is for a cluster, and the engine is \(engine.value.rawValue): give --engine slurm, too")

@@ -1,6 +1,6 @@
 import Runs
 import Coordination
-import Dispatching
+import Engines
 import Glibc
 import JobModel
 import JobStorage

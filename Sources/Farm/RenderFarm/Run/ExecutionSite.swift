@@ -1,11 +1,14 @@
+import BatchSystems
 import Catalogs
+import Cluster
 import Coordination
-package import Dispatching
+import Engines
 import FoundationEssentials
-package import JobModel
+import JobModel
 import Runs
 import Scheduling
-package import Settings
+import Settings
+import Shards
 
 /// Where a run's work is done: by local workers, by a cluster, or by whoever does prepared shards. It gives a run its engine, its
 /// scratch folder, and the capacity that the run is planned with.
@@ -17,7 +20,7 @@ struct ExecutionSite {
     private var settings: Settings { context.farm.settings }
     private var listener: any RunListener { context.listener }
 
-    private var isOnCluster: Bool { settings.engine.value == .slurm }
+    private var isOnCluster: Bool { settings.engine.value.isCluster }
 
     /// A folder for runs' scratch space; nil for the run's own. What nodes of a cluster share lies beside the outputs, which
     /// they have to reach anyway, unless somebody names another place.
@@ -26,16 +29,16 @@ struct ExecutionSite {
         guard isOnCluster else { return settings.scratch.value }
         if case .flag = settings.scratch.origin { return settings.scratch.value }
         let outputs = OutputFolders.of(job).first ?? job.folder
-        return slurmWishes(for: job).folder ?? PathNames.joined(outputs, RunFolder.sharedName)
+        return clusterOptions(for: job).folder ?? PathNames.joined(outputs, RunFolder.sharedName)
     }
 
-    func slurmWishes(for job: JobSpec) -> SlurmWishes {
-        settings.slurmWishes(for: job, arguments: context.request.slurmArguments)
+    func clusterOptions(for job: JobSpec) -> ClusterOptions {
+        settings.clusterOptions(for: job, arguments: context.request.slurmArguments)
     }
 
     /// What a run uses of this machine, or of others.
     func runSettings(for prepared: PreparedJob) -> RunSettings {
-        let (here, options) = (settings.workers.value, SlurmOptions(slurmWishes(for: prepared.job)))
+        let (here, options) = (settings.workers.value, clusterOptions(for: prepared.job))
         switch context.sharing {
         case .resumed(let run, _):
             guard let record = run.record else { break }
@@ -48,9 +51,9 @@ struct ExecutionSite {
         case .none, .detached: break
         }
         guard isOnCluster else { return context.farm.runSettings(for: prepared) }
-        let workers = options.throttle * options.cpusPerTask
+        let workers = options.elementsAtOnce * options.cores
         // As an element's own workers share what it has; the same tasks do with less.
-        let each = options.memory.map { $0 / 10 * 6 / options.cpusPerTask } ?? settings.memory.value / here
+        let each = options.memory.map { $0 / 10 * 6 / options.cores } ?? settings.memory.value / here
         return runSettings(
             workers, memory: each * workers,
             context.sharing == .detached ? Self.others(prepared) : Self.cluster(options)
@@ -59,8 +62,8 @@ struct ExecutionSite {
 
     /// Enough tasks for some shards of small pictures for each core. Each picture in tiles takes twice its samples of the shared
     /// file system.
-    private static func cluster(_ options: SlurmOptions) -> RunSettings.Capacity {
-        let wanted = options.throttle * options.cpusPerTask * 64
+    private static func cluster(_ options: ClusterOptions) -> RunSettings.Capacity {
+        let wanted = options.elementsAtOnce * options.cores * 64
         return .away(tasks: min(max(wanted, ClusterEngine.leastTasks), ClusterEngine.mostTasks), tiledFrames: 16)
     }
 
@@ -77,9 +80,9 @@ struct ExecutionSite {
 
     /// Before anything is begun, or taken from others.
     func refuseMissingCluster() throws(FarmError) {
-        guard isOnCluster, let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment) else {
-            return
-        }
+        guard let system = try settings.batchSystem(), system.traits.engine == .slurm,
+            let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment)
+        else { return }
         throw FarmError(.unavailable, words)
     }
 
@@ -91,21 +94,21 @@ struct ExecutionSite {
         if context.isShared { directory.expectStrangers() }
         if context.sharing.isTakenFromJob { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = context.sharing {
-            if !directory.isNew { await endArrays(of: folder, before: directory.epoch) }
+            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
             let (control, workers) = (context.control, settings.workers.value)
             let recipient = PreparedShards(
                 setup(for: started).source, count: shards, command: farm.workerOfRun, workers: workers
             ) { control.signals() }
             return HandoffEngine(folder: folder, recipient: recipient)
         }
-        guard isOnCluster else {
-            if !directory.isNew { await endArrays(of: folder, before: directory.epoch) }
+        guard let system = try settings.batchSystem() else {
+            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
             return context.isShared ? AdoptingEngine(farm.engine(), folder: folder) : farm.engine()
         }
-        return try clusterEngine(for: started)
+        return try clusterEngine(for: started, on: system)
     }
 
-    private func clusterEngine(for started: ClaimedJob) throws -> any Engine {
+    private func clusterEngine(for started: ClaimedJob, on system: any BatchSystem) throws -> any Engine {
         let (directory, job) = (started.folder, started.prepared.job)
         let place = scratchFolder(for: job) ?? ""
         guard context.isShared || directory.scratch.hasPrefix("\(place)/") else {
@@ -116,15 +119,16 @@ struct ExecutionSite {
                     + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(directory.name)'")
         }
         directory.expectStrangers()
-        let (listener, options) = (listener, SlurmOptions(slurmWishes(for: job)))
+        let (listener, options) = (listener, clusterOptions(for: job))
         let tell: @Sendable (String) -> Void = { listener.report(job.name, .cluster($0)) }
         guard context.sharing == .detached else {
-            return ClusterEngine(options: options, setup: setup(for: started), tell: tell)
+            return ClusterEngine(system: system, options: options, setup: setup(for: started), tell: tell)
         }
         return HandoffEngine(
             folder: ShardFolder(directory.scratch),
             recipient: ClusterHandoff(
-                options: options, setup: setup(for: started), runFolder: directory.folder.path, tell: tell))
+                system: system, options: options, setup: setup(for: started), runFolder: directory.folder.path,
+                tell: tell))
     }
 
     private func setup(for started: ClaimedJob) -> ClusterEngine.Setup {
@@ -155,10 +159,10 @@ struct ExecutionSite {
         do {
             switch stop {
             case .storage, .engine, .resourceLimit, .cluster, .lastSlot:
-                try await succession.postpone(SlurmClient(), setup)
+                try await succession.postpone(SlurmSystem(), setup)
             case .interrupted, .detached, .superseded, .cancelled, .pluginFault, .deadline, .failures: break
             }
-            return try await succession.isThere(SlurmClient(), setup)
+            return try await succession.isThere(SlurmSystem(), setup)
         } catch {
             listener.report(.clusterUnclear("whether a job goes on with the run is not known: \(error.message)"))
             return true
@@ -174,7 +178,7 @@ struct ExecutionSite {
         let (listener, job) = (listener, started.prepared.job)
         do {
             let number = try await SuccessorJob.giveBack(
-                started.folder.folder.path, after: isTrouble, SlurmClient(), SlurmOptions(slurmWishes(for: job)),
+                started.folder.folder.path, after: isTrouble, SlurmSystem(), clusterOptions(for: job),
                 setup(for: started)
             ) { listener.report(job.name, .cluster($0)) }
             return number != nil
@@ -187,7 +191,7 @@ struct ExecutionSite {
     /// Jobs that were to go on with what this process goes on with.
     private func endCoordinators(of folder: ShardFolder) async {
         do {
-            try await ClusterEngine.endCoordinators(of: folder)
+            try await SubmittedJobs(of: folder).endCoordinators(on: SlurmSystem())
         } catch {
             listener.report(
                 .clusterUnclear("a job that was to go on with the run may be left in Slurm's queue: \(error.message)"))
@@ -196,33 +200,21 @@ struct ExecutionSite {
 
     /// An earlier coordinator of the run may have had a cluster.
     private func endArrays(of folder: ShardFolder, before epoch: Int) async {
+        let jobs = SubmittedJobs(of: folder)
         do {
-            try await ClusterEngine.endArrays(of: folder, before: epoch)
+            let system = try settings.batchSystem(of: jobs)
+            do {
+                try await jobs.endArrays(before: epoch, on: system)
+            } catch {
+                listener.report(
+                    .clusterUnclear(
+                        "jobs of the run's earlier coordinator may be left in \(system.traits.name)'s queue: \(error.message)"
+                    ))
+            }
         } catch {
             listener.report(
-                .clusterUnclear("jobs of the run's earlier coordinator may be left in Slurm's queue: \(error.message)"))
+                .clusterUnclear(
+                    "jobs of the run's earlier coordinator may be left in a cluster's queue: \(error.message)"))
         }
-    }
-}
-
-extension Settings {
-    /// - Parameter arguments: further ones of `sbatch`, from the command line.
-    package func slurmWishes(for job: JobSpec, arguments: [String]) -> SlurmWishes {
-        var flags = SlurmWishes()
-        if !arguments.isEmpty { flags.arguments = arguments }
-        return flags.over((job.slurm ?? SlurmWishes()).over(slurm.value))
-    }
-}
-
-extension SlurmOptions {
-    package init(_ wishes: SlurmWishes) {
-        self.init(
-            partition: wishes.partition, account: wishes.account, qos: wishes.qos, time: wishes.time,
-            memory: wishes.memory, arguments: wishes.arguments ?? [])
-        (coordinatorTime, coordinatorMemory) = (wishes.coordinatorTime, wishes.coordinatorMemory)
-        if let cores = wishes.cpusPerTask { cpusPerTask = cores }
-        if let throttle = wishes.throttle { self.throttle = throttle }
-        if let seconds = wishes.shardSeconds { shardSeconds = seconds }
-        if let grace = wishes.grace { self.grace = grace }
     }
 }

@@ -1,6 +1,7 @@
 import Runs
 import Coordination
-import Dispatching
+import Engines
+import Shards
 import FoundationEssentials
 import JobModel
 import Planning

@@ -35,12 +35,21 @@ struct ConfigCommand: AsyncParsableCommand {
         }
     }
 
-    private static func slurmRows(_ setting: Setting<SlurmWishes>) -> [Row] {
-        let set = Dictionary(uniqueKeysWithValues: SlurmWords.fields(setting.value).map { ($0.name, $0.value) })
-        return SlurmWords.fields(setting.value.over(SlurmWords.defaults)).map { name, value in
-            let origin = set[name] == nil ? Setting<SlurmWishes>.Origin.standard : setting.origin
+    private static func clusterRows(_ setting: Setting<ClusterOptions>) -> [Row] {
+        let set = Dictionary(uniqueKeysWithValues: ClusterWords.fields(setting.value).map { ($0.name, $0.value) })
+        return ClusterWords.fields(setting.value.over(ClusterOptions.defaults)).map { name, value in
+            let origin = set[name] == nil ? Setting<ClusterOptions>.Origin.standard : setting.origin
             return Row(setting: "slurm.\(name)", value: value, origin: origin.description)
         }
+    }
+
+    /// None where none are named.
+    private static func commandRows(_ setting: Setting<ClusterCommands?>) -> [Row] {
+        guard let commands = setting.value else { return [] }
+        return [
+            ("submit", commands.submit), ("status", commands.status), ("cancel", commands.cancel),
+            ("describe", commands.describe),
+        ].map { Row(setting: "commands.\($0)", value: $1, origin: setting.origin.description) }
     }
 
     private static func rows(_ settings: Settings) -> [Row] {
@@ -67,6 +76,6 @@ struct ConfigCommand: AsyncParsableCommand {
             row("worker", settings.worker, settings.worker.value),
             row("engine", settings.engine, settings.engine.value.rawValue),
         ]
-            + slurmRows(settings.slurm)
+            + clusterRows(settings.slurm) + commandRows(settings.commands)
     }
 }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Catalogs
+import Cluster
 import Coordination
-import Dispatching
+import Engines
 import FoundationEssentials
 import Glibc
 import JobModel
@@ -21,14 +22,14 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup(title: "Place Options") var place: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
-    @Option(help: ArgumentHelp("With --engine slurm: a folder that all nodes share.", valueName: "dir"))
+    @Option(help: ArgumentHelp("With the engine of a cluster: a folder that all nodes share.", valueName: "dir"))
     var shared: String?
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
             let settings = try Settings.load(place, engine: engine.engine)
             try settings.check(slurmArguments: engine.slurmArguments)
-            if shared != nil, settings.engine.value != .slurm {
+            if shared != nil, !settings.engine.value.isCluster {
                 throw FarmError(.usage, "--shared is a folder for --engine slurm, and the engine is local")
             }
             var worst = await examineWorker(Farm(settings))
@@ -37,18 +38,20 @@ struct DoctorCommand: AsyncParsableCommand {
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
             say(true, settings.configFile.map { "config file \($0)" } ?? "no config file, defaults hold")
-            if settings.engine.value == .slurm { worst = max(worst, await examineCluster(settings)) }
+            if let system = try settings.batchSystem() {
+                worst = max(worst, await examineCluster(settings, system))
+            }
             return worst
         }
     }
 
-    private func examineCluster(_ settings: Settings) async -> RunOutcome {
-        var flags = SlurmWishes()
+    private func examineCluster(_ settings: Settings, _ system: any BatchSystem) async -> RunOutcome {
+        var flags = ClusterOptions()
         if !engine.slurmArguments.isEmpty { flags.arguments = engine.slurmArguments }
-        let wishes = flags.over(settings.slurm.value)
-        let examination = SlurmExamination(
-            settings: settings, installation: Farm(settings), options: SlurmOptions(wishes),
-            folder: shared.map { PathText.normalized($0, in: currentFolder()) } ?? wishes.folder, say: say)
+        let options = flags.over(settings.slurm.value)
+        let examination = ClusterExamination(
+            settings: settings, installation: Farm(settings), system: system, options: options,
+            folder: shared.map { PathText.normalized($0, in: currentFolder()) } ?? options.folder, say: say)
         return await examination.run()
     }
 

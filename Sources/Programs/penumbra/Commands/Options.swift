@@ -28,7 +28,10 @@ struct LocationOptions: ParsableArguments {
 
 /// Who does the work.
 struct EngineOptions: ParsableArguments {
-    @Option(help: "Who does the work: local, worker processes here, or slurm, job arrays of a cluster.")
+    @Option(
+        help:
+            "Who does the work: local, worker processes here; slurm, job arrays of a cluster; or commands, any cluster."
+    )
     var engine: EngineName?
 
     @Option(

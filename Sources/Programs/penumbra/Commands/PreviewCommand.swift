@@ -1,7 +1,7 @@
 import ArgumentParser
 import Catalogs
 import Coordination
-import Dispatching
+import Engines
 import Geometry
 import Glibc
 import JobModel

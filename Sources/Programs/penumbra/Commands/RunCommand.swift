@@ -1,6 +1,6 @@
 import ArgumentParser
 import Coordination
-import Dispatching
+import Engines
 import FoundationEssentials
 import JobModel
 import Planning

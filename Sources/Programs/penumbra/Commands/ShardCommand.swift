@@ -1,12 +1,12 @@
 import ArgumentParser
 import Coordination
-import Dispatching
 import FoundationEssentials
 import JobModel
 import Planning
 import RenderFarm
 import Runs
 import Settings
+import Shards
 import WorkerProtocol
 
 struct ShardCommand: AsyncParsableCommand {
@@ -147,16 +147,18 @@ struct Allocation: Sendable {
 
     init(_ environment: [String: String]) {
         func number(_ name: String) -> Int? { environment[name].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
-        let node = environment["SLURMD_NODENAME"] ?? "this machine"
-        if let array = environment["SLURM_ARRAY_JOB_ID"], let task = environment["SLURM_ARRAY_TASK_ID"] {
+        let node = environment["PENUMBRA_JOB_NODE"] ?? environment["SLURMD_NODENAME"] ?? "this machine"
+        if let element = environment["PENUMBRA_JOB_ELEMENT"] {
+            place = "element \(element) on \(node)"
+        } else if let array = environment["SLURM_ARRAY_JOB_ID"], let task = environment["SLURM_ARRAY_TASK_ID"] {
             place = "element \(array)_\(task) on \(node)"
         } else {
             place = "a shard on \(node)"
         }
-        let cores = number("SLURM_CPUS_PER_TASK") ?? number("SLURM_CPUS_ON_NODE")
+        let cores = number("PENUMBRA_JOB_CORES") ?? number("SLURM_CPUS_PER_TASK") ?? number("SLURM_CPUS_ON_NODE")
         self.cores = cores
         // Slurm counts megabytes of 2^20 bytes.
         let perCore = number("SLURM_MEM_PER_CPU").map { $0 * (cores ?? 1) }
-        memory = (number("SLURM_MEM_PER_NODE") ?? perCore).map { $0 << 20 }
+        memory = number("PENUMBRA_JOB_MEMORY") ?? (number("SLURM_MEM_PER_NODE") ?? perCore).map { $0 << 20 }
     }
 }

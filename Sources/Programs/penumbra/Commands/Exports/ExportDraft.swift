@@ -1,5 +1,5 @@
+import BatchSystems
 import Coordination
-import Dispatching
 import Exports
 import JobModel
 import Planning
@@ -23,11 +23,10 @@ struct ExportDraft {
     /// A worker needs so much at least, in bytes, for itself and the rows that it works on.
     private static let workerMemory = 512e6
 
-    private var slurm: SlurmOptions { SlurmOptions(wishes) }
-    private var wishes: SlurmWishes { settings.slurmWishes(for: spec, arguments: slurmArguments) }
+    private var cluster: ClusterOptions { settings.clusterOptions(for: spec, arguments: slurmArguments) }
 
-    var slurmWishes: SlurmFolder.Wishes {
-        SlurmFolder.Wishes(requests: slurm.requests, throttle: slurm.throttle)
+    var slurmRequests: SlurmFolder.Requests {
+        SlurmFolder.Requests(options: cluster.requests, elementsAtOnce: cluster.elementsAtOnce)
     }
 
     /// A template's steps share what lies beside the outputs, which all machines reach anyway.
@@ -44,8 +43,8 @@ struct ExportDraft {
     /// - Parameter folder: that of the scripts.
     func scriptsJob(in folder: String) -> ExportedJob {
         // Many folders may have one name.
-        let shared = wishes.folder.map { PathNames.joined($0, "export\(folder)") }
-        return job(runFolder: shared ?? PathNames.joined(folder, "run"), cores: slurm.cpusPerTask)
+        let shared = cluster.folder.map { PathNames.joined($0, "export\(folder)") }
+        return job(runFolder: shared ?? PathNames.joined(folder, "run"), cores: cluster.cores)
     }
 
     private func job(runFolder: String, cores: Int) -> ExportedJob {
@@ -80,7 +79,7 @@ struct ExportDraft {
     private func shards(_ cores: Int) -> Int {
         options.shards
             ?? survey.estimate.shards(
-                of: slurm.shardSeconds, cores: cores, most: ShardExport.shardCounts.upperBound)
+                of: cluster.shardTime / .seconds(1), cores: cores, most: ShardExport.shardCounts.upperBound)
     }
 
     /// In bytes: so that each of the workers may hold a frame, of what `memory` in the config file leaves them by default. See
@@ -107,7 +106,7 @@ struct ExportDraft {
 
     var templateSize: String { size(cores: settings.workers.value) + "; --shards and --workers say otherwise" }
 
-    var scriptsSize: String { size(cores: slurm.cpusPerTask) + "; --shards and 'cpus_per_task' say otherwise" }
+    var scriptsSize: String { size(cores: cluster.cores) + "; --shards and 'cpus_per_task' say otherwise" }
 
     private func size(cores: Int) -> String {
         let count = shards(cores)

@@ -62,7 +62,7 @@ struct ShardExport {
         let output = options.path ?? ""
         let folder = realPath(PathText.normalized(output, in: currentFolder()))
         let scripts = try exported { () throws(ExportProblem) in
-            try SlurmFolder(draft.scriptsJob(in: folder), folder: folder, wishes: draft.slurmWishes)
+            try SlurmFolder(draft.scriptsJob(in: folder), folder: folder, requests: draft.slurmRequests)
         }
         try NewFolder.write(
             scripts.files.map { NewFolder.File(path: $0.name, text: $0.text) }, toEmpty: output, option: "--output")

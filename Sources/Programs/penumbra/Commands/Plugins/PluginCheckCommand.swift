@@ -1,5 +1,5 @@
 import ArgumentParser
-import Dispatching
+import Engines
 import Foundation
 import JobModel
 import Planning

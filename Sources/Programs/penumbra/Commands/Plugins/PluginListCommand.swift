@@ -1,6 +1,6 @@
 import ArgumentParser
 import Catalogs
-import Dispatching
+import Engines
 import JobModel
 import RenderFarm
 import Settings

@@ -1,10 +1,12 @@
 import ArgumentParser
+import Cluster
 import Coordination
-import Dispatching
 import JobModel
 import JobStorage
 import RenderFarm
 import Runs
+import Settings
+import Shards
 
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,9 +30,10 @@ struct CancelCommand: AsyncParsableCommand {
                 try run.folder.ask(.cancel)
                 reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
             case .interrupted, .detached:
-                let coordinators = await archive.coordinators(of: run)
+                let successor = await archive.successor(of: run)
                 if let scratch = run.folder.scratch {
-                    try await Self.endJobs(of: ShardFolder(scratch))
+                    try await Self.endJobs(
+                        of: SubmittedJobs(of: ShardFolder(scratch)), try Settings.load(options.place))
                 }
                 // As if its coordinator had ended it.
                 let removal = try archive.abandon(
@@ -46,7 +49,7 @@ struct CancelCommand: AsyncParsableCommand {
                         "\(run.stored.name): given up; some of what it left cannot be removed now, as on a disk that is not "
                             + "mounted, and is removed by a later run")
                 }
-                if coordinators == .never, run.condition == .detached {
+                if successor == .never, run.condition == .detached {
                     reporting.note(
                         "\(run.stored.name): jobs that were submitted by hand, or by scripts, are to be ended there")
                 }
@@ -60,13 +63,15 @@ struct CancelCommand: AsyncParsableCommand {
 
 extension CancelCommand {
     /// Jobs that a killed coordinator has left in a cluster's queue.
-    private static func endJobs(of folder: ShardFolder) async throws {
+    private static func endJobs(of jobs: SubmittedJobs, _ settings: Settings) async throws {
+        let system = try settings.batchSystem(of: jobs)
         do {
-            try await ClusterEngine.endCoordinators(of: folder)
-            try await ClusterEngine.endArrays(of: folder, before: .max)
+            try await jobs.endCoordinators(on: system)
+            try await jobs.endArrays(before: .max, on: system)
         } catch {
             throw FarmError(
-                .unavailable, "the run's jobs are in Slurm's queue and cannot be cancelled: \(error.message)")
+                .unavailable,
+                "the run's jobs are in \(system.traits.name)'s queue and cannot be cancelled: \(error.message)")
         }
     }
 }

@@ -29,7 +29,8 @@ struct ResumeCommand: AsyncParsableCommand {
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
-    @Option(help: "Who does what is left: local, worker processes here, or slurm. Default: as the run was begun.")
+    @Option(
+        help: "Who does what is left: local, worker processes here, slurm, or commands. Default: as the run was begun.")
     var engine: EngineName?
 
     @Option(help: ArgumentHelp("Worker processes at once. Default: as the run was begun.", valueName: "n"))

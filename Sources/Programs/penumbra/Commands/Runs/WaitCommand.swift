@@ -1,10 +1,12 @@
 import ArgumentParser
+import BatchSystems
+import Cluster
 import Coordination
-import Dispatching
 import JobModel
 import JobStorage
 import RenderFarm
 import Runs
+import Shards
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -84,9 +86,9 @@ private struct RunWaiter {
         while run.condition.isGoingOn || run.condition == .interrupted && archive.isShared(run) {
             lost = [.interrupted, .detached].contains(run.condition) ? lost ?? clock.now : nil
             if let since = lost, since.duration(to: clock.now) > Self.patience {
-                let coordinators = await archive.coordinators(of: run)
-                if Self.isGivenUp(run, coordinators, after: since.duration(to: clock.now)) { break }
-                if coordinators != .unknown { lost = clock.now }
+                let successor = await archive.successor(of: run)
+                if Self.isGivenUp(run, successor, after: since.duration(to: clock.now)) { break }
+                if successor != .unknown { lost = clock.now }
             }
             if let end, clock.now >= end { return nil }
             try await clock.sleep(for: archive.isShared(run) ? Self.longPause : Self.pause)
@@ -97,9 +99,9 @@ private struct RunWaiter {
 
     /// Nobody goes on with it by himself.
     private static func isGivenUp(
-        _ run: RunStatus, _ coordinators: ClusterEngine.Coordinators, after time: Duration
+        _ run: RunStatus, _ successor: SubmittedJobs.Successor, after time: Duration
     ) -> Bool {
-        switch coordinators {
+        switch successor {
         case .queued: false
         case .gone: true
         // Another scheduler has it, or a person.
@@ -111,8 +113,8 @@ private struct RunWaiter {
 
 extension RunArchive {
     /// Whether a job in a cluster's queue is to go on with the run.
-    func coordinators(of run: RunStatus) async -> ClusterEngine.Coordinators {
+    func successor(of run: RunStatus) async -> SubmittedJobs.Successor {
         guard let scratch = run.folder.scratch else { return .never }
-        return await ClusterEngine.coordinators(of: ShardFolder(scratch))
+        return await SubmittedJobs(of: ShardFolder(scratch)).successor(on: SlurmSystem())
     }
 }

@@ -1,0 +1,141 @@
+package import JobModel
+package import Shards
+
+/// The jobs that coordinators of a run have noted before they submitted them.
+package struct SubmittedJobs: Sendable {
+    private let folder: ShardFolder
+
+    package init(of folder: ShardFolder) { self.folder = folder }
+
+    /// A line of the run's `submissions` or `coordinators`: written before a submission, and again with its number after it.
+    /// Whoever takes the run over knows from it what to cancel.
+    struct Line: Hashable, Sendable, Codable {
+        let epoch: Int
+        let name: String
+        let job: String?
+        /// As ``CoordinatorJob/left``.
+        var left: Int?
+        /// Nil for Slurm.
+        var engine: EngineName?
+    }
+
+    func note(_ job: ClusterJob, _ number: String?, epoch: Int, _ engine: EngineName) throws(ShardFolder.Trouble) {
+        var line = Line(epoch: epoch, name: job.name, job: number, engine: engine == .slurm ? nil : engine)
+        switch job {
+        case .array: try folder.append(line, to: folder.submissions, syncs: true)
+        case .coordinator(let coordinator):
+            line.left = coordinator.left
+            try folder.append(line, to: folder.coordinators, syncs: true)
+        }
+    }
+
+    var arrays: [Line] { lines(folder.submissions) }
+    var coordinators: [Line] { lines(folder.coordinators) }
+
+    /// The engine that has got them; nil where there are none.
+    package var engine: EngineName? { (arrays + coordinators).last.map { $0.engine ?? .slurm } }
+
+    /// The lines name jobs that are cancelled: only those that a run of this folder submits.
+    private func lines(_ list: String) -> [Line] {
+        let name = PathNames.last(of: folder.path)
+        let prefix = name.hasPrefix("penumbra-") ? "\(name)-" : "penumbra-"
+        return folder.lines(Line.self, of: list).filter { $0.name.hasPrefix(prefix) }
+    }
+
+    /// How long elements may take to end.
+    private static let endLimit = Duration.seconds(60)
+    private static let pause = Duration.milliseconds(500)
+
+    /// Cancels what earlier coordinators of the run have submitted, if any has, and waits until it has ended.
+    ///
+    /// - Throws: when the controller cannot be reached. While elements of another coordinator may be running nothing is known.
+    package func endArrays(before epoch: Int, on system: any BatchSystem) async throws(BatchError) {
+        let lines = arrays.filter { $0.epoch < epoch }
+        guard !lines.isEmpty else { return }
+        let jobs = Set(lines.compactMap(\.job)).sorted()
+        // Numbers are used again when a controller has lost its state; names are not.
+        let names = Set(lines.map(\.name))
+        for name in names.sorted() { try await system.cancel(.named(name)) }
+        let end = ContinuousClock.now + Self.endLimit
+        // Those that still run after this write under names of their own.
+        while ContinuousClock.now < end {
+            let rest = try await system.query(.ids(jobs)).filter {
+                names.contains($0.submission) && [.running, .suspended].contains($0.condition)
+            }
+            if rest.isEmpty { return }
+            // Sleeping fails when the run is over.
+            guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
+        }
+    }
+
+    /// Cancels the jobs that would go on with the run.
+    package func endCoordinators(on system: any BatchSystem) async throws(BatchError) {
+        for name in Set(coordinators.map(\.name)).sorted() { try await system.cancel(.named(name)) }
+    }
+
+    /// Whether a job that is to go on with a run waits in the queue, or runs.
+    package enum Successor: Hashable, Sendable {
+        /// None was ever submitted: others look after the run.
+        case never
+        case queued
+        case gone
+        /// The system cannot be asked.
+        case unknown
+    }
+
+    package func successor(on system: any BatchSystem) async -> Successor {
+        let names = Set(coordinators.map(\.name))
+        guard !names.isEmpty else { return .never }
+        do {
+            for name in names where try await system.isQueued(name) { return .queued }
+            return .gone
+        } catch {
+            return .unknown
+        }
+    }
+}
+
+extension BatchSystem {
+    /// A job of that name waits, or runs.
+    func isQueued(_ name: String) async throws(BatchError) -> Bool {
+        try await query(.named(name)).contains { $0.submission == name && !$0.condition.isOver }
+    }
+
+    /// The numbers of the jobs of a name.
+    func jobs(named name: String) async throws(BatchError) -> [String] {
+        Set(try await query(.named(name)).filter { $0.submission == name }.map(\.job)).sorted()
+    }
+}
+
+extension SubmittedJobs.Line: SharedRecord {
+    /// To `scancel` a comma parts names, and a hyphen in front makes an option of a number.
+    package var isPlausible: Bool {
+        let isName = name.utf8.count <= 250 && name.utf8.allSatisfy(JobNumber.isPlain)
+        let isJob =
+            job.map { engine == nil ? JobNumber.isDecimal($0) : JobNumber.isPlain($0) } ?? true
+        return isName && isJob && StoredLimits.counts.contains(epoch)
+            && left.map { (0...StoredLimits.counts.upperBound).contains($0) } ?? true
+    }
+}
+
+/// What a system calls a job.
+package enum JobNumber {
+    /// As Slurm's are.
+    static func isDecimal(_ text: String) -> Bool {
+        (1...20).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) }
+    }
+
+    /// As those of any system may be: no command takes them for an option, or for several.
+    package static func isPlain(_ text: String) -> Bool {
+        guard let first = text.utf8.first, text.utf8.count <= 100 else { return false }
+        return isLetterOrDigit(first) && text.utf8.allSatisfy(isPlain)
+    }
+
+    static func isPlain(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+    }
+}

@@ -1,0 +1,159 @@
+import FoundationEssentials
+import Glibc
+import Subprocess
+import SystemPackage
+
+/// Runs commands that answer one question, each with a deadline and a limit to what it prints.
+package struct CommandRunner: Sendable {
+    package struct Answer: Sendable {
+        /// Nil where a signal ended it.
+        package let exitCode: Int32?
+        /// How it ended, for a message.
+        package let status: String
+        package let output: String
+        package let errors: String
+
+        package var isSuccess: Bool { exitCode == 0 }
+    }
+
+    package enum Failure: Error, Hashable, Sendable {
+        /// There is no such program.
+        case missing
+        /// It was killed at its deadline.
+        case tooLate
+        /// It printed too much, and was killed.
+        case tooLong
+        case notRun(String)
+    }
+
+    private let limit: Duration
+    private let longestOutput: Int
+
+    /// - Parameters:
+    ///   - limit: how long a command may take.
+    ///   - longestOutput: in bytes.
+    package init(limit: Duration, longestOutput: Int) {
+        self.limit = limit
+        self.longestOutput = longestOutput
+    }
+
+    /// - Parameters:
+    ///   - program: a path, or a name that `PATH` leads to.
+    ///   - environment: changes that of this process; nil removes a variable.
+    package func run(
+        _ program: String, _ arguments: [String], environment: [String: String?] = [:]
+    ) async throws(Failure) -> Answer {
+        do {
+            // Goes on when its caller is cancelled: what it was asked for may be done, and has to be known of.
+            return try await Task { try await limited(program, arguments, environment) }.value
+        } catch let failure as Failure {
+            throw failure
+        } catch let error as SubprocessError where error.code == .executableNotFound {
+            throw .missing
+        } catch {
+            throw .notRun("\(error)")
+        }
+    }
+
+    /// What leaves the group ends the command, too.
+    private func limited(
+        _ program: String, _ arguments: [String], _ environment: [String: String?]
+    ) async throws -> Answer {
+        try ProcessStart.refuseWithoutDescriptors()
+        let (output, errors) = (try UnlinkedTempFile(), try UnlinkedTempFile())
+        return try await withThrowingTaskGroup(of: Answer?.self) { group in
+            group.addTask { try await answer(of: program, arguments, environment, output, errors) }
+            group.addTask {
+                try await watch([output, errors])
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let answer = try await group.next() ?? nil else { throw Failure.tooLate }
+            return answer
+        }
+    }
+
+    /// Returns at the deadline.
+    private func watch(_ files: [UnlinkedTempFile]) async throws {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            try await Task.sleep(until: min(end, .now + .milliseconds(200)))
+            if try files.contains(where: { try $0.size() > longestOutput }) { throw Failure.tooLong }
+        }
+    }
+
+    /// The command writes to files of ours, and not to pipes of Subprocess's: that ends this process when it comes upon a pipe
+    /// that it has not closed, and a pipe that the command's children hold is read for as long as they live.
+    private func answer(
+        of program: String, _ arguments: [String], _ environment: [String: String?], _ output: UnlinkedTempFile,
+        _ errors: UnlinkedTempFile
+    ) async throws -> Answer {
+        let executable: Executable =
+            program.utf8.contains(UInt8(ascii: "/")) ? .path(FilePath(program)) : .name(program)
+        let input = try UnlinkedTempFile()
+        defer { withExtendedLifetime((input, output, errors)) {} }
+        let values = Dictionary(
+            uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) })
+        let done = try await Subprocess.run(
+            executable, arguments: Arguments(arguments), environment: .inherit.updating(values),
+            platformOptions: Self.platform,
+            input: .fileDescriptor(input.descriptor, closeAfterSpawningProcess: false),
+            output: .fileDescriptor(output.descriptor, closeAfterSpawningProcess: false),
+            error: .fileDescriptor(errors.descriptor, closeAfterSpawningProcess: false))
+        guard try output.size() <= longestOutput, try errors.size() <= longestOutput else { throw Failure.tooLong }
+        let (code, status): (Int32?, String) =
+            switch done.terminationStatus {
+            case .exited(let code): (code, "exit code \(code)")
+            case .signaled(let signal): (nil, "signal \(signal)")
+            }
+        return Answer(exitCode: code, status: status, output: try output.text(), errors: try errors.text())
+    }
+
+    /// Where a command is a site's script around others, all of it is killed.
+    private static var platform: PlatformOptions {
+        var options = WorkerProcess.platform
+        options.teardownSequence = [.send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))]
+        return options
+    }
+}
+
+/// A file that no folder names: what a command prints goes there. It is gone with its last descriptor.
+private final class UnlinkedTempFile: Sendable {
+    let descriptor: FileDescriptor
+
+    init() throws(Errno) {
+        let folder = FilePath(FileManager.default.temporaryDirectory.path)
+        let path = folder.appending(".penumbra-\(UInt64.random(in: .min ... .max))")
+        do {
+            descriptor = try FileDescriptor.open(
+                path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec, .noFollow],
+                permissions: .ownerReadWrite)
+        } catch {
+            throw error as? Errno ?? .ioError
+        }
+        unlink(path.string)
+    }
+
+    deinit { close(descriptor.rawValue) }
+
+    func size() throws -> Int {
+        var found = stat()
+        guard fstat(descriptor.rawValue, &found) == 0 else { throw Errno(rawValue: errno) }
+        return Int(found.st_size)
+    }
+
+    /// All that was written, whoever wrote it.
+    func text() throws -> String {
+        var bytes = [UInt8](repeating: 0, count: try size())
+        var count = 0
+        while count < bytes.count {
+            let read = try bytes.withUnsafeMutableBytes { buffer in
+                try descriptor.read(
+                    fromAbsoluteOffset: Int64(count), into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+            }
+            if read == 0 { break }
+            count += read
+        }
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+}

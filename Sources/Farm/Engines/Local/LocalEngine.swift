@@ -1,0 +1,127 @@
+package import Catalogs
+package import Scheduling
+import Synchronization
+import WorkerProtocol
+
+/// Runs worker processes on this machine, one a slot. A process that dies is replaced.
+package final class LocalEngine: Engine {
+    package let command: WorkerCommand
+    private let crew = WorkerPool()
+    private let events = EventRelay()
+    /// The slot of the worker that ``introduce()`` started.
+    private let firstSlot = Mutex<Task<Void, Never>?>(nil)
+
+    package init(command: WorkerCommand) {
+        self.command = command
+    }
+
+    /// Starts the first worker before there is anything to do, and returns what it offers; ``run(_:onEvent:)`` goes on
+    /// with it. A process takes tens of milliseconds to load its libraries, which a describing one would take as well.
+    ///
+    /// - Returns: nil when the worker ended before it was ready. The engine is of no use then.
+    package func introduce() async -> Catalog? {
+        let (answers, answer) = AsyncStream.makeStream(of: Catalog?.self, bufferingPolicy: .bufferingOldest(1))
+        let events = events
+        let slot = Task {
+            await self.keepFilled(SlotID(1), introducing: { answer.yield($0) }) { event in
+                if case .workerLost = event { answer.yield(nil) }
+                events.post(event)
+            }
+        }
+        firstSlot.withLock { $0 = slot }
+        for await catalog in answers {
+            if catalog == nil { crew.dismiss() }
+            return catalog
+        }
+        return nil
+    }
+
+    /// Lets the worker go that ``introduce()`` started, in place of ``run(_:onEvent:)``.
+    package func dismiss() { crew.dismiss() }
+
+    package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
+        events.connect(onEvent)
+        let first = firstSlot.withLock { $0 }
+        await withTaskGroup(of: Void.self) { group in
+            if first == nil { group.addTask { await self.keepFilled(SlotID(1), onEvent) } }
+            var slots = 1
+            for await command in commands {
+                if case .widen(let wanted) = command {
+                    for number in slots..<max(slots, wanted) {
+                        group.addTask { await self.keepFilled(SlotID(number + 1), onEvent) }
+                    }
+                    slots = max(slots, wanted)
+                } else {
+                    carryOut(command)
+                }
+            }
+            crew.dismiss()
+            await endingStragglers {
+                await group.waitForAll()
+                await first?.value
+            }
+        }
+    }
+
+    /// A worker that may leave is gone in milliseconds, unless its process is stopped.
+    private static let farewell = Duration.seconds(10)
+
+    private func endingStragglers(_ body: () async -> Void) async {
+        let crew = crew
+        // A child task of its own, that ends as soon as all are gone.
+        let reminder = Task {
+            // Sleeping fails when nobody is left.
+            if (try? await Task.sleep(for: Self.farewell)) != nil { crew.killAll() }
+        }
+        await body()
+        reminder.cancel()
+    }
+
+    private func keepFilled(
+        _ slot: SlotID, introducing: (@Sendable (Catalog?) -> Void)? = nil,
+        _ onEvent: @escaping @Sendable (Event) -> Void
+    ) async {
+        var introduction = introducing
+        while let worker = crew.enlist(in: slot) {
+            let process = WorkerProcess(
+                id: worker, command: command, crew: crew, introducing: introduction, onEvent: onEvent)
+            introduction = nil
+            let (death, wasReady) = await process.live()
+            crew.remove(worker)
+            onEvent(.workerLost(worker, death))
+            // One that cannot start would be tried thousands of times a second. (A cancelled pause ends the slot.)
+            if !wasReady { try? await Task.sleep(for: .milliseconds(100)) }
+        }
+    }
+
+    private func carryOut(_ command: EngineCommand) {
+        switch command {
+        case .start(let lease): crew.start(lease.id, lease.spec, on: lease.worker)
+        case .widen, .pulse: break
+        case .retire(let slot): crew.retire(slot)
+        case .kill(let worker): crew.kill(worker)
+        case .recycle(let worker): crew.letGo(worker)
+        case .handOver: crew.killAll()
+        }
+    }
+}
+
+/// Keeps the events that come before anybody listens.
+private final class EventRelay: Sendable {
+    private let waiting = EventQueue()
+    private let listener = Mutex<(@Sendable (Event) -> Void)?>(nil)
+
+    func post(_ event: Event) {
+        listener.withLock { listener in
+            if let listener { listener(event) } else { waiting.post(event) }
+        }
+    }
+
+    /// Hands over the events so far, in order, and from now on every event.
+    func connect(_ listener: @escaping @Sendable (Event) -> Void) {
+        self.listener.withLock { current in
+            while let event = waiting.next() { listener(event) }
+            current = listener
+        }
+    }
+}

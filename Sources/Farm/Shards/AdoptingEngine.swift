@@ -1,0 +1,75 @@
+package import Engines
+package import Scheduling
+import Synchronization
+import WorkerProtocol
+
+/// Another engine, which is not asked for what others have done of the run already: elements of a cluster, say. Outputs are
+/// looked at first, by the worker that would have made them: nobody does again before they are published.
+package struct AdoptingEngine: Engine {
+    private let inner: any Engine
+    private let folder: ShardFolder
+
+    package init(_ inner: any Engine, folder: ShardFolder) {
+        self.inner = inner
+        self.folder = folder
+    }
+
+    package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
+        var past = PriorResults(of: folder)
+        let looks = Looks()
+        let (rest, pass) = AsyncStream.makeStream(of: EngineCommand.self)
+        async let crew: Void = inner.run(rest) { event in
+            switch looks.answer(event) {
+            case .adopt(let event): onEvent(event)
+            case .render(let lease): pass.yield(.start(lease))
+            case nil: onEvent(event)
+            }
+        }
+        for await command in commands {
+            guard case .start(let lease) = command, let receipt = past.take(lease.spec) else {
+                pass.yield(command)
+                continue
+            }
+            if let look = looks.begin(lease, receipt) {
+                pass.yield(.start(look))
+            } else {
+                onEvent(.adopted(lease.worker, lease.id, receipt))
+            }
+        }
+        pass.finish()
+        await crew
+    }
+}
+
+/// The leases for which a worker looks at what is there.
+private final class Looks: Sendable {
+    enum Answer {
+        case adopt(Event)
+        case render(Lease)
+    }
+
+    private let open = Mutex<[LeaseID: (lease: Lease, task: Shard.Task)]>([:])
+
+    /// Nil for what nobody has to look at.
+    func begin(_ lease: Lease, _ earlier: TaskReceipt) -> Lease? {
+        guard case .outputs = earlier else { return nil }
+        let task = Shard.Task(lease, earlier: earlier)
+        open.withLock { $0[lease.id] = (lease, task) }
+        return Lease(
+            id: lease.id, task: lease.task, attempt: lease.attempt, round: lease.round, worker: lease.worker,
+            deadline: lease.deadline, timeLimit: lease.timeLimit, estimate: lease.estimate, spec: task.order)
+    }
+
+    /// Nil for an event that has nothing to do with a look.
+    func answer(_ event: Event) -> Answer? {
+        switch event {
+        case .report(let worker, .finished(let id, let report)):
+            guard let look = open.withLock({ $0.removeValue(forKey: id) }) else { return nil }
+            guard look.task.isAsBefore(report), let earlier = look.task.earlier else { return .render(look.lease) }
+            return .adopt(.adopted(worker, id, earlier))
+        case .report(_, .failed(let id, _)):
+            return open.withLock { $0.removeValue(forKey: id) }.map { .render($0.lease) }
+        default: return nil
+        }
+    }
+}

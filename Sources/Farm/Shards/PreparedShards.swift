@@ -1,0 +1,128 @@
+package import Engines
+import Scheduling
+package import WorkerProtocol
+
+/// A run as a fixed number of shards, written down for whoever does them: a scheduler that Penumbra knows nothing of.
+package struct PreparedShards: HandoffEngine.Recipient {
+    /// Which shards of the run's folder they are: `prepared.json`. A run that is prepared again has others.
+    package struct Range: Hashable, Sendable, Codable {
+        package let first: Int
+        package let count: Int
+
+        init(first: Int, count: Int) {
+            self.first = first
+            self.count = count
+        }
+
+        /// Nil where none are.
+        package init?(of folder: ShardFolder) {
+            guard let found = folder.read(Range.self, from: folder.prepared) else { return nil }
+            self = found
+        }
+    }
+
+    private let run: ShardSource
+    private let count: Int
+    private let command: WorkerCommand
+    private let workers: Int
+    private let signals: @Sendable () -> AsyncStream<Int32>
+
+    /// - Parameters:
+    ///   - workers: processes here, for what has to be done first: headers are read, pictures that are tiled decoded.
+    package init(
+        _ run: ShardSource, count: Int, command: WorkerCommand, workers: Int,
+        signals: @escaping @Sendable () -> AsyncStream<Int32>
+    ) {
+        self.run = run
+        self.count = count
+        self.command = command
+        self.workers = workers
+        self.signals = signals
+    }
+
+    package func takes(_ spec: TaskSpec) -> Bool {
+        switch spec {
+        case .frame, .tile: true
+        case .probe, .canvas, .stitch, .audit, .check, .preview, .compare: false
+        }
+    }
+
+    package func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
+        do {
+            let shard = try run.write(tasks.map(\.ofShard), as: number)
+            let attempt = ShardRun(
+                folder: run.folder, number: number, place: "this machine",
+                attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
+            let end = try await attempt.run(
+                shard, engine: LocalEngine(command: command), workers: workers, signals: signals)
+            switch end {
+            case .done:
+                let result = run.folder.read(ShardResult.self, from: run.folder.result(shard.id, attempt.attempt))
+                return .success(result?.ends ?? [])
+            case .refused(let reason): return .failure(HandingOverTrouble(.engine(reason)))
+            case .interrupted(let signal): return .failure(HandingOverTrouble(.interrupted(signal: signal)))
+            }
+        } catch {
+            return .failure(HandingOverTrouble(.storage((error as? ShardFolder.Trouble)?.message ?? "\(error)")))
+        }
+    }
+
+    package func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble? {
+        do {
+            for (index, part) in Self.dealt(tasks, to: count).enumerated() {
+                _ = try run.write(part.map(\.ofShard), as: first + index)
+            }
+            try run.folder.write(Range(first: first, count: count), to: run.folder.prepared, by: "\(run.epoch)")
+            return nil
+        } catch {
+            return HandingOverTrouble(.storage(error.message))
+        }
+    }
+
+    /// Shards that nobody does are no harm.
+    package func withdraw() async {}
+
+    /// The largest tasks first, to and fro, by estimates: all shards take about as long. Some are empty where there are fewer
+    /// tasks than shards.
+    package static func dealt(_ tasks: [GatheredTask], to count: Int) -> [[GatheredTask]] {
+        var parts = Array(repeating: [GatheredTask](), count: count)
+        let sorted = tasks.sorted {
+            ($1.lease.estimate, $0.lease.id.number) < ($0.lease.estimate, $1.lease.id.number)
+        }
+        for (index, task) in sorted.enumerated() {
+            let (round, step) = index.quotientAndRemainder(dividingBy: count)
+            parts[round.isMultiple(of: 2) ? step : count - 1 - step].append(task)
+        }
+        return parts.map { $0.sorted { $0.lease.id.number < $1.lease.id.number } }
+    }
+}
+
+extension PreparedShards.Range: SharedRecord {
+    package var isPlausible: Bool { StoredLimits.counts.contains(first) && StoredLimits.counts.contains(count) }
+}
+
+/// Writes shards of a run.
+package struct ShardSource: Sendable {
+    package let folder: ShardFolder
+    package let run: String
+    package let epoch: Int
+    package let versions: [String: String]
+    package let workers: Shard.Workers
+
+    package init(
+        folder: ShardFolder, run: String, epoch: Int, versions: [String: String], workers: Shard.Workers
+    ) {
+        self.folder = folder
+        self.run = run
+        self.epoch = epoch
+        self.versions = versions
+        self.workers = workers
+    }
+
+    package func write(_ tasks: [Shard.Task], as number: Int) throws(ShardFolder.Trouble) -> Shard {
+        let shard = Shard(
+            Shard.ID(run: run, epoch: epoch, number: number), versions: versions, workers: workers, tasks: tasks)
+        try folder.write(shard, to: folder.shard(number), by: "\(epoch)")
+        return shard
+    }
+}

@@ -1,0 +1,236 @@
+import FoundationEssentials
+import Glibc
+import JobModel
+import SafeFiles
+import WorkerProtocol
+
+/// What lies in a run's folder, where somebody else may have written it: numbers are added to others, and durations to times.
+package protocol SharedRecord: Decodable {
+    var isPlausible: Bool { get }
+}
+
+/// What no run is beyond.
+package enum StoredLimits {
+    /// Of shards, coordinators, and counts of them.
+    package static let counts = 1...1_000_000_000
+    package static let durations = Duration.zero...Duration.seconds(366 * 24 * 3600)
+}
+
+/// A run's folder on the file system that all nodes share.
+///
+///     FOLDER/{shards/K.json, results/{K.EPOCH-ATTEMPT.log,K.EPOCH.ATTEMPT.json}, submissions, canvases and tiles}
+///
+/// Everything that another machine reads appears by a rename, whole and synced, or is a log of whole lines.
+package struct ShardFolder: Hashable, Sendable {
+    package let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    package var shards: String { "\(path)/shards" }
+    package var results: String { "\(path)/results" }
+    package var submissions: String { "\(path)/submissions" }
+    package var coordinators: String { "\(path)/coordinators" }
+    package var prepared: String { "\(path)/prepared.json" }
+
+    package func shard(_ number: Int) -> String { "\(shards)/\(number).json" }
+    package func log(_ shard: Shard.ID, _ attempt: String) -> String {
+        "\(results)/\(shard.number).\(shard.epoch)-\(attempt).log"
+    }
+    package func result(_ shard: Shard.ID, _ attempt: String) -> String {
+        "\(results)/\(shard.number).\(shard.epoch).\(attempt).json"
+    }
+
+    package struct Trouble: Error, Hashable, Sendable {
+        /// One sentence that names the path.
+        package let message: String
+    }
+
+    package func create() throws(Trouble) {
+        for folder in [path, shards, results] {
+            try refuseLink(folder)
+            try Self.make(folder)
+        }
+    }
+
+    /// The run has made its folders itself. A link in the place of one leads to what is somebody else's.
+    private func refuseLink(_ folder: String) throws(Trouble) {
+        var found = stat()
+        guard folder == path || PathNames.isBelow(folder, path), lstat(folder, &found) == 0,
+            found.st_mode & S_IFMT == S_IFLNK
+        else { return }
+        throw Trouble(
+            message:
+                "\(folder): is a link, and nothing is written behind it\n   = remove the link, and prepare the run again"
+        )
+    }
+
+    private func refuseLinks(above file: String) throws(Trouble) {
+        try refuseLink(path)
+        try refuseLink(PathNames.folder(of: file) ?? "")
+    }
+
+    /// Creates a folder with those above it.
+    package static func make(_ folder: String) throws(Trouble) {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw Trouble(message: "\(folder): cannot create the folder on the shared file system: \(error)")
+        }
+    }
+
+    /// With all that is in it. What cannot be removed stays.
+    package static func remove(_ folder: String) { SafeFolder.removeTree(at: folder) }
+
+    /// What elements printed is of no use when all went well. What cannot be removed stays.
+    package static func remove(logs folder: String) {
+        remove(folder)
+        // Of other runs, too, when this was the last.
+        rmdir(PathNames.folder(of: folder) ?? "")
+    }
+
+    /// Nothing was printed there, perhaps.
+    package static func removeIfEmpty(logs folder: String) {
+        guard rmdir(folder) == 0 else { return }
+        rmdir(PathNames.folder(of: folder) ?? "")
+    }
+
+    /// Puts a file in place in one step, so that a reader on any node finds all of it or nothing.
+    package func write(_ value: some Encodable, to path: String, by writer: String) throws(Trouble) {
+        do {
+            try put(FrameCodec.json(value), at: path, by: writer)
+        } catch let trouble as Trouble {
+            throw trouble
+        } catch {
+            throw Trouble(message: "\(path): cannot be written: \(error)")
+        }
+    }
+
+    package func write(text: String, to path: String, by writer: String) throws(Trouble) {
+        try put(Array(text.utf8), at: path, by: writer)
+    }
+
+    private func put(_ bytes: [UInt8], at path: String, by writer: String) throws(Trouble) {
+        let folder = PathNames.folder(of: path) ?? ""
+        try refuseLinks(above: path)
+        let aside = "\(folder)/.\(PathNames.last(of: path)).\(writer)"
+        do {
+            try Self.check(Self.append(bytes, to: aside, syncs: true), "write", aside)
+            try Self.check(rename(aside, path) == 0 ? 0 : errno, "put in place", path)
+        } catch {
+            unlink(aside)
+            throw error
+        }
+        // A file system that cannot sync folders says so; its renames are as safe as they get.
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    /// Adds a line to a log.
+    package func append(_ value: some Encodable, to path: String, syncs: Bool = false) throws(Trouble) {
+        try refuseLinks(above: path)
+        do {
+            try Self.check(
+                Self.append(FrameCodec.json(value) + [UInt8(ascii: "\n")], to: path, syncs: syncs), "write", path)
+        } catch let trouble as Trouble {
+            throw trouble
+        } catch {
+            throw Trouble(message: "\(path): cannot be written: \(error)")
+        }
+    }
+
+    /// What a file holds; nil where it is not there, is not whole, is of another version, or cannot be.
+    package func read<Value: SharedRecord>(_ type: Value.Type, from path: String) -> Value? {
+        contents(of: path).flatMap { try? FrameCodec.decode(type, from: Data($0)) }
+            .flatMap { $0.isPlausible ? $0 : nil }
+    }
+
+    /// The lines of a log. One that a kill or a crash has torn is left out, and one that cannot be.
+    package func lines<Value: SharedRecord>(_ type: Value.Type, of path: String) -> [Value] {
+        guard let data = contents(of: path) else { return [] }
+        return Data(data).split(separator: UInt8(ascii: "\n")).compactMap { line in
+            (try? FrameCodec.decode(type, from: line)).flatMap { $0.isPlausible ? $0 : nil }
+        }
+    }
+
+    /// The run that the folder is of; nil where its name does not tell.
+    package var run: String? {
+        let name = PathNames.last(of: path)
+        return name.hasPrefix("penumbra-") ? String(name.dropFirst("penumbra-".count)) : nil
+    }
+
+    /// Nil where it is not there, and where it is another user's, a link, behind a link, a pipe, or too large for what elements
+    /// write.
+    private func contents(of file: String) -> [UInt8]? {
+        guard let folder = opened(PathNames.folder(of: file) ?? "") else { return nil }
+        return try? folder.contents(of: PathNames.last(of: file), limit: 1 << 30)
+    }
+
+    /// From the run's own folder on no link is followed.
+    private func opened(_ folder: String) -> SafeFolder? {
+        guard let own = try? SafeFolder(path) else { return nil }
+        if PathKey(folder) == PathKey(path) { return own }
+        return PathNames.relative(folder, to: path).flatMap { try? own.folder(at: $0) }
+    }
+
+    /// All attempts' logs of a shard.
+    package func logs(of shard: Shard.ID) -> [AttemptLine] {
+        names(in: results).filter { $0.hasPrefix("\(shard.number).\(shard.epoch)-") && $0.hasSuffix(".log") }
+            .flatMap { lines(AttemptLine.self, of: "\(results)/\($0)") }
+    }
+
+    /// Opened anew each time, which makes network file systems look again.
+    package func names(in folder: String) -> [String] {
+        ((try? opened(folder)?.names()) ?? []).sorted()
+    }
+
+    /// The file is there, with all its bytes; of a folder, all files in it.
+    static func holds(_ file: TaskReceipt.File) -> Bool {
+        var found = stat()
+        guard lstat(file.path, &found) == 0 else { return false }
+        guard let bytes = file.bytes else { return true }
+        guard found.st_mode & S_IFMT == S_IFDIR else { return Int(found.st_size) == bytes }
+        return size(of: file.path) == bytes
+    }
+
+    /// An input whose name is not UTF-8 is not looked for.
+    static func isUntouched(_ input: InputSpec, since earlier: FileStamp?) -> Bool {
+        var found = stat()
+        guard let earlier, input.bytes == nil, stat(input.path, &found) == 0 else { return false }
+        return Int(found.st_size) == earlier.size && UInt64(found.st_ino) == earlier.inode
+            && earlier.modified == FileStamp.nanoseconds(seconds: found.st_mtim.tv_sec, and: found.st_mtim.tv_nsec)
+    }
+
+    private static func size(of folder: String) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.reduce(0) { sum, name in
+            var found = stat()
+            guard lstat("\(folder)/\(name)", &found) == 0 else { return sum }
+            return sum + (found.st_mode & S_IFMT == S_IFDIR ? size(of: "\(folder)/\(name)") : Int(found.st_size))
+        }
+    }
+
+    private static func check(_ code: Int32, _ action: String, _ path: String) throws(Trouble) {
+        guard code != 0 else { return }
+        throw Trouble(message: "\(path): cannot \(action): \(String(cString: strerror(code)))")
+    }
+
+    /// - Returns: 0, or why it failed.
+    private static func append(_ bytes: [UInt8], to path: String, syncs: Bool) -> Int32 {
+        // A pipe that nobody reads would be waited for.
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+        guard file >= 0 else { return errno }
+        defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return ENXIO }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count < 0 ? errno : ENOSPC }
+            rest = rest.dropFirst(count)
+        }
+        return !syncs || fdatasync(file) == 0 ? 0 : errno
+    }
+}
