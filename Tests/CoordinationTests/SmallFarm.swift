@@ -121,7 +121,7 @@ struct SmallFarm: Sendable {
             books: OutputTracker(
                 ledger: ledger, freshness: freshness, hasPictures: false, now: Int(now / 1_000_000_000)),
             recorder: recorder, observer: observer, calls: calls)
-        return await run.run(RunLoop(engine: engine, control: control, clock: Self.standing))
+        return await run.run(RunLoop(engine: engine, control: control.child(), clock: Self.standing))
     }
 
     /// No time passes, however busy the machine is: no worker is ever taken for silent.

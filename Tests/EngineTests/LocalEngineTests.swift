@@ -16,7 +16,11 @@ import WorkerProtocol
         /// In the environment of this value's workers alone.
         let mark = "PENUMBRA_ENGINE_TEST=\(UUID().uuidString)"
 
-        init() throws { folder = try TemporaryFolder() }
+        init() throws {
+            folder = try TemporaryFolder()
+            // As programs that run the farm do: a worker that ends is an error of the call that writes to it.
+            signal(SIGPIPE, SIG_IGN)
+        }
 
         var command: WorkerCommand {
             get throws {
