@@ -84,16 +84,9 @@ final class FixedDisc {
     }
 
     private func slideSums(_ enteringCount: Int, _ leavingCount: Int) {
-        let count = strip.count * channels
-        if target.layout.hasAlpha {
-            target.operations.slideWordDiscs(
-                entering: entering, enteringCount: enteringCount, leaving: leaving, leavingCount: leavingCount,
-                count: count, sums: sums.start)
-        } else {
-            target.operations.slideByteDiscs(
-                entering: entering, enteringCount: enteringCount, leaving: leaving, leavingCount: leavingCount,
-                count: count, sums: sums.start)
-        }
+        target.operations.slideDiscs(
+            isWide: target.layout.hasAlpha, entering: entering, enteringCount: enteringCount, leaving: leaving,
+            leavingCount: leavingCount, count: strip.count * channels, sums: sums.start)
     }
 
     private func write(_ y: Int) {
@@ -102,17 +95,10 @@ final class FixedDisc {
         }
         let count = strip.count * channels
         let hasAlpha = target.layout.hasAlpha
-        if hasAlpha {
-            target.operations.weighWordDiscs(
-                sums: Row(sums.start), weight: Float(weights.weight), taps: borders, counts: groups.counts,
-                weights: groups.weights, groups: groups.counts.count, count: count, words: words.start,
-                bytes: target.row)
-        } else {
-            target.operations.weighByteDiscs(
-                sums: Row(sums.start), weight: Float(weights.weight), taps: borders, counts: groups.counts,
-                weights: groups.weights, groups: groups.counts.count, count: count, words: words.start,
-                bytes: target.row)
-        }
+        target.operations.weighDiscs(
+            isWide: hasAlpha, sums: Row(sums.start), weight: Float(weights.weight), taps: borders,
+            counts: groups.counts, weights: groups.weights, groups: groups.counts.count, count: count,
+            words: words.start, bytes: target.row)
         if hasAlpha {
             if rows.isOpaque(from: y - weights.reach) {
                 target.operations.roundWords(Row(words.start), count: count, bytes: target.row)
