@@ -16,3 +16,9 @@ package protocol PixelSource {
 extension AnyRaster: PixelSource {
     package func read(_ part: PixelRect) -> AnyRaster { cropped(to: part) }
 }
+
+extension Canvas: PixelSource {
+    package var rect: PixelRect { header.rect }
+    package var layout: PixelLayout { header.layout }
+    package var format: SampleFormat { header.format }
+}

@@ -43,3 +43,236 @@ enum FixedPoint {
         destination = .u8(target)
     }
 }
+
+/// Takes finished rows of samples, and puts them where they belong.
+///
+/// Rows are finished in a buffer in the first-level cache, where loops may write whole vectors, and then copied: past
+/// the caches when the picture is larger than they are, which saves reading each line before it is written.
+final class ByteRowWriter {
+    let rect: PixelRect
+    let layout: PixelLayout
+    let operations: RowOperations
+    private let target: MutableRow<UInt8>
+    private let rows: RowBuffer<UInt8>
+    private let streams: Bool
+
+    /// From this size on, rows are written past the caches: the size of a second-level cache.
+    private static let streamedBytes = 4 << 20
+
+    static func streams(_ bytes: Int) -> Bool { bytes >= streamedBytes }
+
+    /// - Parameter target: all samples of the rectangle, rows without padding.
+    init(
+        _ target: MutableRow<UInt8>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations
+    ) {
+        self.target = target
+        self.rect = rect
+        self.layout = layout
+        self.operations = operations
+        streams = Self.streams(rect.area * layout.channels)
+        rows = RowBuffer(count: 2 * Self.bufferSize(rect, layout))
+    }
+
+    private static func bufferSize(_ rect: PixelRect, _ layout: PixelLayout) -> Int {
+        (rect.width * layout.channels + 256 + 63) & ~63
+    }
+
+    /// Room for a row and 192 values behind it.
+    var row: MutableRow<UInt8> { rows.start }
+    /// Room for another one.
+    var secondRow: MutableRow<UInt8> { rows.start + rows.count / 2 }
+
+    /// Where a row belongs, for loops that write nothing beyond its end.
+    func inPlace(y: Int) -> MutableRow<UInt8> { target + (y - rect.y) * rect.width * layout.channels }
+
+    func store(_ row: MutableRow<UInt8>, y: Int) { store(row, columns: rect.columns, y: y) }
+
+    /// Puts a part of a row where it belongs.
+    func store(_ row: MutableRow<UInt8>, columns: Range<Int>, y: Int) {
+        let start = ((y - rect.y) * rect.width + columns.lowerBound - rect.x) * layout.channels
+        operations.storeRow(Row(row), count: columns.count * layout.channels, streams: streams, out: target + start)
+    }
+
+    /// Makes all rows visible to other threads.
+    func finish() {
+        if streams { operations.endStreaming() }
+    }
+}
+
+/// The 8-bit samples that a kernel reads, at any coordinate.
+///
+/// Rows are read in place wherever their columns lie side by side in the raster; at an edge, and where a vector would
+/// read beyond a row, from copies of the few columns there.
+final class ByteSource {
+    let channels: Int
+    let columns: AxisTable
+    let rows: AxisTable
+    /// Coordinates beyond which everything repeats.
+    let columnCore: Range<Int>
+    let rowCore: Range<Int>
+
+    private let samples: Row<UInt8>
+    /// Pixels in a row of the raster.
+    let rasterWidth: Int
+    private let stride: Int
+    private let run: (coordinates: Range<Int>, shift: Int)
+    private let zeroRow: RowBuffer<UInt8>
+    private var opacity: [Bool?]
+    /// Rows that vectors may read beyond without leaving the raster; and copies of the others.
+    private let innerRows: Range<Int>
+    private let outerRows: RowBuffer<UInt8>
+    /// The rows' table over the core, for the loops that look up a window's rows.
+    private let positions: RowBuffer<Int32>
+
+    /// - Parameters:
+    ///   - samples: the raster's; they outlive this object.
+    ///   - wanted: the columns of the output, to read in place as many of them as can be.
+    init(_ source: KernelSource, samples: Row<UInt8>, wanted: Range<Int>) {
+        channels = source.raster.layout.channels
+        columns = source.columns
+        rows = source.rows
+        columnCore = columns.core
+        rowCore = rows.core
+        self.samples = samples
+        rasterWidth = source.raster.rect.width
+        stride = rasterWidth * channels
+        run = columns.longestRun(in: wanted)
+        opacity = Array(repeating: nil, count: source.raster.rect.height)
+        positions = RowBuffer(count: rowCore.count)
+        for (index, y) in rowCore.enumerated() { positions[index] = Int32(rows[y]) }
+        let height = source.raster.rect.height
+        let outer = stride == 0 ? 0 : (Reading.slack + stride - 1) / stride
+        innerRows = min(outer, height)..<max(min(outer, height), height - outer)
+        outerRows = RowBuffer(count: (height - innerRows.count) * (stride + 2 * Reading.slack))
+        zeroRow = RowBuffer(count: columns.range.count * channels + 2 * Reading.slack)
+        for position in 0..<height where !innerRows.contains(position) {
+            outerRow(position).update(from: rasterRow(position), count: stride)
+        }
+    }
+
+    /// Long enough for every column that is read in place.
+    private var zeros: Row<UInt8> { Row(zeroRow.start.moved(unchecked: Reading.slack)) }
+
+    /// The columns that are read in place.
+    var inPlaceColumns: Range<Int> { run.coordinates }
+
+    /// Whether columns can be read in place.
+    func isSafeInPlace(_ wanted: Range<Int>) -> Bool {
+        run.coordinates.lowerBound <= wanted.lowerBound && wanted.upperBound <= run.coordinates.upperBound
+    }
+
+    /// The raster's row at a coordinate; negative where nothing is.
+    @inline(__always)
+    func position(ofRow y: Int) -> Int {
+        let inside = min(max(y, rowCore.lowerBound), rowCore.upperBound &- 1)
+        return Int(positions[unchecked: inside &- rowCore.lowerBound])
+    }
+
+    /// The raster's samples of a row that has them.
+    func rasterRow(_ position: Int) -> Row<UInt8> { samples + position * stride }
+
+    /// A pixel whose column is one of ``inPlaceColumns``; readable to ``Reading/slack`` values beyond its row.
+    @inline(__always)
+    func inPlace(x: Int, position: Int) -> Row<UInt8> {
+        let column = (x &+ run.shift) &* channels
+        if innerRows.contains(position) { return samples + (position &* stride &+ column) }
+        return Row(outerRow(position) + column)
+    }
+
+    /// The same of the row at a coordinate.
+    @inline(__always)
+    func row(_ y: Int, inPlace x: Int) -> Row<UInt8> {
+        let position = position(ofRow: y)
+        return position < 0 ? zeros : inPlace(x: x, position: position)
+    }
+
+    /// Points to a column that is read in place, of each of the rows `y` (coordinates).
+    func point(to x: Int, rows y: Range<Int>, _ list: borrowing RowList<UInt8>) {
+        var index = 0
+        for row in y {
+            list.set(index, self.row(row, inPlace: x))
+            index &+= 1
+        }
+    }
+
+    /// A copy of a row that is so near to an end of the raster that vectors would read beyond it.
+    private func outerRow(_ position: Int) -> MutableRow<UInt8> {
+        let index = position < innerRows.lowerBound ? position : position &- innerRows.count
+        return outerRows.start.moved(unchecked: Reading.slack &+ index &* (stride &+ 2 &* Reading.slack))
+    }
+
+    /// Copies the pixels of `wanted` columns; they may lie anywhere.
+    func copy(_ wanted: Range<Int>, position: Int, to target: MutableRow<UInt8>) {
+        let inside = wanted.clamped(to: run.coordinates)
+        guard position >= 0, !inside.isEmpty else {
+            return copyOneByOne(wanted, position, from: wanted.lowerBound, to: target)
+        }
+        copyOneByOne(wanted.lowerBound..<inside.lowerBound, position, from: wanted.lowerBound, to: target)
+        (target + (inside.lowerBound - wanted.lowerBound) * channels).update(
+            from: inPlace(x: inside.lowerBound, position: position), count: inside.count * channels)
+        copyOneByOne(inside.upperBound..<wanted.upperBound, position, from: wanted.lowerBound, to: target)
+    }
+
+    /// Where each of some columns starts in a row of the raster, in samples; negative where nothing is.
+    func offsets(of wanted: Range<Int>) -> RowBuffer<Int> {
+        let offsets = RowBuffer<Int>(count: wanted.count)
+        for (index, x) in wanted.enumerated() {
+            offsets[index] = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] * channels
+        }
+        return offsets
+    }
+
+    /// Copies the pixels at `offsets` of a row.
+    func copy(
+        _ offsets: Row<Int>, count: Int, position: Int, to target: MutableRow<UInt8>
+    ) {
+        guard position >= 0 else { return target.update(repeating: 0, count: count * channels) }
+        switch channels {
+        case 1: copyPixels(1, position, offsets, count, target)
+        case 2: copyPixels(2, position, offsets, count, target)
+        case 3: copyPixels(3, position, offsets, count, target)
+        default: copyPixels(4, position, offsets, count, target)
+        }
+    }
+
+    @inline(__always)
+    private func copyPixels(
+        _ channels: Int, _ position: Int, _ offsets: Row<Int>, _ count: Int, _ target: MutableRow<UInt8>
+    ) {
+        precondition(count <= offsets.count && count * channels <= target.count, "every pixel has a place")
+        let (row, zeros) = (rasterRow(position), zeros)
+        var pixel = target
+        for index in 0..<count {
+            let offset = offsets[unchecked: index]
+            let from = offset < 0 ? zeros : row.moved(unchecked: offset)
+            for channel in 0..<channels { pixel[unchecked: channel] = from[unchecked: channel] }
+            pixel = pixel.moved(unchecked: channels)
+        }
+    }
+
+    private func copyOneByOne(
+        _ wanted: Range<Int>, _ position: Int, from start: Int, to target: MutableRow<UInt8>
+    ) {
+        for x in wanted {
+            let place = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)]
+            let pixel = target + (x - start) * channels
+            guard position >= 0, place >= 0 else {
+                pixel.update(repeating: 0, count: channels)
+                continue
+            }
+            let from = samples + (position * stride + place * channels)
+            for channel in 0..<channels { pixel[channel] = from[channel] }
+        }
+    }
+
+    /// Whether all pixels of a row of the raster, whose last channel is an alpha, are opaque; looked up once.
+    func isOpaque(_ position: Int, _ operations: RowOperations) -> Bool {
+        if let known = opacity[position] { return known }
+        let isOpaque = operations.isOpaque(rasterRow(position), channels: channels, pixels: rasterWidth)
+        opacity[position] = isOpaque
+        return isOpaque
+    }
+
+    /// Whether there is a column at a coordinate.
+    func isThere(_ x: Int) -> Bool { columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] >= 0 }
+}

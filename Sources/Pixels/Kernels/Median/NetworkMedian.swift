@@ -35,3 +35,42 @@ final class NetworkMedian {
         }
     }
 }
+
+/// Medians of 3 × 3 and 5 × 5 pixels of 16-bit samples, two rows at a time.
+final class WordMedian {
+    private let radius: Int
+    private let target: WordRowWriter
+    private let source: WordSource.Columns
+    private let ring: RowRing<UInt16>
+    private let window: RowList<UInt16>
+    private let scratch = RowBuffer<UInt16>(count: MedianScratch.values)
+
+    init(_ words: WordSource, radius: Int, _ target: WordRowWriter) {
+        self.radius = radius
+        self.target = target
+        let read = target.rect.expanded(by: Halo(horizontal: radius, vertical: radius))
+        source = words.reading(read.columns)
+        ring = RowRing(
+            columns: read.columns, rows: read.rows, channels: words.channels, capacity: 2 * radius + 2, margin: 0)
+        window = RowList(count: 2 * radius + 2)
+    }
+
+    /// Writes every pixel.
+    func render() {
+        let rows = target.rect.rows
+        for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {
+            for (index, row) in (y - radius..<y + radius + 2).enumerated() {
+                while ring.lacks(row) {
+                    source.copy(ring.next, to: ring.row(ring.next))
+                    ring.next += 1
+                }
+                window.set(index, Row(ring.pixel(x: target.rect.x, y: row)))
+            }
+            let first = target.inPlace(y: y)
+            let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
+            target.operations.medianOfWords(
+                window, radius: radius, channels: ring.channels, count: target.rect.width * ring.channels,
+                scratch: scratch.start, first: first, second: second)
+        }
+    }
+}
