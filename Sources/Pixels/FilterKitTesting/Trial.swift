@@ -104,3 +104,57 @@ struct Trial {
         return (0..<rows.rows).flatMap { UnsafeRawBufferPointer(start: rows.row($0), count: rows.rowBytes) }
     }
 }
+
+/// Plain threads, as a worker has them.
+enum Threads {
+    /// Runs the same body on several threads, and waits for all.
+    static func run(_ count: Int, _ body: @escaping @Sendable () -> Void) {
+        let threads = (0..<count).compactMap { _ in start(body) }
+        for thread in threads { pthread_join(thread, nil) }
+    }
+
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
+        var thread = pthread_t()
+        let work = Unmanaged.passRetained(Work(body))
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        if code == 0 { return thread }
+        work.release()
+        body()
+        return nil
+    }
+}
+
+/// Rounding, masks of exceptions and the treatment of tiny numbers.
+enum FloatingPointMode {
+    /// Runs code that may change the mode, puts it back, and tells whether it was changed.
+    static func kept<Result>(_ body: () -> Result) -> (Result, isKept: Bool) {
+        var before = fenv_t()
+        fegetenv(&before)
+        let result = body()
+        var after = fenv_t()
+        fegetenv(&after)
+        fesetenv(&before)
+        return (result, before.mode == after.mode)
+    }
+}
+
+extension fenv_t {
+    /// Without the flags that arithmetic sets.
+    fileprivate var mode: [UInt32] {
+        #if arch(x86_64)
+            [UInt32(__control_word), __mxcsr & ~0x3f]
+        #else
+            [UInt32(truncatingIfNeeded: fegetround())]
+        #endif
+    }
+}

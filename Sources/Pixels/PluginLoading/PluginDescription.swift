@@ -1,6 +1,7 @@
 import CPenumbraPlugin
 import CPluginTrial
 import Catalogs
+import Geometry
 
 /// What a plugin says about itself, copied from its C structures and checked.
 struct PluginDescription: Sendable {
@@ -129,5 +130,162 @@ extension SampleFormat {
         case .u16: penumbra_format(PENUMBRA_U16)
         case .f32: penumbra_format(PENUMBRA_F32)
         }
+    }
+}
+
+extension ParameterDescriptor {
+    /// A plugin's parameter, as a manifest sees it.
+    init(_ parameter: penumbra_parameter) throws(PluginProblem) {
+        let name = try PluginDescription.name(parameter.name, "parameter name")
+        let (kind, fallback) = try Self.kind(parameter, name)
+        let unit = parameter.unit == nil ? "" : try PluginDescription.text(parameter.unit, "unit for '\(name)'")
+        self.init(
+            name, kind, fallback: fallback, unit: unit,
+            summary: try PluginDescription.text(parameter.summary, "summary for '\(name)'"))
+    }
+
+    private static func kind(
+        _ parameter: penumbra_parameter, _ name: String
+    ) throws(PluginProblem) -> (ParameterKind, ParameterValue) {
+        let fallback = parameter.fallback
+        switch Int(parameter.kind) {
+        case Int(PENUMBRA_NUMBER):
+            try check(fallback, in: parameter.minimum, parameter.maximum, name)
+            return (.number(minimum: parameter.minimum, maximum: parameter.maximum), .number(fallback))
+        case Int(PENUMBRA_INTEGER):
+            try check(fallback, in: parameter.minimum, parameter.maximum, name)
+            guard let low = Int(exactly: parameter.minimum), let high = Int(exactly: parameter.maximum),
+                let value = Int(exactly: fallback)
+            else { throw PluginProblem("gives whole-number parameter '\(name)' bounds with fractions; round them") }
+            return (.integer(minimum: low, maximum: high), .integer(value))
+        case Int(PENUMBRA_BOOLEAN):
+            return (.boolean, .boolean(fallback != 0))
+        case Int(PENUMBRA_CHOICE):
+            let words = try Self.words(parameter.choices, name, "choices")
+            guard !words.isEmpty else {
+                throw PluginProblem("gives '\(name)' no choices; add some, and NULL at their end")
+            }
+            guard let index = Int(exactly: fallback), words.indices.contains(index) else {
+                throw PluginProblem("gives '\(name)' a fallback that is not the index of a choice; correct it")
+            }
+            return (.choice(words), .word(words[index]))
+        default:
+            throw PluginProblem("gives '\(name)' the unknown kind \(parameter.kind); see penumbra_plugin.h")
+        }
+    }
+
+    private static func check(_ value: Double, in low: Double, _ high: Double, _ name: String) throws(PluginProblem) {
+        guard low.isFinite, high.isFinite, low <= value, value <= high else {
+            throw PluginProblem("gives '\(name)' a range without its fallback; set minimum, maximum and fallback")
+        }
+    }
+
+    /// Up to the null pointer behind them.
+    ///
+    /// - Parameter what: the words are for the parameter of this name.
+    fileprivate static func words(
+        _ list: UnsafePointer<UnsafePointer<CChar>?>?, _ name: String, _ what: String
+    ) throws(PluginProblem) -> [String] {
+        var words: [String] = []
+        while let word = list?[words.count] {
+            guard words.count < PLUGIN_MOST_CHOICES else {
+                throw PluginProblem(
+                    "gives '\(name)' more than \(PLUGIN_MOST_CHOICES) choices; give fewer, and NULL at their end")
+            }
+            let text = try PluginDescription.text(word, "\(what) for '\(name)'")
+            guard !text.isEmpty else {
+                throw PluginProblem("has an empty word in its \(what) for '\(name)'; give it letters, or remove it")
+            }
+            words.append(text)
+        }
+        return words
+    }
+}
+
+extension ParameterRule {
+    /// Nil for a parameter that always has an effect.
+    init?(
+        needOf parameter: penumbra_parameter, _ name: String, among parameters: [ParameterDescriptor]
+    ) throws(PluginProblem) {
+        guard parameter.needed != nil else { return nil }
+        let needed = try PluginDescription.text(parameter.needed, "needed parameter for '\(name)'")
+        let words = try ParameterDescriptor.words(parameter.needed_words, name, "needed words")
+        guard case .choice(let choices) = parameters.first(where: { $0.name == needed })?.kind, !words.isEmpty,
+            words.allSatisfy(choices.contains)
+        else {
+            throw PluginProblem(
+                "says that '\(name)' needs '\(needed)', without words that this one has; correct needed_words")
+        }
+        self = .needs(parameter: name, other: needed, words: words)
+    }
+}
+
+extension penumbra_parameter {
+    /// What the first revision of the header had.
+    static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
+
+    /// With nothing in the members that an older header lacks.
+    init(at place: UnsafeRawPointer, size: Int) {
+        self.init()
+        withUnsafeMutableBytes(of: &self) { target in
+            target.copyMemory(from: UnsafeRawBufferPointer(start: place, count: min(size, target.count)))
+        }
+    }
+}
+
+/// The functions of a plugin.
+struct PluginFunctions: @unchecked Sendable {
+    // Sendable: C functions of a library that is never closed, which `penumbra_plugin.h` allows to be called from any
+    // thread at any time.
+    typealias Margins = @convention(c) (UnsafePointer<Double>?) -> penumbra_margins
+    typealias Render = @convention(c) (UnsafePointer<penumbra_tile>?) -> Int32
+    typealias Question = @convention(c) (UnsafePointer<Double>?) -> Int32
+    typealias Extent = @convention(c) (penumbra_rect, UnsafePointer<Double>?) -> penumbra_rect
+    typealias Region = @convention(c) (penumbra_rect, penumbra_rect, UnsafePointer<Double>?) -> penumbra_rect
+
+    let halo: Margins?
+    let growth: Margins?
+    let extent: Extent?
+    let regionOfInterest: Region?
+    let isIdentity: Question?
+    let render: Render
+
+    init(_ plugin: penumbra_plugin, _ kind: FilterDescriptor.Kind) throws(PluginProblem) {
+        guard let render = plugin.render else { throw PluginProblem("has no render function; give it one") }
+        if kind == .area {
+            guard (plugin.halo == nil) != (plugin.region_of_interest == nil) else {
+                throw PluginProblem("must have either a halo or a region_of_interest, as it is an area filter")
+            }
+            guard plugin.growth == nil || plugin.extent == nil else {
+                throw PluginProblem("has both a growth and an extent; leave one of them out")
+            }
+        } else if plugin.halo != nil || plugin.growth != nil || plugin.extent != nil
+            || plugin.region_of_interest != nil
+        {
+            throw PluginProblem("has geometry but is a point filter; make it PENUMBRA_AREA")
+        }
+        halo = plugin.halo
+        growth = plugin.growth
+        extent = plugin.extent
+        regionOfInterest = plugin.region_of_interest
+        isIdentity = plugin.is_identity
+        self.render = render
+    }
+}
+
+extension Halo {
+    /// The widest that a plugin may ask for; the header says so too.
+    static let widestOfPlugin = 16384
+
+    /// What a plugin's function answers for some values; nil when it keeps not to the range.
+    init?(_ margins: PluginFunctions.Margins?, values: [Double]) {
+        guard let margins else {
+            self = .none
+            return
+        }
+        let answer = FloatingPointMode.kept { values.withUnsafeBufferPointer { margins($0.baseAddress) } }
+        self.init(
+            left: Int(answer.left), top: Int(answer.top), right: Int(answer.right), bottom: Int(answer.bottom))
+        guard widest <= Self.widestOfPlugin else { return nil }
     }
 }

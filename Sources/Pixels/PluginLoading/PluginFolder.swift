@@ -1,4 +1,6 @@
 import CPluginTrial
+import Catalogs
+import Digests
 import Glibc
 
 /// A folder where plugins may lie.
@@ -92,5 +94,125 @@ package struct PluginFolder: Hashable, Sendable {
             }
         }
         return names
+    }
+}
+
+/// A library that may be opened as a plugin.
+struct Candidate {
+    let path: String
+    /// True when it lies in a folder that nobody named.
+    let isImplicit: Bool
+    /// As ``PluginFolder/isForeign``.
+    let isForeign: Bool
+    /// What the system's loader opens; ``path`` is what messages say.
+    var openName: String
+
+    init(path: String, isImplicit: Bool = false, isForeign: Bool = false) {
+        self.isForeign = isForeign
+        self.path = path
+        self.isImplicit = isImplicit
+        openName = path
+    }
+
+    enum Permission {
+        case given(Candidate)
+        case noPin(UnpinnedPlugin)
+    }
+
+    /// All is asked that can be asked without opening the library. Throws when it may not be opened.
+    func permission(by policy: PluginPolicy) throws(PluginProblem) -> Permission {
+        try PluginFolder.checkIsFile(path)
+        try PluginFolder.checkOwnership(ofLibrary: path, isForeign: isForeign)
+        switch try policy.permission(for: path) {
+        case .unpinned:
+            return .given(self)
+        case .refused:
+            return .noPin(UnpinnedPlugin(path: path, sha256: SHA256.digest(ofFile: path) ?? ""))
+        case .pinned(let file):
+            var candidate = self
+            candidate.openName = file.name
+            return .given(candidate)
+        }
+    }
+}
+
+/// The file of a library that has a pin, opened once: what is compared is what is opened as a library, whatever lies at
+/// its path by then.
+struct PinnedFile {
+    private let descriptor: Int32
+    /// Nil when the file cannot be read.
+    let sha256: String?
+
+    /// Nil when there is no such file.
+    init?(_ path: String) {
+        // It may have become a pipe since it was looked at.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        sha256 = SHA256.digest(ofDescriptor: descriptor)
+    }
+
+    /// What this process, and its children before they run another program, can open the file as, as long as it is not
+    /// closed. It stays open for good: the loader would take another file of the same name for this one.
+    var name: String { "/proc/self/fd/\(descriptor)" }
+
+    /// For a file that is not wanted.
+    func close() { Glibc.close(descriptor) }
+}
+
+/// Which libraries may be used as plugins, beside what their owners and permissions say.
+package struct PluginPolicy: Hashable, Sendable {
+    /// A file name and the SHA-256 that a file of that name must have, in small hexadecimal digits.
+    package struct Pin: Hashable, Sendable {
+        package let file: String
+        package let sha256: String
+
+        package init(file: String, sha256: String) {
+            self.file = file
+            self.sha256 = sha256
+        }
+    }
+
+    package let pins: [Pin]
+    /// True when a library without a pin is refused.
+    package let isPinnedOnly: Bool
+
+    package init(pins: [Pin] = [], isPinnedOnly: Bool = false) {
+        self.pins = pins
+        self.isPinnedOnly = isPinnedOnly
+    }
+
+    /// The files that have a pin, or several, and are not among `paths`, each once: misspelled, or gone.
+    func pinsWithoutFile(_ paths: [String]) -> [String] {
+        var names = Set(paths.map(Self.name))
+        return pins.map(\.file).filter { names.insert($0).inserted }
+    }
+
+    private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    enum Permission {
+        /// It has no pin and needs none.
+        case unpinned
+        /// It has no pin, and only pinned ones are used.
+        case refused
+        /// It is this file, opened.
+        case pinned(PinnedFile)
+    }
+
+    /// Whether a library may be opened, by its pin.
+    ///
+    /// - Throws: when it has one, and is not what was pinned.
+    func permission(for path: String) throws(PluginProblem) -> Permission {
+        let name = Self.name(of: path)
+        let pins = pins.filter { $0.file == name }
+        guard !pins.isEmpty else { return isPinnedOnly ? .refused : .unpinned }
+        guard let file = PinnedFile(path), let found = file.sha256 else {
+            throw PluginProblem("cannot be read, so its pin cannot be compared; correct its permissions")
+        }
+        guard pins.contains(where: { $0.sha256 == found }) else {
+            file.close()
+            throw PluginProblem(
+                "is not the file that was pinned: its SHA-256 is \(found); put that file back, or pin this one")
+        }
+        return .pinned(file)
     }
 }

@@ -1,7 +1,11 @@
-import Catalogs
 import CVips
+import Catalogs
+import FoundationEssentials
+import Geometry
+import Glibc
 package import JobModel
 package import Raster
+import Synchronization
 
 /// Writes image files, pulling their rows from top to bottom.
 package enum ImageEncoder {
@@ -109,5 +113,165 @@ extension VipsReference where Object == VipsImage {
             if let blob = metadata[field] { setBlob(field.rawValue, to: blob.bytes) }
         }
         if let unit = metadata.resolution?.unit { setText("resolution-unit", to: unit == .inch ? "in" : "cm") }
+    }
+}
+
+/// Writes formats that are folders, which libvips fills itself, by the names of files.
+struct FolderEncoder {
+    let path: String
+    /// Of the file in it, without extension.
+    let name: String
+
+    /// When anything fails, the folder is removed.
+    func run(_ saver: Saver, _ feed: RowFeed, _ format: any ImageFormat) throws {
+        guard mkdir(path, 0o777) == 0 else { throw ImageFileError(path: path, .create, errno: errno) }
+        do throws(VipsFailure) {
+            let call = try VipsCall(saver.operation)
+            call.set("in", to: try feed.image(nil))
+            // A name of our own: what is like an option or an archive's extension in a picture's would mean something.
+            call.set("filename", to: "\(path)/image")
+            call.set("container", to: .integer(Int(VIPS_FOREIGN_DZ_CONTAINER_FS.rawValue)))
+            for (name, argument) in saver.arguments { call.set(name, to: argument) }
+            try call.run()
+            unlink("\(path)/image_files/vips-properties.xml")  // the time is in it
+        } catch {
+            let isFull = isFull()
+            remove(path)
+            if let reason = feed.failure { throw reason }
+            if isFull { throw ImageFileError(path: path, .write, errno: ENOSPC) }
+            throw ImageFileError(path: path, .encoder(format: format.title, detail: error.line))
+        }
+        for ending in [".dzi", "_files"] where rename("\(path)/image\(ending)", "\(path)/\(name)\(ending)") != 0 {
+            // libvips says that all is well though it could not create a file.
+            let code = errno == ENOENT && isFull() ? ENOSPC : errno
+            remove(path)
+            throw ImageFileError(path: path, .write, errno: code)
+        }
+    }
+
+    /// libvips says in words alone what kept it from writing.
+    private func isFull() -> Bool {
+        var place = statvfs()
+        return statvfs(path, &place) == 0 && (place.f_bavail < 16 || place.f_files > 0 && place.f_favail == 0)
+    }
+
+    private func remove(_ path: String) {
+        // What cannot be removed now is in the run's journal.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// Hands the rows of a picture to libvips, which asks for them from top to bottom on one of its own threads.
+///
+/// One call runs at a time and the caller of the encoder waits meanwhile, so that a closure that is not `Sendable` may
+/// be called: `sequential` in front of the saver sees to the first, the saver to the second.
+final class RowFeed {
+    private let shape: ImageShape
+    private let rows: (Range<Int>) throws -> AnyRaster
+    private var next = 0
+    /// What the closure threw.
+    private(set) var failure: (any Error)?
+
+    init(shape: ImageShape, rows: @escaping (Range<Int>) throws -> AnyRaster) {
+        self.shape = shape
+        self.rows = rows
+    }
+
+    /// An image whose rows come from this feed, which must outlive it.
+    func image(_ resolution: ImageMetadata.Resolution?) throws(VipsFailure) -> VipsImageReference {
+        guard let image = VipsReference(adopting: vips_image_new()) else { throw VipsFailure.take() }
+        vips_image_init_fields(
+            image.pointer, gint(shape.width), gint(shape.height), gint(shape.layout.channels), shape.bandFormat,
+            VIPS_CODING_NONE, shape.interpretation, resolution?.x ?? ImageMetadata.Resolution.nominal,
+            resolution?.y ?? ImageMetadata.Resolution.nominal)
+        guard penumbra_image_begin(image.pointer, VIPS_DEMAND_STYLE_FATSTRIP) == 0,
+            vips_image_generate(
+                image.pointer, nil,
+                { region, _, _, context, _ in
+                    guard let region, let context else { return -1 }
+                    return Unmanaged<RowFeed>.fromOpaque(context).takeUnretainedValue().fill(region) ? 0 : -1
+                },
+                nil, nil, Unmanaged.passUnretained(self).toOpaque()) == 0
+        else { throw VipsFailure.take() }
+        return try Self.inOrder(image)
+    }
+
+    /// Without this, several threads ask for rows out of order.
+    private static func inOrder(_ image: borrowing VipsImageReference) throws(VipsFailure) -> VipsImageReference {
+        let call = try VipsCall("sequential")
+        call.set("in", to: image)
+        call.set("tile_height", to: .integer(16))
+        return try call.image()
+    }
+
+    /// False after a failure, or when libvips asks for rows in another way than was agreed.
+    private func fill(_ region: UnsafeMutablePointer<VipsRegion>) -> Bool {
+        let valid = region.pointee.valid
+        let wanted = Int(valid.top)..<Int(valid.top + valid.height)
+        guard wanted.lowerBound == next, valid.left == 0, valid.width == shape.width else { return false }
+        do {
+            let raster = try rows(wanted)
+            precondition(
+                wanted.clamped(to: raster.rect.rows) == wanted && raster.rect.width == shape.width
+                    && raster.layout == shape.layout
+                    && raster.format == shape.sampleFormat, "rows have the shape that was announced")
+            copy(wanted, of: raster, to: region)
+            next = wanted.upperBound
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+
+    private func copy(_ rows: Range<Int>, of raster: AnyRaster, to region: UnsafeMutablePointer<VipsRegion>) {
+        let stride = shape.stride
+        raster.withBytes { span in
+            span.withUnsafeBytes { source in
+                for row in rows {
+                    let index = row - raster.rect.y
+                    let bytes = UnsafeRawBufferPointer(rebasing: source[index * stride..<(index + 1) * stride])
+                    let target = penumbra_region_address(region, 0, gint(row))
+                    UnsafeMutableRawBufferPointer(start: target, count: stride).copyMemory(from: bytes)
+                }
+            }
+        }
+    }
+}
+
+extension ImageShape {
+    fileprivate var bandFormat: VipsBandFormat {
+        switch sampleFormat {
+        case .u8: VIPS_FORMAT_UCHAR
+        case .u16: VIPS_FORMAT_USHORT
+        case .f32: VIPS_FORMAT_FLOAT
+        }
+    }
+
+    /// Such that no saver converts anything.
+    fileprivate var interpretation: VipsInterpretation {
+        let isGray = layout.removingAlpha == .gray
+        return switch sampleFormat {
+        case .u8: isGray ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+        case .u16: isGray ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_RGB16
+        case .f32: isGray ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_scRGB
+        }
+    }
+}
+
+/// What libraries encode files, with their versions.
+package enum EncoderVersions {
+    private static let known = Mutex<[[String]: String]>([:])
+
+    /// `libvips 8.14.1, libjpeg 62.3.0`. To be asked once a file was written, when all that it needs is loaded.
+    package static func text(of format: any ImageFormat, save: SaveOptions) -> String {
+        let wanted = format.libraries(for: FormatOptions(save.values, of: format.descriptor))
+        return known.withLock { known in
+            if let text = known[wanted] { return text }
+            let text = (["libvips \(VipsRuntime.version)"] + LoadedLibraries().described(wanted))
+                .joined(separator: ", ")
+            known[wanted] = text
+            return text
+        }
     }
 }

@@ -128,3 +128,32 @@ package final class InputFile {
         return total
     }
 }
+
+/// The arithmetic of `lseek`.
+enum FilePosition {
+    /// Nil when the result would lie before the file's start, or `whence` is none of the three.
+    static func target(_ offset: Int, from whence: Int32, position: Int, size: Int) -> Int? {
+        let origin: Int
+        switch whence {
+        case SEEK_SET: origin = 0
+        case SEEK_CUR: origin = position
+        case SEEK_END: origin = size
+        default: return nil
+        }
+        let (target, overflows) = origin.addingReportingOverflow(offset)
+        return overflows || target < 0 ? nil : target
+    }
+}
+
+extension [UInt8] {
+    /// The lowest `length` bytes of a number.
+    static func number(_ value: Int, length: Int, littleEndian: Bool) -> [UInt8] {
+        let bytes = (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        return littleEndian ? bytes : bytes.reversed()
+    }
+
+    /// With a zero behind it when the count is odd, as TIFF, RIFF and Photoshop's resources want it.
+    var paddedToEven: [UInt8] {
+        count.isMultiple(of: 2) ? self : self + [0]
+    }
+}
