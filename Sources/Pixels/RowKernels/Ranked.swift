@@ -113,7 +113,7 @@ struct RankedWords: Ranked {
     }
 }
 
-/// 16 floats as whole numbers; see FloatRanks.swift.
+/// 16 floats as whole numbers.
 struct RankedNumbers: Ranked {
     private var values: SIMD16<Int32>
 

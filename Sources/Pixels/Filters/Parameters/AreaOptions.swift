@@ -132,10 +132,10 @@ extension SweepCenter {
     }
 }
 
-extension SweepMargin {
+extension Halo {
     /// The most that is read around any rectangle of `output`: paths grow with the distance from the centre along each
     /// axis, so that no pixel's lead farther than those of a corner.
-    static func halo(over output: PixelRect, needed: (PixelRect) -> PixelRect) -> Halo {
+    static func ofSweep(over output: PixelRect, needed: (PixelRect) -> PixelRect) -> Halo {
         guard !output.isEmpty else { return .none }
         let sides = [output.x, output.right - 1].flatMap { x in
             [output.y, output.bottom - 1].map { y in

@@ -71,7 +71,7 @@ package struct Bilateral: Sendable {
         }
 
         func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
-            for strip in FloatStrips.cut(area.columns, rows: 2 * filter.reach + 1, margin: filter.reach) {
+            for strip in area.columns.strips(rows: 2 * filter.reach + 1, margin: filter.reach) {
                 apply(reader, PixelRect(columns: strip, rows: area.rows), to: &sink)
             }
         }

@@ -32,8 +32,8 @@ public struct Box: Blur {
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
-        if WholeWords.serve(source, light: light, destination) {
-            return WholeWords.render(source, within: mask, on: level, into: &destination) { words, writer in
+        if source.isWholeWords(light, destination) {
+            return source.renderWords(within: mask, on: level, into: &destination) { words, writer in
                 let parts = WordMean.parts(
                     of: writer.rect.columns, channels: words.channels, reach: horizontal.reach)
                 for columns in parts { WordMean(words, columns, horizontal, vertical, writer).render() }
@@ -44,7 +44,7 @@ public struct Box: Blur {
             return kernel.render(source, light: light, within: mask, into: &destination)
         }
         let isOpaque = source.isOpaqueBytes(as: destination.layout, .of(level))
-        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
+        source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             if let weights = directWeights {
                 return FixedDirect(
                     bytes, layout: writer.layout, output: writer.rect, horizontal: weights.horizontal,

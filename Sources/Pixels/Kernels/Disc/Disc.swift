@@ -32,7 +32,7 @@ public struct Disc: Blur {
         guard case .u8 = source.raster, light == .encoded else {
             return FloatDisc(weights, .of(level)).render(source, light: light, within: mask, into: &destination)
         }
-        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
+        source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             let strips = FixedDisc.strips(
                 of: writer.rect.columns, channels: writer.layout.channels, reach: weights.reach)
             for strip in strips { FixedDisc(bytes, weights, strip, writer).render() }

@@ -25,7 +25,7 @@ struct FloatDisc: WorkingKernel {
 
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
-        for strip in FloatStrips.cut(area.columns, rows: 4 * disc.reach + 3, margin: disc.reach) {
+        for strip in area.columns.strips(rows: 4 * disc.reach + 3, margin: disc.reach) {
             apply(reader, PixelRect(columns: strip, rows: area.rows), to: &sink)
         }
     }

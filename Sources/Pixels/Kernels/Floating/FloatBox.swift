@@ -31,7 +31,7 @@ struct FloatBox: WorkingKernel {
     /// Along the rows alone there is nothing to keep in the cache.
     private func strips(_ columns: Range<Int>) -> [Range<Int>] {
         guard let vertical else { return [columns] }
-        return FloatStrips.cut(columns, rows: 4 * vertical.reach + 4, margin: halo.left)
+        return columns.strips(rows: 4 * vertical.reach + 4, margin: halo.left)
     }
 
     private func apply(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
@@ -44,7 +44,7 @@ struct FloatBox: WorkingKernel {
         for y in area.rows {
             let row = means.row(y)
             guard let horizontal, let sums else {
-                sink.write(row.planes(area.width, x: area.x, y: y, operations))
+                sink.write(row)
                 continue
             }
             for plane in 0..<channels {
@@ -177,10 +177,10 @@ final class FloatColumnMeans {
     }
 
     /// A row, from the first column on. Rows are asked for in order.
-    func row(_ y: Int) -> RingRow {
+    func row(_ y: Int) -> PlaneRow {
         guard let plateau else {
             makeRows(through: y)
-            return RingRow(ring, y)
+            return ring.planeRow(y, operations)
         }
         while last <= y + plateau.side {
             makeRows(through: last + plateau.tails.count)
@@ -188,7 +188,7 @@ final class FloatColumnMeans {
             last += 1
         }
         average(y, plateau)
-        return RingRow(result, 0)
+        return result.planeRow(0, as: y, operations)
     }
 
     private func makeRows(through y: Int) {

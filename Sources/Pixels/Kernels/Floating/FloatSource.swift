@@ -121,7 +121,7 @@ struct FloatSparse: WorkingKernel {
     var halo: Halo { Halo(horizontal: taps.reachX, vertical: taps.reachY) }
 
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
-        for strip in FloatStrips.cut(area.columns, rows: 2 * taps.reachY + 1, margin: taps.reachX) {
+        for strip in area.columns.strips(rows: 2 * taps.reachY + 1, margin: taps.reachX) {
             apply(reader, strip, area.rows, to: &sink)
         }
     }
@@ -163,13 +163,13 @@ struct FloatSparse: WorkingKernel {
     }
 }
 
-/// Cuts columns so that the rows of a window stay in the second-level cache. Where the cuts fall changes no pixel.
-enum FloatStrips {
-    static func cut(_ columns: Range<Int>, rows: Int, margin: Int) -> [Range<Int>] {
+extension Range<Int> {
+    /// Cuts columns so that the rows of a window stay in the second-level cache. Where the cuts fall changes no pixel.
+    func strips(rows: Int, margin: Int) -> [Range<Int>] {
         let fitting = (1 << 18) / (rows + 4) - 2 * margin
-        let width = max(fitting, 256, margin)
-        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
-            $0..<min($0 + width, columns.upperBound)
+        let width = Swift.max(fitting, 256, margin)
+        return Swift.stride(from: lowerBound, to: upperBound, by: width).map {
+            $0..<Swift.min($0 + width, upperBound)
         }
     }
 }

@@ -49,7 +49,7 @@ public struct Gaussian: Blur {
             let kernel = FloatPyramid(horizontal: floatingX, vertical: floatingY, .of(level))
             return kernel.render(source, light: light, within: mask, into: &destination)
         }
-        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
+        source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             if fixedX.prefilters.isEmpty {
                 FixedDirect(
                     bytes, layout: writer.layout, output: writer.rect, horizontal: fixedX.weights,

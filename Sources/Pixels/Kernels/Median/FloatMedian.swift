@@ -16,7 +16,7 @@ struct FloatMedian: WorkingKernel {
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
         if radius <= Median.networkRadius {
-            for strip in FloatStrips.cut(area.columns, rows: 4 * radius + 4, margin: radius) {
+            for strip in area.columns.strips(rows: 4 * radius + 4, margin: radius) {
                 applyNetwork(reader, PixelRect(columns: strip, rows: area.rows), to: &sink)
             }
         } else {
@@ -35,7 +35,7 @@ struct FloatMedian: WorkingKernel {
         let rows = RankedRows(reader, area.expanded(by: halo), capacity: 2 * radius + 2, operations)
         let stride = (area.width + 63) & ~31
         let result = RowBuffer<Int32>(count: 2 * stride * channels)
-        let scratch = RowBuffer<Int32>(count: MedianScratch.values)
+        let scratch = RowBuffer<Int32>(count: Median.scratchValues)
         for y in Swift.stride(from: area.y, to: area.bottom, by: 2) {
             let window = y - radius..<y + radius + 2
             for plane in 0..<channels {
@@ -73,12 +73,6 @@ struct FloatMedian: WorkingKernel {
                 ranks.bits(as: Float.self), stride: stride, count: area.width, channels: channels, x: area.x, y: y,
                 operations))
     }
-}
-
-/// What networks need to keep sorted columns.
-enum MedianScratch {
-    /// Values; `RowKernels` says as much.
-    static let values = 11_584
 }
 
 /// Rows of working values as ranks, a plane for each channel, as a window slides down.

@@ -13,6 +13,8 @@ public struct Median: Blur {
 
     /// Up to this radius networks of minima and maxima are faster than histograms.
     static let networkRadius = 2
+    /// The values that networks need to keep sorted columns; `RowKernels` says as much.
+    static let scratchValues = 11_584
 
     /// - Parameter radius: the square is 2·radius + 1 pixels wide; 0 to 100.
     public init(radius: Int) {
@@ -35,8 +37,8 @@ public struct Median: Blur {
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         guard radius > 0 else { return source.copyPixels(to: &destination) }
-        if radius <= Self.networkRadius, WholeWords.serve(source, light: light, destination) {
-            return WholeWords.render(source, within: mask, on: level, into: &destination) { words, writer in
+        if radius <= Self.networkRadius, source.isWholeWords(light, destination) {
+            return source.renderWords(within: mask, on: level, into: &destination) { words, writer in
                 WordMedian(words, radius: radius, writer).render()
             }
         }
@@ -44,7 +46,7 @@ public struct Median: Blur {
             let kernel = FloatMedian(radius: radius, .of(level))
             return kernel.render(source, light: light, within: mask, into: &destination)
         }
-        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
+        source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             if radius <= Self.networkRadius {
                 NetworkMedian(bytes, radius: radius, writer).render()
             } else {

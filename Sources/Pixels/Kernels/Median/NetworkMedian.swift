@@ -6,7 +6,7 @@ final class NetworkMedian {
     private let radius: Int
     private let target: ByteRowWriter
     private let source: FixedRows
-    private let scratch = RowBuffer<UInt8>(count: MedianScratch.values)
+    private let scratch = RowBuffer<UInt8>(count: Median.scratchValues)
 
     init(_ bytes: ByteSource, radius: Int, _ target: ByteRowWriter) {
         self.radius = radius
@@ -43,7 +43,7 @@ final class WordMedian {
     private let source: WordSource.Columns
     private let ring: RowRing<UInt16>
     private let window: RowList<UInt16>
-    private let scratch = RowBuffer<UInt16>(count: MedianScratch.values)
+    private let scratch = RowBuffer<UInt16>(count: Median.scratchValues)
 
     init(_ words: WordSource, radius: Int, _ target: WordRowWriter) {
         self.radius = radius

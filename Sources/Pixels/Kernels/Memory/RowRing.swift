@@ -88,22 +88,16 @@ final class RowRing<Sample: BitwiseCopyable> {
     }
 }
 
-/// A row of a ring, from one of its pixels on; lent until the ring has moved past it.
-struct RingRow {
-    private let start: MutableRow<Float>
-    private let planeStride: Int
-    private let planeCount: Int
-
-    /// - Parameter x: a column; nil is the first.
-    init(_ ring: RowRing<Float>, _ y: Int, x: Int? = nil) {
-        start = ring.pixel(x: x ?? ring.columns.lowerBound, y: y)
-        (planeStride, planeCount) = (ring.planeStride, ring.planes)
-    }
-
-    func plane(_ plane: Int) -> MutableRow<Float> { start + plane * planeStride }
-
-    /// As a row of the picture.
-    func planes(_ count: Int, x: Int, y: Int, _ operations: RowOperations) -> PlaneRow {
-        PlaneRow(start, stride: planeStride, count: count, channels: planeCount, x: x, y: y, operations)
+extension RowRing<Float> {
+    /// A row of the ring as a row of the picture, or as the picture's row at `pictureY`; lent until the ring has moved past it.
+    ///
+    /// - Parameter columns: nil is all of the ring's.
+    func planeRow(
+        _ y: Int, columns: Range<Int>? = nil, as pictureY: Int? = nil, _ operations: RowOperations
+    ) -> PlaneRow {
+        let columns = columns ?? self.columns
+        return PlaneRow(
+            pixel(x: columns.lowerBound, y: y), stride: planeStride, count: columns.count, channels: planes,
+            x: columns.lowerBound, y: pictureY ?? y, operations)
     }
 }

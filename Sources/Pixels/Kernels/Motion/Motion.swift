@@ -45,9 +45,9 @@ public struct Motion: Blur {
         // Where there are few taps, summing them is as fast as running sums are.
         if let plateau, plateau.reach > Self.fewTaps {
             let kernel = FixedBox(taps, plateau)
-            FixedPoint.render(source, within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
+            source.renderBytes(within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
         } else if let kernel = FixedSparse(taps, hasAlpha: destination.layout.hasAlpha) {
-            FixedPoint.render(source, within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
+            source.renderBytes(within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
         } else {
             renderFloats(source, light, mask, operations, into: &destination)
         }

@@ -49,7 +49,7 @@ public struct Sharpening: Blur {
             return kernel.render(source, light: light, within: mask, into: &destination)
         }
         let isOpaque = source.isOpaqueBytes(as: destination.layout, .of(level))
-        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
+        source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             SharpenedBytes(bytes, gaussian, gain, isOpaque: isOpaque, writer).render()
         }
     }
@@ -171,7 +171,7 @@ struct SharpenedFloats: WorkingKernel {
         let result = PlaneBuffer(area.columns, channels: channels)
         for y in area.rows {
             source.read(y, into: ring)
-            let (own, blurred) = (RingRow(ring, y), pyramid.row(y))
+            let (own, blurred) = (ring.planeRow(y, operations), pyramid.row(y))
             for plane in 0..<channels {
                 // Without a threshold the alpha's difference says nothing of the colours'.
                 if reader.layout.hasAlpha, plane < channels - 1, threshold > 0 {

@@ -55,14 +55,14 @@ extension Spin: SweepPath {
             across * half.cos >= along * half.sin
                 ? 2 * across * half.sin : radius - (along * half.cos - across * half.sin)
         }
-        return min(reach(along: y, across: x), reach(along: x, across: y)) < SweepDrift.least
+        return min(reach(along: y, across: x), reach(along: x, across: y)) < SweepCenter.leastDrift
     }
 
     /// The turns from a pixel to the first of an arc's samples and from each to the next: of 3n samples for n to 16, then of
     /// 2n, as cosines and sines.
     func turns(in area: PixelRect) -> [Double] {
         // An arc that is longer curves away from rows and columns.
-        let straight = angle < 180 ? steepness * SweepDrift.least / max(1 - half.cos, 1e-300) : 0
+        let straight = angle < 180 ? steepness * SweepCenter.leastDrift / max(1 - half.cos, 1e-300) : 0
         let longest = min(straight, center.farthestDistance(to: area) * steepness)
         let counts = (1...Self.shortTurns).map { 3 * $0 } + (1...Int(longest) + Self.shortTurns).map { 2 * $0 }
         return counts.flatMap { count in
@@ -73,7 +73,7 @@ extension Spin: SweepPath {
         }
     }
 
-    package func needed(for area: PixelRect) -> PixelRect { swept(area).expanded(by: SweepMargin.halo) }
+    package func needed(for area: PixelRect) -> PixelRect { swept(area).expanded(by: SweepCenter.margin) }
 
     /// The pixels that the arcs of an area's pixels touch: the box around the arcs of its four corners, since at every
     /// angle the turned rectangle lies in the box of its turned corners.
@@ -124,11 +124,6 @@ extension Spin: SweepPath {
         let direct = area.rows.map { directColumns(y: $0) }
         RingRenderer(context, steepness: steepness, direct: direct, area, into: result).render()
     }
-}
-
-/// What sampling reads beyond a path: the pixel to the right and below, and what lines read around one.
-package enum SweepMargin {
-    package static let halo = Halo(horizontal: 3, vertical: 3)
 }
 
 /// Pixels at similar distances from a centre, whose arcs are averaged over the same number of samples, on rings around it.

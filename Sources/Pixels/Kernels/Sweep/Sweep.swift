@@ -70,7 +70,7 @@ protocol SweepPath: Sendable {
     /// Pixels nearer to the centre have short paths, which are averaged directly.
     var directRadius: Double { get }
 
-    /// Whether the path of a pixel, at that place from the centre, stays within ``SweepDrift/least`` px of a row or a
+    /// Whether the path of a pixel, at that place from the centre, stays within ``SweepCenter/leastDrift`` px of a row or a
     /// column. It is averaged directly too, however long it is: between lines there is no telling where it runs. Where it is
     /// false in a row, it is so farther to that side.
     func isStraight(_ right: Double, _ down: Double) -> Bool
@@ -105,15 +105,14 @@ extension SweepPath {
     }
 }
 
-/// How far a long path runs away from rows and columns.
-enum SweepDrift {
-    /// A bilinear picture has kinks at rows and columns. A path that crosses some blurs them, so that the means of the lines
-    /// around it tell its own within a level of 255; one that runs along them does not.
-    static let least = 2.0
-}
-
 /// The point that a zoom or a spin leaves where it is, in coordinates of pixel centres.
 package struct SweepCenter: Hashable, Sendable {
+    /// How far a long path runs away from rows and columns. A bilinear picture has kinks there. A path that crosses some blurs
+    /// them, so that the means of the lines around it tell its own within a level of 255; one that runs along them does not.
+    static let leastDrift = 2.0
+    /// What sampling reads beyond a path: the pixel to the right and below, and what lines read around one.
+    package static let margin = Halo(horizontal: 3, vertical: 3)
+
     package let x: Double
     package let y: Double
 

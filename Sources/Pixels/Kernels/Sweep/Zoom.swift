@@ -48,7 +48,7 @@ extension Zoom: SweepPath {
     var directRadius: Double { Self.longestDirect / amount.magnitude }
 
     func isStraight(_ right: Double, _ down: Double) -> Bool {
-        min(right.magnitude, down.magnitude) * amount.magnitude < SweepDrift.least
+        min(right.magnitude, down.magnitude) * amount.magnitude < SweepCenter.leastDrift
     }
 
     func turns(in area: PixelRect) -> [Double] { [] }

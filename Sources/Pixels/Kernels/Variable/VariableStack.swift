@@ -211,7 +211,7 @@ struct FixedLevel {
     func addRows(of rect: PixelRect, to sums: PlaneSums) {
         let channels = reader.layout.channels
         let planes = RowBuffer<Float>(count: rect.width * channels)
-        FixedPoint.withBytes(of: reader.source, columns: rect.columns) { bytes in
+        reader.source.withBytes(columns: rect.columns) { bytes in
             for part in FixedPyramid.parts(of: rect, channels: channels, reach: design.reach) {
                 FixedPyramid(
                     bytes, layout: reader.layout, output: part, horizontal: design, vertical: design, operations

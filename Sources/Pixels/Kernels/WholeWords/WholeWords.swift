@@ -2,23 +2,23 @@ import Catalogs
 import Geometry
 import Raster
 
-/// The door between rasters and the loops for 16-bit samples that are taken as they are.
-enum WholeWords {
-    /// Whether they can be: without alpha there is nothing to multiply, in encoded light nothing to look up.
-    static func serve(_ source: KernelSource, light: Light, _ destination: AnyRaster) -> Bool {
-        guard case .u16 = source.raster, light == .encoded else { return false }
-        return destination.layout == source.raster.layout && !destination.layout.hasAlpha
+extension KernelSource {
+    /// Whether the loops for whole 16-bit samples serve: without alpha there is nothing to multiply, in encoded light nothing
+    /// to look up.
+    func isWholeWords(_ light: Light, _ destination: AnyRaster) -> Bool {
+        guard case .u16 = raster, light == .encoded else { return false }
+        return destination.layout == raster.layout && !destination.layout.hasAlpha
     }
 
-    /// Renders into every pixel of a destination, or into those that a mask covers.
+    /// Renders by those loops into every pixel of a destination, or into those that a mask covers.
     ///
     /// - Parameter body: writes all rows.
-    static func render(
-        _ source: KernelSource, within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
+    func renderWords(
+        within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
         _ body: (WordSource, WordRowWriter) -> Void
     ) {
-        MaskedRendering.render(source, within: mask, into: &destination) { destination in
-            guard case .u16(var target) = destination.take(), case .u16(let own) = source.raster else {
+        render(within: mask, into: &destination) { destination in
+            guard case .u16(var target) = destination.take(), case .u16(let own) = raster else {
                 preconditionFailure("16-bit samples in and out")
             }
             let rect = target.rect
@@ -26,7 +26,7 @@ enum WholeWords {
                 target.samples.withMutableRow { to in
                     guard !rect.isEmpty else { return }
                     let writer = WordRowWriter(to, rect: rect, channels: own.layout.channels, .of(level))
-                    body(WordSource(source, samples: from), writer)
+                    body(WordSource(self, samples: from), writer)
                     writer.finish()
                 }
             }

@@ -2,31 +2,27 @@ import Catalogs
 import Geometry
 import Raster
 
-/// The door between rasters and the loops for 8-bit samples.
-enum FixedPoint {
-    /// Renders into every pixel of an 8-bit destination, or into those that a mask covers.
+extension KernelSource {
+    /// Renders by loops for 8-bit samples into every pixel of a destination, or into those that a mask covers.
     ///
     /// - Parameter body: writes all rows.
-    static func render(
-        _ source: KernelSource, within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
+    func renderBytes(
+        within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
         _ body: (ByteSource, ByteRowWriter) -> Void
     ) {
-        MaskedRendering.render(source, within: mask, into: &destination) {
-            render(source, on: level, into: &$0, body)
-        }
+        render(within: mask, into: &destination) { renderBytes(on: level, into: &$0, body) }
     }
 
-    /// Lends the 8-bit samples of a source.
-    static func withBytes(of source: KernelSource, columns: Range<Int>, _ body: (ByteSource) -> Void) {
-        guard case .u8(let own) = source.raster else { preconditionFailure("8-bit samples") }
-        own.samples.withRow { body(ByteSource(source, samples: $0, wanted: columns)) }
+    /// Lends the 8-bit samples.
+    func withBytes(columns: Range<Int>, _ body: (ByteSource) -> Void) {
+        guard case .u8(let own) = raster else { preconditionFailure("8-bit samples") }
+        own.samples.withRow { body(ByteSource(self, samples: $0, wanted: columns)) }
     }
 
-    private static func render(
-        _ source: KernelSource, on level: CPULevel, into destination: inout AnyRaster,
-        _ body: (ByteSource, ByteRowWriter) -> Void
+    private func renderBytes(
+        on level: CPULevel, into destination: inout AnyRaster, _ body: (ByteSource, ByteRowWriter) -> Void
     ) {
-        guard case .u8(var target) = destination.take(), case .u8(let own) = source.raster else {
+        guard case .u8(var target) = destination.take(), case .u8(let own) = raster else {
             preconditionFailure("8-bit samples in and out")
         }
         let (layout, rect) = (target.layout, target.rect)
@@ -36,7 +32,7 @@ enum FixedPoint {
             target.samples.withMutableRow { to in
                 guard !rect.isEmpty else { return }
                 let writer = ByteRowWriter(to, rect: rect, layout: layout, operations)
-                body(ByteSource(source, samples: from, wanted: rect.columns), writer)
+                body(ByteSource(self, samples: from, wanted: rect.columns), writer)
                 writer.finish()
             }
         }
