@@ -40,7 +40,7 @@ extension TaskRunner {
             pixels: EncodedPixels(
                 digest: Digest(of: bands.map(\.digest)),
                 encoding: OutputEncoding(
-                    encoder: EncoderVersions.text(of: format, save: output.save), layout: shape.layout,
+                    encoder: ImageEncoder.versions(of: format, save: output.save), layout: shape.layout,
                     samples: shape.sampleFormat, frames: frames, shrink: shrink, penumbra: Version.penumbra)))
     }
 

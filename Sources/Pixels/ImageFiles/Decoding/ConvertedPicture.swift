@@ -89,7 +89,7 @@ struct ConvertedPicture: ~Copyable {
         _ image: borrowing VipsImageReference, _ color: StoredColor, _ plan: ColorPlan
     ) throws(UnsupportedFeature) -> VipsImageReference {
         do throws(VipsFailure) {
-            return try ColorConversion.apply(plan, to: image, color: color)
+            return try plan.apply(to: image, color)
         } catch {
             throw UnsupportedFeature("colours that cannot be converted (\(error.line))")
         }
@@ -178,30 +178,31 @@ enum ColorPlan: Hashable {
     }
 }
 
-/// Carries out a colour plan, as further steps of a libvips pipeline. Every step works pixel by pixel.
-enum ColorConversion {
-    static func apply(
-        _ plan: ColorPlan, to image: borrowing VipsImageReference, color: StoredColor
+extension ColorPlan {
+    /// Carries out the plan, as further steps of a libvips pipeline. Every step works pixel by pixel.
+    func apply(
+        to image: borrowing VipsImageReference, _ color: StoredColor
     ) throws(VipsFailure) -> VipsImageReference {
-        switch plan {
+        switch self {
         case .keep:
             return image.retained()
         case .fromLab:
-            return try fromLab(image)
+            return try Self.fromLab(image)
         case .throughMatrix(let profile):
-            return try throughMatrix(image, profile, hasAlpha: color.hasAlpha)
+            return try Self.throughMatrix(image, profile, hasAlpha: color.hasAlpha)
         case .throughCurve(let curve):
             let bands = color.hasAlpha ? 2 : 1
             let table =
                 if color.sampleFormat == .u16 {
-                    try VipsImageReference(table: grays(curve, color, full: UInt16.max), bands: bands)
+                    try VipsImageReference(table: Self.grays(curve, color, full: UInt16.max), bands: bands)
                 } else {
-                    try VipsImageReference(table: grays(curve, color, full: UInt8.max), bands: bands)
+                    try VipsImageReference(table: Self.grays(curve, color, full: UInt8.max), bands: bands)
                 }
-            return try looked(up: image, in: table)
+            return try Self.looked(up: image, in: table)
         case .throughProfile(let fallback):
-            let converted = try throughProfile(image, fallback: fallback, depth: color.sampleFormat == .u16 ? 16 : 8)
-            return color.space == .gray ? try grayAgain(converted, hasAlpha: color.hasAlpha) : converted
+            let converted = try Self.throughProfile(
+                image, fallback: fallback, depth: color.sampleFormat == .u16 ? 16 : 8)
+            return color.space == .gray ? try Self.grayAgain(converted, hasAlpha: color.hasAlpha) : converted
         }
     }
 

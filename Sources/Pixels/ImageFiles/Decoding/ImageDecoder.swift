@@ -131,11 +131,10 @@ extension ImageDecoder {
     package func readFrames(_ body: (AnyRaster) throws -> Void) throws {
         let source = try StoredRows(takeImage(), of: self)
         let (stored, upright) = (try wholeStore(), bandStore(header.height))
-        let turning = self.turning(storedHeight: storedShape.height)
         for frame in 0..<header.frames {
             let top = frame * storedShape.height
             try source.decode(top..<top + storedShape.height, into: stored.bytes)
-            turning.copy(rows: 0..<header.height, from: UnsafeRawBufferPointer(stored.bytes), into: upright.bytes)
+            turn(0..<header.height, stored, height: storedShape.height, into: upright)
             try body(delivered(raster(0..<header.height, from: upright)))
         }
         try source.finish()
@@ -152,10 +151,9 @@ extension ImageDecoder {
             return try source.finish()
         }
         let (stored, upright) = (bandStore(bandHeight), bandStore(bandHeight))
-        let turning = self.turning(storedHeight: bandHeight)
         for rows in bands(of: bandHeight) {
             try source.decode(rows, into: stored.bytes)
-            turning.copy(rows: 0..<rows.count, from: UnsafeRawBufferPointer(stored.bytes), into: upright.bytes)
+            turn(0..<rows.count, stored, height: bandHeight, into: upright)
             try body(raster(rows, from: upright))
         }
         try source.finish()
@@ -169,9 +167,8 @@ extension ImageDecoder {
         try source.decode(0..<storedShape.height, into: stored.bytes)
         try source.finish()
         let upright = bandStore(bandHeight)
-        let turning = self.turning(storedHeight: storedShape.height)
         for rows in bands(of: bandHeight) {
-            turning.copy(rows: rows, from: UnsafeRawBufferPointer(stored.bytes), into: upright.bytes)
+            turn(rows, stored, height: storedShape.height, into: upright)
             try body(raster(rows, from: upright))
         }
     }
@@ -181,10 +178,11 @@ extension ImageDecoder {
         return stride(from: 0, to: height, by: bandHeight).lazy.map { $0..<min($0 + bandHeight, height) }
     }
 
-    private func turning(storedHeight: Int) -> Turning {
-        Turning(
-            orientation, storedWidth: storedShape.width, storedHeight: storedHeight,
-            pixelBytes: header.layout.channels * shape.sampleFormat.bytes)
+    /// - Parameter height: of the stored rows.
+    private func turn(_ rows: Range<Int>, _ stored: PixelStore, height: Int, into upright: PixelStore) {
+        orientation.copy(
+            rows, from: UnsafeRawBufferPointer(stored.bytes), width: storedShape.width, height: height,
+            pixelBytes: header.layout.channels * shape.sampleFormat.bytes, into: upright.bytes)
     }
 
     private func bandStore(_ bandHeight: Int) -> PixelStore {
@@ -289,46 +287,6 @@ extension ImageHeader {
     package var rect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
 }
 
-/// Copies the rows of an upright picture out of the rows of its file.
-struct Turning {
-    private let orientation: Orientation
-    /// Of the upright picture.
-    private let width: Int
-    private let pixelBytes: Int
-    private let steps: (origin: Int, right: Int, down: Int)
-
-    /// - Parameters:
-    ///   - storedWidth, storedHeight: of the rows that ``copy(rows:from:into:)`` reads.
-    init(_ orientation: Orientation, storedWidth: Int, storedHeight: Int, pixelBytes: Int) {
-        self.orientation = orientation
-        self.pixelBytes = pixelBytes
-        width = orientation.swapsSides ? storedHeight : storedWidth
-        steps = orientation.steps(width: storedWidth, height: storedHeight)
-    }
-
-    /// Columns that are copied together: when rows become columns, so many pages of the source are in use at once.
-    private static let blockWidth = 256
-
-    /// - Parameters:
-    ///   - rows: of the upright picture.
-    ///   - source: all rows of the file.
-    ///   - target: `rows.count` upright rows.
-    func copy(rows: Range<Int>, from source: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) {
-        for left in stride(from: 0, to: width, by: Self.blockWidth) {
-            let columns = left..<min(width, left + Self.blockWidth)
-            for (index, row) in rows.enumerated() {
-                var from = (steps.origin + row * steps.down + left * steps.right) * pixelBytes
-                var to = (index * width + left) * pixelBytes
-                for _ in columns {
-                    for byte in 0..<pixelBytes { target[to + byte] = source[from + byte] }
-                    from += steps.right * pixelBytes
-                    to += pixelBytes
-                }
-            }
-        }
-    }
-}
-
 /// How the rows of a file lie in the upright picture: the orientation tag of TIFF and EXIF.
 package enum Orientation: Int, Hashable, Sendable, CaseIterable {
     case upright = 1
@@ -368,6 +326,37 @@ package enum Orientation: Int, Hashable, Sendable, CaseIterable {
         case .turnedLeft: (last - width + 1, -width, 1)
         case .transversed: (last, -width, -1)
         case .turnedRight: (width - 1, width, -1)
+        }
+    }
+}
+
+extension Orientation {
+    /// Columns that are copied together: when rows become columns, so many pages of the source are in use at once.
+    private static let blockWidth = 256
+
+    /// Copies rows of the upright picture out of the rows of its file.
+    ///
+    /// - Parameters:
+    ///   - source: all rows of the file.
+    ///   - width, height: of the file.
+    ///   - target: `rows.count` upright rows.
+    func copy(
+        _ rows: Range<Int>, from source: UnsafeRawBufferPointer, width: Int, height: Int, pixelBytes: Int,
+        into target: UnsafeMutableRawBufferPointer
+    ) {
+        let steps = steps(width: width, height: height)
+        let uprightWidth = swapsSides ? height : width
+        for left in stride(from: 0, to: uprightWidth, by: Self.blockWidth) {
+            let columns = left..<min(uprightWidth, left + Self.blockWidth)
+            for (index, row) in rows.enumerated() {
+                var from = (steps.origin + row * steps.down + left * steps.right) * pixelBytes
+                var to = (index * uprightWidth + left) * pixelBytes
+                for _ in columns {
+                    for byte in 0..<pixelBytes { target[to + byte] = source[from + byte] }
+                    from += steps.right * pixelBytes
+                    to += pixelBytes
+                }
+            }
         }
     }
 }

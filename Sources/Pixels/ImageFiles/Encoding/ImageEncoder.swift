@@ -35,15 +35,14 @@ package enum ImageEncoder {
         if format.descriptor.isFolder {
             return try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape, rows: rows)
-                try withExtendedLifetime(feed) { try FolderEncoder(path: path, name: name).run(saver, feed, format) }
+                try withExtendedLifetime(feed) { try writeFolder(path, of: name, saver, feed, format) }
             }
         }
-        let file = try OutputFile(path: path)
-        let stream = EncodedStream(file: file, insertion: format.insertion(of: carried))
+        let file = try OutputFile(path: path, insertion: format.insertion(of: carried))
         do {
             try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape.repeated(frames), rows: rows)
-                try withExtendedLifetime(feed) { try run(saver, feed, carried, frames, into: stream, format) }
+                try withExtendedLifetime(feed) { try run(saver, feed, carried, frames, into: file, format) }
             }
             format.revise(file, adding: carried)
             try file.finish()
@@ -76,7 +75,7 @@ package enum ImageEncoder {
     /// A failure has three possible causes, and the first one in this order is the reason of the others: the rows, the
     /// disk, the encoder.
     private static func run(
-        _ saver: Saver, _ feed: RowFeed, _ metadata: ImageMetadata, _ frames: Int, into stream: EncodedStream,
+        _ saver: Saver, _ feed: RowFeed, _ metadata: ImageMetadata, _ frames: Int, into file: OutputFile,
         _ format: any ImageFormat
     ) throws {
         do throws(VipsFailure) {
@@ -85,14 +84,13 @@ package enum ImageEncoder {
             if frames > 1 { image.setAnimation(metadata.animation, frameHeight: image.height / frames) }
             let call = try VipsCall(saver.operation)
             call.set("in", to: image)
-            call.set("target", to: try VipsReference.writing(to: stream))
+            call.set("target", to: try VipsReference.writing(to: file))
             for (name, argument) in saver.arguments { call.set(name, to: argument) }
             try call.run()
         } catch {
             if let reason = feed.failure { throw reason }
-            let path = stream.file.path
-            if let errno = stream.file.failure { throw ImageFileError(path: path, .write, errno: errno) }
-            throw ImageFileError(path: path, .encoder(format: format.title, detail: error.line))
+            if let errno = file.failure { throw ImageFileError(path: file.path, .write, errno: errno) }
+            throw ImageFileError(path: file.path, .encoder(format: format.title, detail: error.line))
         }
     }
 }
@@ -116,14 +114,14 @@ extension VipsReference where Object == VipsImage {
     }
 }
 
-/// Writes formats that are folders, which libvips fills itself, by the names of files.
-struct FolderEncoder {
-    let path: String
-    /// Of the file in it, without extension.
-    let name: String
-
-    /// When anything fails, the folder is removed.
-    func run(_ saver: Saver, _ feed: RowFeed, _ format: any ImageFormat) throws {
+extension ImageEncoder {
+    /// Writes a format that is a folder, which libvips fills itself, by the names of files. When anything fails, the folder
+    /// is removed.
+    ///
+    /// - Parameter name: of the file in it, without extension.
+    private static func writeFolder(
+        _ path: String, of name: String, _ saver: Saver, _ feed: RowFeed, _ format: any ImageFormat
+    ) throws {
         guard mkdir(path, 0o777) == 0 else { throw ImageFileError(path: path, .create, errno: errno) }
         do throws(VipsFailure) {
             let call = try VipsCall(saver.operation)
@@ -135,7 +133,7 @@ struct FolderEncoder {
             try call.run()
             unlink("\(path)/image_files/vips-properties.xml")  // the time is in it
         } catch {
-            let isFull = isFull()
+            let isFull = isFull(path)
             remove(path)
             if let reason = feed.failure { throw reason }
             if isFull { throw ImageFileError(path: path, .write, errno: ENOSPC) }
@@ -143,19 +141,19 @@ struct FolderEncoder {
         }
         for ending in [".dzi", "_files"] where rename("\(path)/image\(ending)", "\(path)/\(name)\(ending)") != 0 {
             // libvips says that all is well though it could not create a file.
-            let code = errno == ENOENT && isFull() ? ENOSPC : errno
+            let code = errno == ENOENT && isFull(path) ? ENOSPC : errno
             remove(path)
             throw ImageFileError(path: path, .write, errno: code)
         }
     }
 
     /// libvips says in words alone what kept it from writing.
-    private func isFull() -> Bool {
+    private static func isFull(_ path: String) -> Bool {
         var place = statvfs()
         return statvfs(path, &place) == 0 && (place.f_bavail < 16 || place.f_files > 0 && place.f_favail == 0)
     }
 
-    private func remove(_ path: String) {
+    private static func remove(_ path: String) {
         // What cannot be removed now is in the run's journal.
         try? FileManager.default.removeItem(atPath: path)
     }
@@ -259,14 +257,14 @@ extension ImageShape {
     }
 }
 
-/// What libraries encode files, with their versions.
-package enum EncoderVersions {
-    private static let known = Mutex<[[String]: String]>([:])
+extension ImageEncoder {
+    private static let knownVersions = Mutex<[[String]: String]>([:])
 
-    /// `libvips 8.14.1, libjpeg 62.3.0`. To be asked once a file was written, when all that it needs is loaded.
-    package static func text(of format: any ImageFormat, save: SaveOptions) -> String {
+    /// The libraries that encode a format, with their versions: `libvips 8.14.1, libjpeg 62.3.0`. To be asked once a file was
+    /// written, when all that it needs is loaded.
+    package static func versions(of format: any ImageFormat, save: SaveOptions) -> String {
         let wanted = format.libraries(for: FormatOptions(save.values, of: format.descriptor))
-        return known.withLock { known in
+        return knownVersions.withLock { known in
             if let text = known[wanted] { return text }
             let text = (["libvips \(VipsRuntime.version)"] + LoadedLibraries().described(wanted))
                 .joined(separator: ", ")

@@ -99,9 +99,22 @@ package final class InputFile {
 
     /// Moves the position as `lseek` does. Returns the new one, or -1.
     func seek(to offset: Int, from whence: Int32) -> Int {
-        guard let target = FilePosition.target(offset, from: whence, position: position, size: size) else { return -1 }
+        guard let target = Self.position(offset, from: whence, now: position, size: size) else { return -1 }
         position = target
         return target
+    }
+
+    /// The arithmetic of `lseek`. Nil when the result would lie before the file's start, or `whence` is none of the three.
+    static func position(_ offset: Int, from whence: Int32, now position: Int, size: Int) -> Int? {
+        let origin: Int
+        switch whence {
+        case SEEK_SET: origin = 0
+        case SEEK_CUR: origin = position
+        case SEEK_END: origin = size
+        default: return nil
+        }
+        let (target, overflows) = origin.addingReportingOverflow(offset)
+        return overflows || target < 0 ? nil : target
     }
 
     private func transfer(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
@@ -126,22 +139,6 @@ package final class InputFile {
             for index in start..<max(start, end) { buffer[index - offset] = patch.bytes[index - patch.offset] }
         }
         return total
-    }
-}
-
-/// The arithmetic of `lseek`.
-enum FilePosition {
-    /// Nil when the result would lie before the file's start, or `whence` is none of the three.
-    static func target(_ offset: Int, from whence: Int32, position: Int, size: Int) -> Int? {
-        let origin: Int
-        switch whence {
-        case SEEK_SET: origin = 0
-        case SEEK_CUR: origin = position
-        case SEEK_END: origin = size
-        default: return nil
-        }
-        let (target, overflows) = origin.addingReportingOverflow(offset)
-        return overflows || target < 0 ? nil : target
     }
 }
 

@@ -166,25 +166,25 @@ extension VipsReference where Object == VipsSourceCustom {
 }
 
 extension VipsReference where Object == VipsTargetCustom {
-    /// A target that writes to `stream`, and holds it as long as it lives.
-    static func writing(to stream: EncodedStream) throws(VipsFailure) -> VipsReference<VipsTargetCustom> {
+    /// A target that writes what an encoder gives to `file`, and holds it as long as it lives.
+    static func writing(to file: OutputFile) throws(VipsFailure) -> VipsReference<VipsTargetCustom> {
         guard let target = VipsReference(adopting: vips_target_custom_new()) else { throw VipsFailure.take() }
         penumbra_target_connect(
             target.pointer,
             { _, bytes, count, context in
-                let stream = Unmanaged<EncodedStream>.fromOpaque(context).takeUnretainedValue()
-                return stream.write(UnsafeRawBufferPointer(start: bytes, count: Int(count))) ? count : -1
+                let file = Unmanaged<OutputFile>.fromOpaque(context).takeUnretainedValue()
+                return file.writeEncoded(UnsafeRawBufferPointer(start: bytes, count: Int(count))) ? count : -1
             },
             { _, bytes, count, context in
-                let stream = Unmanaged<EncodedStream>.fromOpaque(context).takeUnretainedValue()
-                return gint64(stream.file.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(count))))
+                let file = Unmanaged<OutputFile>.fromOpaque(context).takeUnretainedValue()
+                return gint64(file.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(count))))
             },
             { _, offset, whence, context in
-                let stream = Unmanaged<EncodedStream>.fromOpaque(context).takeUnretainedValue()
-                return gint64(stream.file.seek(to: Int(offset), from: whence))
+                let file = Unmanaged<OutputFile>.fromOpaque(context).takeUnretainedValue()
+                return gint64(file.seek(to: Int(offset), from: whence))
             },
-            Unmanaged.passRetained(stream).toOpaque(),
-            { context, _ in context.map { Unmanaged<EncodedStream>.fromOpaque($0).release() } })
+            Unmanaged.passRetained(file).toOpaque(),
+            { context, _ in context.map { Unmanaged<OutputFile>.fromOpaque($0).release() } })
         return target
     }
 }
