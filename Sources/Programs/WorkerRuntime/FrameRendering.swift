@@ -9,7 +9,7 @@ import WorkerProtocol
 /// Moves an opened input's pixels to the encoders of its outputs, by any route.
 struct FrameRendering {
     let input: OpenedInput
-    let passage: RenderRoute
+    let route: RenderRoute
     /// The indices, in the input, of the branches that are rendered.
     let branches: [Int]
     /// The bytes for tiles of a picture that is held.
@@ -22,46 +22,34 @@ struct FrameRendering {
     private var header: ImageHeader { input.decoder.header }
 
     /// Calls `body` for each branch with its rows. If the rows stream, it does so for all branches at the same time.
-    ///
-    /// - Parameter conversion: From a chain's plan to the samples of a branch's file.
     func callAsFunction<Value>(
-        conversion: @escaping (OpenedInput.Branch, ChainPlan) throws -> OutputConversion,
-        _ body: @escaping (OpenedInput.Branch, OutputRows, OutputConversion) throws -> Value
+        _ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value
     ) throws -> [Value] {
-        if header.frames > 1 { return try animated(conversion, body) }
-        if let trunk = passage.trunk { return try streamed(trunk, conversion, body) }
+        if header.frames > 1 { return try animated(body) }
+        if let trunk = route.trunk { return try streamed(trunk, body) }
         let picture = try input.decoder.wholePicture()
         return try branches.map { index in
             let branch = input.branches[index]
             let plan = branch.whole.plan(input: picture.rect, layout: picture.layout)
-            let conversion = try conversion(branch, plan)
-            return try body(branch, held(picture, branch.whole, plan, conversion), conversion)
+            return try body(branch, held(picture, branch.whole, plan, input.conversion(branch, plan)))
         }
     }
 
     private func streamed<Value>(
-        _ trunk: StreamPlan, _ conversion: @escaping (OpenedInput.Branch, ChainPlan) throws -> OutputConversion,
-        _ body: @escaping (OpenedInput.Branch, OutputRows, OutputConversion) throws -> Value
+        _ trunk: StreamPlan, _ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value
     ) throws -> [Value] {
-        func shifted(_ stream: StreamPlan?) -> StreamPlan? { isShifted ? stream?.withOtherBorders : stream }
-        let frame = StreamedFrame(
-            input.decoder, input.chain, passage.chainPlan, shifted(trunk) ?? trunk,
-            branches: branches.map { index in
-                StreamedFrame.Branch(
-                    chain: input.branches[index].own, plan: passage.branchPlans[index],
-                    stream: shifted(passage.branches[index]))
-            })
+        let frame = StreamedFrame(input, route, trunk, branches: branches, isShifted: isShifted)
         defer { frame.stop() }
         return try BandPipe.together(branches.count) { number in
             let branch = input.branches[branches[number]]
-            let plan = passage.branchPlans[branches[number]]
-            let conversion = try conversion(branch, plan)
-            guard passage.branches[branches[number]] != nil else {
+            let plan = route.branchPlans[branches[number]]
+            let conversion = try input.conversion(branch, plan)
+            guard route.branches[branches[number]] != nil else {
                 let picture = try collect(frame, number)
-                return try body(branch, held(picture, branch.own, plan, conversion), conversion)
+                return try body(branch, held(picture, branch.own, plan, conversion))
             }
             let rows = OutputRows(extent: plan.output, conversion: conversion) { _ in try frame.nextBand(number) }
-            return try body(branch, rows, conversion)
+            return try body(branch, rows)
         } abandon: {
             cancellation.cancel()
             frame.close()
@@ -70,7 +58,7 @@ struct FrameRendering {
 
     /// The whole result of the common chain, for a branch that cannot begin before.
     private func collect(_ frame: StreamedFrame, _ branch: Int) throws -> AnyRaster {
-        let plan = passage.chainPlan
+        let plan = route.chainPlan
         var picture = AnyRaster(zeroed: plan.output, layout: plan.outputLayout, format: header.sampleFormat)
         var row = plan.output.y
         while row < plan.output.bottom {
@@ -95,9 +83,9 @@ struct FrameRendering {
         let grid = TilePlan(
             .auto, chain: chain, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: tileMemory
         ).grid
-        let tiles = TileRow(chain: chain, source: picture)
         return { row in
-            try tiles.render(grid.rowOfTiles(holding: row), over: isShifted ? grid.shiftedByHalf : grid)
+            try chain.render(
+                grid.rowOfTiles(holding: row), over: isShifted ? grid.shiftedByHalf : grid, from: picture)
         }
     }
 }
@@ -105,8 +93,7 @@ struct FrameRendering {
 extension FrameRendering {
     /// Decodes the frames of an animation one after the other. Every branch renders each of them.
     private func animated<Value>(
-        _ conversion: @escaping (OpenedInput.Branch, ChainPlan) throws -> OutputConversion,
-        _ body: @escaping (OpenedInput.Branch, OutputRows, OutputConversion) throws -> Value
+        _ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value
     ) throws -> [Value] {
         let pipes = branches.map { _ in BandPipe(capacity: 1) }
         BandPipe.start(pipes) {
@@ -120,8 +107,7 @@ extension FrameRendering {
         return try BandPipe.together(branches.count) { number in
             let branch = input.branches[branches[number]]
             let plan = branch.whole.plan(input: header.rect, layout: header.layout)
-            let conversion = try conversion(branch, plan)
-            return try body(branch, film(pipes[number], branch.whole, plan, conversion), conversion)
+            return try body(branch, film(pipes[number], branch.whole, plan, input.conversion(branch, plan)))
         } abandon: {
             close()
         }

@@ -29,6 +29,13 @@ struct OpenedInput {
     /// The frame of the input's animation that is read alone, from 0. Nil for anything else.
     let frame: Int?
     let branches: [Branch]
+
+    /// The conversion from a chain's result to the samples of a branch's file.
+    func conversion(_ branch: Branch, _ plan: ChainPlan) throws -> OutputConversion {
+        OutputConversion(
+            from: plan.outputLayout, decoder.header.sampleFormat, to: try branch.spec.imageFormat,
+            save: branch.spec.save)
+    }
 }
 
 extension TaskRunner {
@@ -42,7 +49,7 @@ extension TaskRunner {
         let header = asked.header
         var ways: [DecodingWay] = []
         for (index, output) in outputs.enumerated() {
-            let format = try format(output)
+            let format = try output.imageFormat
             try VipsRuntime.prepare(format)
             let whole = try chain(invocations + output.chain, for: input)
             let color = format.colorPolicy(
@@ -105,7 +112,7 @@ extension TaskRunner {
     /// A page of a format for animations is a frame. Pages of documents are pictures of their own.
     private func frame(of input: InputSpec, _ header: ImageHeader) throws -> Int? {
         guard case .page(let number) = input.pages,
-            try format(named: header.formatName).descriptor.holdsAnimation
+            try ImageFormats.inTask(header.formatName).descriptor.holdsAnimation
         else { return nil }
         return number
     }

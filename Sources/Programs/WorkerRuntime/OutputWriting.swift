@@ -11,13 +11,13 @@ import WorkerProtocol
 extension TaskRunner {
     /// Encodes, syncs and digests an output at its temporary path.
     func write(
-        _ rows: OutputRows, name: String, frames: Int = 1, conversion: OutputConversion, output: OutputSpec,
+        _ rows: OutputRows, name: String, frames: Int = 1, output: OutputSpec,
         metadata: ImageMetadata, shrink: Int, syncs: Bool, to path: String
     ) throws -> OutputReceipt {
-        let format = try format(output)
+        let format = try output.imageFormat
         let shape = ImageShape(
-            width: rows.extent.width, height: rows.extent.height / frames, layout: conversion.outputLayout,
-            sampleFormat: conversion.outputFormat)
+            width: rows.extent.width, height: rows.extent.height / frames, layout: rows.conversion.outputLayout,
+            sampleFormat: rows.conversion.outputFormat)
         do {
             try ImageEncoder.write(
                 to: path, format: format, save: output.save, shape: shape, frames: frames, name: name,
@@ -93,7 +93,7 @@ extension TaskRunner {
 final class OutputRows {
     /// The extent of all rows. The file's first row is its first row.
     let extent: PixelRect
-    private let conversion: OutputConversion
+    let conversion: OutputConversion
     /// Renders at least one row of the extent, from the given row on.
     private let renderBand: (Int) throws -> AnyRaster
     private var band: AnyRaster?

@@ -116,20 +116,16 @@ extension GrayPicture: CachedPicture {
 }
 
 /// A picture with its colours, in sRGB or gray.
-struct LayerPicture: CachedPicture {
-    let layer: Layer
-
-    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
+extension Layer: CachedPicture {
+    convenience init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
         let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .srgb)
         let header = decoder.header
-        var raster = AnyRaster(
-            zeroed: PixelRect(x: 0, y: 0, width: header.width, height: header.height), layout: header.layout,
-            format: header.sampleFormat)
+        var raster = AnyRaster(zeroed: header.rect, layout: header.layout, format: header.sampleFormat)
         try decoder.readRows(bandHeight: 64) { raster.paste($0) }
-        layer = Layer(raster)
+        self.init(raster)
     }
 
-    var bytes: Int { layer.raster.rect.area * layer.raster.layout.channels * layer.raster.format.bytes }
+    var bytes: Int { raster.rect.area * raster.layout.channels * raster.format.bytes }
 }
 
 /// Counts the memory of the pictures of a task's filters, each once. The filters hold them even if the cache drops

@@ -15,19 +15,18 @@ struct StreamedFrame {
     private let ends: [BandPipe]
     private let outputs: [PixelRect]
 
-    /// One branch's chain.
-    struct Branch {
-        let chain: Chain
-        let plan: ChainPlan
-        /// Nil for a branch that takes the common chain's result unchanged.
-        let stream: StreamPlan?
-    }
-
     /// Starts the threads. ``stop()`` must be called before the decoder is used or released.
+    ///
+    /// - Parameters:
+    ///   - branches: The indices, in the input, of the branches that are rendered.
+    ///   - isShifted: Whether the borders of bands are shifted.
     init(
-        _ decoder: ImageDecoder, _ chain: Chain, _ plan: ChainPlan, _ stream: StreamPlan, branches: [Branch]
+        _ input: OpenedInput, _ route: RenderRoute, _ stream: StreamPlan, branches: [Int], isShifted: Bool
     ) {
+        let (decoder, chain, plan) = (input.decoder, input.chain, route.chainPlan)
         let format = decoder.header.sampleFormat
+        func heights(_ stream: StreamPlan) -> [Int] { (isShifted ? stream.withOtherBorders : stream).bandHeights }
+        let bandHeights = heights(stream)
         let trunk = branches.map { _ in BandPipe(capacity: StreamPlan.queued) }
         self.trunk = trunk
         decoded.start { pipe in
@@ -35,27 +34,24 @@ struct StreamedFrame {
         }
         let decoded = decoded
         BandPipe.start(trunk) {
-            let bands = ChainStream(chain, plan, format: format, bandHeights: stream.bandHeights) {
-                try decoded.pull()
-            }
-            while let band = try bands.nextBand() { for pipe in trunk { try pipe.push(band) } }
+            let bands = chain.stream(plan, format: format, bandHeights: bandHeights) { try decoded.pull() }
+            while let band = try bands() { for pipe in trunk { try pipe.push(band) } }
             // Damage in rows that no filter needs is damage, too.
             while try decoded.pull() != nil {}
         }
         ends = zip(trunk, branches).map { source, branch in
-            guard let stream = branch.stream, !branch.chain.isIdentity else { return source }
+            let (own, plan) = (input.branches[branch].own, route.branchPlans[branch])
+            guard let bandHeights = route.branches[branch].map(heights), !own.isIdentity else { return source }
             let end = BandPipe(capacity: StreamPlan.queued)
             end.start { pipe in
-                let bands = ChainStream(branch.chain, branch.plan, format: format, bandHeights: stream.bandHeights) {
-                    try source.pull()
-                }
-                while let band = try bands.nextBand() { try pipe.push(band) }
+                let bands = own.stream(plan, format: format, bandHeights: bandHeights) { try source.pull() }
+                while let band = try bands() { try pipe.push(band) }
                 // The other branches wait until this one has taken all bands.
                 while try source.pull() != nil {}
             }
             return end
         }
-        outputs = branches.map { $0.stream == nil ? plan.output : $0.plan.output }
+        outputs = branches.map { route.branches[$0] == nil ? plan.output : route.branchPlans[$0].output }
     }
 
     /// The next band of a branch. The last one comes only after the file was read to its end, so that damage in its

@@ -13,7 +13,7 @@ extension TaskRunner {
         try reading(task.input) { input, _ in
             var task = task
             task.input = input
-            if try !format(named: task.fileFormat).holdsProfile { task.input.color = .srgb }
+            if try !ImageFormats.inTask(task.fileFormat).holdsProfile { task.input.color = .srgb }
             return try shown(task)
         }
     }
@@ -95,7 +95,7 @@ extension TaskRunner {
                     + "allows a preview \(task.memory / 1_000_000) MB")
         }
         return Part(
-            input: input, plan: plan, conversion: try conversion(input)(branch, plan), wanted: wanted,
+            input: input, plan: plan, conversion: try input.conversion(branch, plan), wanted: wanted,
             chain: branch.whole)
     }
 
@@ -120,12 +120,9 @@ extension TaskRunner {
 
     /// For parts that need much of a large picture: streams its bands and keeps the part.
     private func streamed(_ part: PixelRect, _ input: OpenedInput, _ task: PreviewTask) throws -> AnyRaster {
-        let rendering = FrameRendering(
-            input: input, passage: RenderRoute(input, memoryBudget: task.memory, pictures: pictures.bytes),
-            branches: [0],
-            tileMemory: task.memory,
-            cancellation: toolbox.cancellation)
-        return try rendering(conversion: conversion(input)) { _, rows, conversion in
+        let rendering = rendering(input, [0], frameMemory: task.memory, tileMemory: task.memory)
+        return try rendering { _, rows in
+            let conversion = rows.conversion
             var kept = AnyRaster(zeroed: part, layout: conversion.outputLayout, format: conversion.outputFormat)
             for top in stride(from: 0, to: part.bottom, by: BandReceipt.height) {
                 let range = top..<min(top + BandReceipt.height, rows.extent.height)
@@ -139,7 +136,7 @@ extension TaskRunner {
 
     /// - Parameter profile: The profile of the pixels. Nil for sRGB. Without it they would show other colours.
     private func write(_ sheet: PreviewSheet, _ profile: Blob?, _ task: PreviewTask) throws -> ImageFacts {
-        let format = try format(named: task.fileFormat)
+        let format = try ImageFormats.inTask(task.fileFormat)
         let film = sheet.film
         let save = SaveOptions(metadata: .icc)
         let conversion = OutputConversion(from: film.layout, film.format, to: format, save: save)

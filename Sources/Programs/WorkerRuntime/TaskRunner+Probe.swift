@@ -89,14 +89,14 @@ extension TaskRunner {
         let decode = try inputs.reduce(0) { sum, input in
             let header = input.decoder.header
             return sum + Double(header.frames)
-                * (try format(named: header.formatName).cost.decoding(header.shape))
+                * (try ImageFormats.inTask(header.formatName).cost.decoding(header.shape))
         }
         var (chain, encode) = (0.0, 0.0)
         for (branch, plan) in outputs {
             chain += Double(branch.inputFrames) * branch.whole.cost(plan, samples)
             encode +=
                 Double(branch.inputFrames)
-                * (try format(branch.spec).cost.encoding(plan.output, plan.outputLayout, samples))
+                * (try branch.spec.imageFormat.cost.encoding(plan.output, plan.outputLayout, samples))
         }
         return FrameCost(decode: decode, chain: chain, encode: encode)
     }
@@ -111,7 +111,7 @@ extension TaskRunner {
                 "\(task.input.path): \(branch.frames) frames of \(shown.height) rows are more than the 10000000 rows "
                     + "that an animation may have")
         }
-        let format = try format(branch.spec)
+        let format = try branch.spec.imageFormat
         let (width, height) = (shown.width, shown.height)
         guard max(width, height) <= format.descriptor.largestSide else {
             throw TaskFailure(

@@ -33,7 +33,7 @@ extension TaskRunner {
             cells.append(band)
         }
         let metadata = try save(
-            decoder.metadata.showing(input.branches[0].whole, as: format(task.output)), to: task.metadataPath)
+            decoder.metadata.showing(input.branches[0].whole, as: task.output.imageFormat), to: task.metadataPath)
         return CanvasReceipt(
             canvas: CanvasReference(
                 path: task.canvasPath, rect: header.rect, layout: header.layout, format: header.format,
@@ -85,10 +85,10 @@ extension TaskRunner {
     func stitch(_ task: StitchTask) throws -> OutputReceipt {
         try requireCoverage(task)
         let conversion = OutputConversion(
-            from: task.layout, task.format, to: try format(task.output), save: task.output.save)
+            from: task.layout, task.format, to: try task.output.imageFormat, save: task.output.save)
         let rows = OutputRows(extent: task.extent, conversion: conversion) { try self.band(holding: $0, task) }
         return try write(
-            rows, name: task.name, frames: task.frames, conversion: conversion, output: task.output,
+            rows, name: task.name, frames: task.frames, output: task.output,
             metadata: try metadata(task.metadataPath, task.metadataDigest), shrink: task.shrink, syncs: task.syncs,
             to: task.temporaryPath)
     }
@@ -142,18 +142,15 @@ extension TaskRunner {
     }
 }
 
-/// Renders bands of a chain's output tile by tile, so that memory is limited to a tile and a row of them.
-struct TileRow<Source: PixelSource> {
-    let chain: Chain
-    let source: Source
-
-    /// Renders every part of `band` that a tile of `grid` covers. The tiles may reach beyond the band.
-    func render(_ band: PixelRect, over grid: TileGrid) throws -> AnyRaster {
-        let plan = chain.plan(input: source.rect, layout: source.layout)
+extension Chain {
+    /// Renders every part of `band` that a tile of `grid` covers, tile by tile, so that memory is limited to a tile and a
+    /// row of them. The tiles may reach beyond the band.
+    func render(_ band: PixelRect, over grid: TileGrid, from source: some PixelSource) throws -> AnyRaster {
+        let plan = plan(input: source.rect, layout: source.layout)
         var result = AnyRaster(zeroed: band, layout: plan.outputLayout, format: source.format)
         for tile in grid.tiles {
             let part = tile.intersection(band)
-            if !part.isEmpty { result.paste(try chain.render(part, from: source)) }
+            if !part.isEmpty { result.paste(try render(part, from: source)) }
         }
         return result
     }

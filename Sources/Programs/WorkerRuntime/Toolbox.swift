@@ -69,9 +69,9 @@ struct Toolbox: Sendable {
                 return picture
             },
             layer: { [pictures] reference, filter in
-                let picture: LayerPicture = try pictures.picture(reference, for: filter, limits)
+                let picture: Layer = try pictures.picture(reference, for: filter, limits)
                 tally.note(picture, reference)
-                return picture.layer
+                return picture
             })
         return FilterRegistry(
             entries.map { entry in

@@ -4,40 +4,34 @@ import Geometry
 import Kernels
 package import Raster
 
-/// A chain's output in bands from the top down, computed while the rows of its input come in.
-///
-/// Each filter keeps the rows of its input that its next band reads, and no more: memory does not grow with the picture's
-/// height, and no row that passes between two filters is computed twice. The pixels are those of
-/// ``Chain/render(_:from:)``.
-///
-/// Used by one thread at a time.
-package final class ChainStream {
-    private let last: () throws -> AnyRaster?
-
+extension Chain {
+    /// The chain's output in bands from the top down, computed while the rows of its input come in.
+    ///
+    /// Each filter keeps the rows of its input that its next band reads, and no more: memory does not grow with the picture's
+    /// height, and no row that passes between two filters is computed twice. The pixels are those of
+    /// ``render(_:from:)``. Used by one thread at a time.
+    ///
     /// - Parameters:
     ///   - plan: the chain's for this input. Its ``ChainPlan/isRowLocal`` is true.
     ///   - format: the input's sample format.
     ///   - bandHeights: of each filter's output.
     ///   - input: gives the input's next rows, any number of them, whole and in order; nil behind the last one. It is
     ///     read to its end, whatever the chain needs of it.
-    package init(
-        _ chain: Chain, _ plan: ChainPlan, format: SampleFormat, bandHeights: [Int],
-        input: @escaping () throws -> AnyRaster?
-    ) {
+    /// - Returns: gives the next band; nil behind the last row. Throws what the input or a plugin throws.
+    package func stream(
+        _ plan: ChainPlan, format: SampleFormat, bandHeights: [Int], input: @escaping () throws -> AnyRaster?
+    ) -> () throws -> AnyRaster? {
         precondition(plan.isRowLocal, "every band needs only the rows around it")
         precondition(bandHeights.count == plan.stages.count, "every filter has its bands")
         var last = input
         for index in plan.stages.indices {
             let stream = FilterStream(
-                chain.filters[index], plan.stages[index], format: format, curve: chain.curve, frame: chain.frame,
+                filters[index], plan.stages[index], format: format, curve: curve, frame: frame,
                 bandHeight: bandHeights[index], input: last)
             last = { try stream.nextBand() }
         }
-        self.last = last
+        return last
     }
-
-    /// The next band; nil behind the last row. Throws what the input or a plugin throws.
-    package func nextBand() throws -> AnyRaster? { try last() }
 }
 
 /// One filter's output in bands from the top down, from its input in the same order.
@@ -179,7 +173,7 @@ struct RowWindow {
     }
 }
 
-/// How tall the bands of a ``ChainStream`` are, and what they take in memory.
+/// How tall the bands of a chain's stream are, and what they take in memory.
 package struct StreamPlan: Hashable, Sendable {
     /// Of each filter's output.
     package let bandHeights: [Int]

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A stream gives the chain's own pixels, whatever the bands that come in and go out.
-struct ChainStreamTests {
+struct FilterStreamTests {
     private static let pictures = [
         Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 43, height: 131), .rgba, .u8),
         Pattern.binaryNoise.picture(PixelRect(x: 0, y: 0, width: 31, height: 83), .rgb, .u16),
@@ -24,8 +24,8 @@ struct ChainStreamTests {
             let whole = try chain.render(plan.output, from: picture)
             for (incoming, outgoing) in [(1, 16), (64, 1), (7, 5), (500, 33), (3, 500), (64, 11)] {
                 let rows = RowSource(picture, bandHeight: incoming)
-                let stream = ChainStream(
-                    chain, plan, format: picture.format, bandHeights: plan.stages.map { _ in outgoing },
+                let stream = chain.stream(
+                    plan, format: picture.format, bandHeights: plan.stages.map { _ in outgoing },
                     input: rows.next)
                 let result = try collect(stream, plan, picture.format)
                 #expect(result.hasSameBytes(as: whole), "bands of \(incoming) in, \(outgoing) out")
@@ -34,10 +34,12 @@ struct ChainStreamTests {
         }
     }
 
-    private func collect(_ stream: ChainStream, _ plan: ChainPlan, _ format: SampleFormat) throws -> AnyRaster {
+    private func collect(_ stream: () throws -> AnyRaster?, _ plan: ChainPlan, _ format: SampleFormat) throws
+        -> AnyRaster
+    {
         var result = AnyRaster(zeroed: plan.output, layout: plan.outputLayout, format: format)
         var next = plan.output.y
-        while let band = try stream.nextBand() {
+        while let band = try stream() {
             #expect(band.rect.y == next)
             next = band.rect.bottom
             result.paste(band)
@@ -60,8 +62,7 @@ struct ChainStreamTests {
         let picture = Self.pictures[0]
         let chain = try Chain([.gaussian(0)], registry: .builtIn)
         let plan = chain.plan(input: picture.rect, layout: picture.layout)
-        let stream = ChainStream(
-            chain, plan, format: .u8, bandHeights: [], input: RowSource(picture, bandHeight: 9).next)
+        let stream = chain.stream(plan, format: .u8, bandHeights: [], input: RowSource(picture, bandHeight: 9).next)
         #expect(try collect(stream, plan, .u8).hasSameBytes(as: picture))
     }
 
@@ -70,9 +71,9 @@ struct ChainStreamTests {
         let chain = try Chain([.gaussian(1)], registry: .builtIn)
         let plan = chain.plan(input: picture.rect, layout: picture.layout)
         let rows = RowSource(picture, bandHeight: 1)
-        let stream = ChainStream(chain, plan, format: .u8, bandHeights: [10], input: rows.next)
+        let stream = chain.stream(plan, format: .u8, bandHeights: [10], input: rows.next)
         for band in 1...5 {
-            _ = try stream.nextBand()
+            _ = try stream()
             #expect(rows.given <= 10 * band + plan.halo.bottom)
         }
     }
@@ -81,8 +82,8 @@ struct ChainStreamTests {
         struct Broken: Error {}
         let chain = try Chain([.gaussian(2), .motion(3, 90)], registry: .builtIn)
         let plan = chain.plan(input: Self.pictures[0].rect, layout: .rgba)
-        let stream = ChainStream(chain, plan, format: .u8, bandHeights: [10, 3]) { throw Broken() }
-        #expect(throws: Broken.self) { try stream.nextBand() }
+        let stream = chain.stream(plan, format: .u8, bandHeights: [10, 3]) { throw Broken() }
+        #expect(throws: Broken.self) { try stream() }
     }
 
     @Test func `bands grow with the halo, and shrink with the budget`() throws {
