@@ -144,3 +144,145 @@ extension ImageDecoder {
         return picture
     }
 }
+
+/// The route of a whole frame through a worker.
+struct RenderRoute {
+    /// The bands that the common chain renders while rows come in. Nil if the decoded picture is held.
+    let trunk: StreamPlan?
+    /// For each branch the bands that it renders of the common chain's result. Nil if that result is held.
+    let branches: [StreamPlan?]
+    let chainPlan: ChainPlan
+    /// For each branch the plan from the common chain's result to the output.
+    let branchPlans: [ChainPlan]
+    /// The facts that the coordinator plans with.
+    let facts: FramePassage
+
+    /// - Parameters:
+    ///   - memoryBudget: The bytes for the rows of one frame that are held at once, and for `pictures`.
+    ///   - pictures: The bytes of the pictures of its filters.
+    init(_ input: OpenedInput, memoryBudget: Int, pictures: Int) {
+        let header = input.decoder.header
+        let samples = header.sampleFormat.bytes
+        let plan = input.chain.plan(input: header.rect, layout: header.layout)
+        chainPlan = plan
+        branchPlans = input.branches.map { $0.own.plan(input: plan.output, layout: plan.outputLayout) }
+        var budget = memoryBudget - pictures
+        func stream(_ chain: Chain, _ plan: ChainPlan) -> StreamPlan? {
+            let stream = StreamPlan(chain, plan, bytesPerSample: samples, memoryBudget: budget)
+            budget -= stream?.bytes ?? 0
+            return stream
+        }
+        let isAnimation = header.frames > 1
+        let trunk = isAnimation ? nil : stream(input.chain, plan)
+        self.trunk = trunk
+        branches =
+            trunk == nil
+            ? input.branches.map { _ in nil }
+            : zip(input.branches, branchPlans).map { $0.own.isIdentity ? trunk : stream($0.own, $1) }
+        let decoded = header.shape.byteCount
+        let between = plan.output.area * plan.outputLayout.channels * samples
+        let held = trunk == nil ? (isAnimation ? 3 : 1) * decoded : branches.count { $0 == nil } * between
+        facts = FramePassage(
+            heldBecause: Self.reason(input, plan, branchPlans, trunk, branches),
+            bytes: memoryBudget - budget + held + Self.heldByDecoder(header)
+                + zip(input.branches, branchPlans).reduce(0) { $0 + Self.heldByEncoder($1.0, $1.1, samples) })
+    }
+
+    private static func reason(
+        _ input: OpenedInput, _ plan: ChainPlan, _ branchPlans: [ChainPlan], _ trunk: StreamPlan?,
+        _ branches: [StreamPlan?]
+    ) -> String? {
+        let header = input.decoder.header
+        if header.frames > 1 { return "an animation, frame by frame" }
+        if input.branches.contains(where: { $0.whole.frames > 1 }) { return "an animation, frame by frame" }
+        if !plan.isRowLocal || !branchPlans.allSatisfy(\.isRowLocal) { return "its first rows need its last ones" }
+        if trunk == nil || branches.contains(where: { $0 == nil }) {
+            return "the rows that its filters read at once exceed the memory budget"
+        }
+        if header.isHeldWhole { return "its file is decoded as a whole" }
+        return header.streams ? nil : "its orientation (tag \(header.orientation)) turns it"
+    }
+
+    /// Formats that are decoded as a whole are also encoded as a whole.
+    private static func heldByEncoder(_ branch: OpenedInput.Branch, _ plan: ChainPlan, _ samples: Int) -> Int {
+        guard ImageFormats.named(branch.spec.format)?.isDecodedWhole ?? false else { return 0 }
+        return branch.inputFrames * plan.output.area * plan.outputLayout.channels * samples
+    }
+
+    /// Whether it is turned in memory, or in a scratch file because it is large.
+    private static func heldByDecoder(_ header: ImageHeader) -> Int {
+        if header.isHeldWhole { return header.shape.byteCount }
+        return header.streams ? 0 : min(header.shape.byteCount, DecodeLimits.heldBytes)
+    }
+}
+
+/// A frame on its way through threads. One thread decodes, one runs the common chain and passes its bands to every
+/// branch, and one for each branch runs the rest of its chain. Encoders pull the rows.
+///
+/// A slow branch delays the others, so that all of them together hold few bands.
+struct StreamedFrame {
+    private let decoded = BandPipe(capacity: StreamPlan.queued)
+    /// The common chain's result for each branch.
+    private let trunk: [BandPipe]
+    /// The result of each branch. It is the same pipe if the branch changes nothing.
+    private let ends: [BandPipe]
+    private let outputs: [PixelRect]
+
+    /// Starts the threads. ``stop()`` must be called before the decoder is used or released.
+    ///
+    /// - Parameters:
+    ///   - branches: The indices, in the input, of the branches that are rendered.
+    ///   - isShifted: Whether the borders of bands are shifted.
+    init(
+        _ input: OpenedInput, _ route: RenderRoute, _ stream: StreamPlan, branches: [Int], isShifted: Bool
+    ) {
+        let (decoder, chain, plan) = (input.decoder, input.chain, route.chainPlan)
+        let format = decoder.header.sampleFormat
+        func heights(_ stream: StreamPlan) -> [Int] { (isShifted ? stream.withOtherBorders : stream).bandHeights }
+        let bandHeights = heights(stream)
+        let trunk = branches.map { _ in BandPipe(capacity: StreamPlan.queued) }
+        self.trunk = trunk
+        decoded.start { pipe in
+            try decoder.readRows(bandHeight: StreamPlan.decodedRows) { try pipe.push($0) }
+        }
+        let decoded = decoded
+        BandPipe.start(trunk) {
+            let bands = chain.stream(plan, format: format, bandHeights: bandHeights) { try decoded.pull() }
+            while let band = try bands() { for pipe in trunk { try pipe.push(band) } }
+            // Damage in rows that no filter needs is damage, too.
+            while try decoded.pull() != nil {}
+        }
+        ends = zip(trunk, branches).map { source, branch in
+            let (own, plan) = (input.branches[branch].own, route.branchPlans[branch])
+            guard let bandHeights = route.branches[branch].map(heights), !own.isIdentity else { return source }
+            let end = BandPipe(capacity: StreamPlan.queued)
+            end.start { pipe in
+                let bands = own.stream(plan, format: format, bandHeights: bandHeights) { try source.pull() }
+                while let band = try bands() { try pipe.push(band) }
+                // The other branches wait until this one has taken all bands.
+                while try source.pull() != nil {}
+            }
+            return end
+        }
+        outputs = branches.map { route.branches[$0] == nil ? plan.output : route.branchPlans[$0].output }
+    }
+
+    /// The next band of a branch. The last one comes only after the file was read to its end, so that damage in its
+    /// last rows is detected before an output is complete.
+    func nextBand(_ branch: Int) throws -> AnyRaster {
+        guard let band = try ends[branch].pull() else { preconditionFailure("a chain renders all of its rows") }
+        if band.rect.bottom == outputs[branch].bottom { while try ends[branch].pull() != nil {} }
+        return band
+    }
+
+    /// Wakes all threads after a failure. Later calls fail.
+    func close() {
+        for pipe in [decoded] + trunk + ends { pipe.close() }
+    }
+
+    /// Ends all threads and waits for them.
+    func stop() {
+        close()
+        for pipe in ends + trunk + [decoded] { pipe.waitForEnd() }
+    }
+}
