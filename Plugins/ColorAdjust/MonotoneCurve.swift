@@ -68,11 +68,11 @@ struct MonotoneCurve: Sendable {
 
     func value(at x: Double) -> Double {
         let last = heights.count - 1
-        let place = x * Double(last)
-        if place <= 0 { return heights[0] + place * slopes.before }
-        guard place < Double(last) else { return heights[last] + (place - Double(last)) * slopes.behind }
-        let piece = Int(place)
-        let (t, s) = (place - Double(piece), Double(piece + 1) - place)
+        let position = x * Double(last)
+        if position <= 0 { return heights[0] + position * slopes.before }
+        guard position < Double(last) else { return heights[last] + (position - Double(last)) * slopes.behind }
+        let piece = Int(position)
+        let (t, s) = (position - Double(piece), Double(piece + 1) - position)
         return s * s * ((1 + 2 * t) * heights[piece] + t * tangents[piece])
             + t * t * ((1 + 2 * s) * heights[piece + 1] - s * tangents[piece + 1])
     }

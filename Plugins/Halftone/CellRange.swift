@@ -1,12 +1,12 @@
 import FilterKit
 
-/// Which cells of a screen have pixels in a rectangle, and where each has its place in a list.
+/// Which cells of a screen have pixels in a rectangle, and where each has its position in a list.
 ///
 /// The list has little more than these cells, however wide and flat the rectangle is and however it is turned: for each
 /// row of cells it knows where the rectangle begins and ends.
 struct CellRange: Sendable {
     private let firstRow: Int
-    /// For each row of cells, what leads from a cell's number in it to its place.
+    /// For each row of cells, what leads from a cell's number in it to its position.
     private let offsets: [Int]
     let count: Int
 

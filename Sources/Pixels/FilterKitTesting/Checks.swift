@@ -32,7 +32,7 @@ extension Trial {
                     let start = ((y - whole.y) * whole.width + tile.x - whole.x) * pixelBytes
                     let count = tile.width * pixelBytes
                     guard part[row * count..<(row + 1) * count] == bytes[start..<start + count] else {
-                        throw Breach(
+                        throw BreachError(
                             "row \(y) of \(title) differs between a tile of \(width)×\(height) and the whole picture; "
                                 + "what is written may depend on places and values only")
                     }
@@ -47,11 +47,11 @@ extension Trial {
     fileprivate func checkExtreme() throws {
         let result = try render(extent)
         guard result.status == PENUMBRA_OK else {
-            if result.message.isEmpty { throw Breach("it fails and says not why; write a sentence to `error`") }
+            if result.message.isEmpty { throw BreachError("it fails and says not why; write a sentence to `error`") }
             return
         }
         guard try output(extent, unwritten: 0xFF) == result.bytes else {
-            throw Breach("it leaves pixels of \(title) unwritten, or gives other bytes the second time")
+            throw BreachError("it leaves pixels of \(title) unwritten, or gives other bytes the second time")
         }
         try checkIsFinite(result.bytes)
         // Four tiles: each of them reads all that such values read.
@@ -62,7 +62,7 @@ extension Trial {
     fileprivate func checkIsFinite(_ output: [UInt8]) throws {
         guard kind == .f32, picture.content == .noise else { return }
         guard floats(output).allSatisfy(\.isFinite) else {
-            throw Breach("it writes what is no number, or infinite, for samples of 0…1 (\(title))")
+            throw BreachError("it writes what is no number, or infinite, for samples of 0…1 (\(title))")
         }
     }
 
@@ -79,7 +79,7 @@ extension ContractCheck {
             let (zeros, ones) = (
                 try trial.output(trial.extent), try trial.output(trial.extent, unwritten: 0xFF)
             )
-            guard zeros == ones else { throw Breach("it leaves pixels of \(trial.title) unwritten") }
+            guard zeros == ones else { throw BreachError("it leaves pixels of \(trial.title) unwritten") }
             try trial.checkIsFinite(zeros)
         }
     }
@@ -91,16 +91,16 @@ extension ContractCheck {
     static let halo = ContractCheck("declared region of interest") { subject in
         for trial in subject.trials() {
             let area = PixelRect(x: trial.extent.x + 9, y: trial.extent.y + 11, width: 23, height: 17)
-            guard trial.extent.contains(area) else { throw Inapplicable("its extent is too small to try") }
+            guard trial.extent.contains(area) else { throw InapplicableError("its extent is too small to try") }
             guard try trial.output(area, around: 0x00) == trial.output(area, around: 0x7E) else {
-                throw Breach("it reads outside of what it asked for (\(trial.title))")
+                throw BreachError("it reads outside of what it asked for (\(trial.title))")
             }
         }
     }
 
     static let again = ContractCheck("the same bytes again") { subject in
         for trial in subject.trials() where try trial.output(trial.extent) != trial.output(trial.extent) {
-            throw Breach("a second call gives other bytes (\(trial.title)); it keeps state, or reads a clock")
+            throw BreachError("a second call gives other bytes (\(trial.title)); it keeps state, or reads a clock")
         }
     }
 
@@ -111,7 +111,8 @@ extension ContractCheck {
         Threads.run(4) {
             do {
                 for (trial, bytes) in zip(trials, expected) where try trial.output(trial.extent) != bytes {
-                    throw Breach("calls from several threads disturb each other (\(trial.title)); it has global state")
+                    throw BreachError(
+                        "calls from several threads disturb each other (\(trial.title)); it has global state")
                 }
             } catch {
                 failure.withLock { $0 = $0 ?? error }
@@ -125,31 +126,33 @@ extension ContractCheck {
     }
 
     static let extremes = ContractCheck("extreme values") { subject in
-        guard !subject.variations.isEmpty else { throw Inapplicable("it has no parameters") }
+        guard !subject.variations.isEmpty else { throw InapplicableError("it has no parameters") }
         var hasTried = false
         for (what, values) in subject.variations {
             for trial in subject.trials(values) {
                 do {
                     try trial.checkExtreme()
                     hasTried = true
-                } catch is Inapplicable {
+                } catch is InapplicableError {
                     continue
-                } catch let breach as Breach {
-                    throw Breach("with \(what) \(breach)")
+                } catch let breach as BreachError {
+                    throw BreachError("with \(what) \(breach)")
                 }
             }
         }
-        guard hasTried else { throw Inapplicable("at the ends of its parameters it reads too far around to be tried") }
+        guard hasTried else {
+            throw InapplicableError("at the ends of its parameters it reads too far around to be tried")
+        }
     }
 
     static let identity = ContractCheck("identity") { subject in
         let candidates = [subject.fallbacks, subject.parameters.map { min(max(0, $0.minimum), $0.maximum) }]
         let identities = (candidates + subject.variations.map(\.values)).filter(subject.isIdentity)
-        guard !identities.isEmpty else { throw Inapplicable("no values that it calls an identity were found") }
+        guard !identities.isEmpty else { throw InapplicableError("no values that it calls an identity were found") }
         for trial in identities.flatMap({ subject.trials($0) }) {
             guard trial.extent == trial.picture.extent, try trial.isLike(trial.output(trial.extent), trial.input())
             else {
-                throw Breach("values that it calls an identity change \(trial.title)")
+                throw BreachError("values that it calls an identity change \(trial.title)")
             }
         }
     }
@@ -159,7 +162,7 @@ extension ContractCheck {
             trial.isCancelled = true
             let status = try trial.render(trial.extent).status
             guard [PENUMBRA_OK, PENUMBRA_CANCELLED].map({ Int32($0) }).contains(status) else {
-                throw Breach("it answers \(status) when it is cancelled; return PENUMBRA_CANCELLED")
+                throw BreachError("it answers \(status) when it is cancelled; return PENUMBRA_CANCELLED")
             }
         }
     }
@@ -170,7 +173,7 @@ extension ContractCheck {
         let before = allocated_bytes()
         for _ in 0..<64 { _ = try trial.output(trial.extent) }
         let left = (allocated_bytes() - before) / 64
-        guard left < 64 else { throw Breach("each call leaves about \(left) bytes behind") }
+        guard left < 64 else { throw BreachError("each call leaves about \(left) bytes behind") }
     }
 }
 
@@ -180,14 +183,14 @@ extension ContractCheck {
             let trial = Trial(
                 subject: subject, picture: TestPicture.all(.noise)[2], kind: kind, values: subject.fallbacks)
             guard try trial.render(trial.extent).keepsMode else {
-                throw Breach("it changes the floating-point mode; put it back")
+                throw BreachError("it changes the floating-point mode; put it back")
             }
         }
     }
 
     /// Whole numbers and floats of the same picture differ by rounding; a threshold may tip a few pixels over.
     static let formats = ContractCheck("formats agree") { subject in
-        guard subject.formats.contains(.u8) else { throw Inapplicable("it takes 32-bit floats alone") }
+        guard subject.formats.contains(.u8) else { throw InapplicableError("it takes 32-bit floats alone") }
         for picture in TestPicture.all(.noise) where subject.isPoint || !picture.hasAlpha {
             func output(_ kind: SampleKind) throws -> [UInt8] {
                 let trial = Trial(subject: subject, picture: picture, kind: kind, values: subject.fallbacks)
@@ -196,7 +199,7 @@ extension ContractCheck {
             let (bytes, floats) = (try output(.u8), floats(try output(.f32)))
             let far = zip(bytes, floats).count { abs(Float($0) - min(max($1, 0), 1) * 255) > 1.01 }
             guard far * 20 <= bytes.count else {
-                throw Breach("bytes and floats of \(picture.title) differ at \(far) of \(bytes.count) samples")
+                throw BreachError("bytes and floats of \(picture.title) differ at \(far) of \(bytes.count) samples")
             }
         }
     }
@@ -217,8 +220,8 @@ extension ContractCheck {
                 try subject.checkMargins(values)
                 for input in Subject.inputs { try subject.checkRectangles(of: input, values) }
                 try subject.checkParts(values)
-            } catch let breach as Breach {
-                throw Breach("with \(what) \(breach)")
+            } catch let breach as BreachError {
+                throw BreachError("with \(what) \(breach)")
             }
         }
     }
@@ -236,7 +239,7 @@ extension Subject {
         for margins in [plugin.halo, plugin.growth].compactMap({ $0?(values) }) {
             let sides = [margins.left, margins.top, margins.right, margins.bottom]
             guard sides.allSatisfy({ (0...Int32(Self.widestMargin)).contains($0) }) else {
-                throw Breach("its halo or growth is outside 0…\(Self.widestMargin): \(sides)")
+                throw BreachError("its halo or growth is outside 0…\(Self.widestMargin): \(sides)")
             }
         }
     }
@@ -246,7 +249,7 @@ extension Subject {
             try Self.check(extent, "its extent of \(input)", longest: (Self.longestSide, Self.longestSide))
         }
         guard let region = plugin.region_of_interest else { return }
-        for output in places(extent(of: input, values)) {
+        for output in samples(extent(of: input, values)) {
             let more = 2 * Self.widestMargin
             try Self.check(
                 region(penumbra_rect(output), penumbra_rect(input), values),
@@ -256,7 +259,7 @@ extension Subject {
     }
 
     /// All of it, and pixels at its corners, its borders and in the middle.
-    private func places(_ extent: PixelRect) -> [PixelRect] {
+    private func samples(_ extent: PixelRect) -> [PixelRect] {
         let columns = [extent.x, extent.x + extent.width / 2, extent.right - 1]
         let rows = [extent.y, extent.y + extent.height / 2, extent.bottom - 1]
         return [extent] + rows.flatMap { y in columns.map { PixelRect(x: $0, y: y, width: 1, height: 1) } }
@@ -267,7 +270,7 @@ extension Subject {
         guard (1...Int64(longest.width)).contains(rect.width), (1...Int64(longest.height)).contains(rect.height),
             (-far...far).contains(rect.x), (-far...far).contains(rect.y)
         else {
-            throw Breach(
+            throw BreachError(
                 "\(what) is \(rect.width)×\(rect.height) at \(rect.x), \(rect.y); at most \(longest.width)×"
                     + "\(longest.height) within \(far) of 0, 0 are allowed, and not nothing")
         }
@@ -279,7 +282,7 @@ extension Subject {
         let region = needed(for: extent, in: input, values)
         for tile in TileGrid(extent: extent, tileWidth: 16, tileHeight: 16).tiles
         where !region.contains(needed(for: tile, in: input, values)) {
-            throw Breach("it reads more for \(tile) than for its whole extent")
+            throw BreachError("it reads more for \(tile) than for its whole extent")
         }
     }
 }

@@ -76,7 +76,7 @@ struct ContractCheck: Sendable {
         do {
             try body(subject)
             return .kept
-        } catch let breach as Breach {
+        } catch let breach as BreachError {
             return .broken(breach.description)
         } catch {
             return .skipped("\(error)")
@@ -88,14 +88,14 @@ struct ContractCheck: Sendable {
 }
 
 /// How a filter broke the contract.
-struct Breach: Error, CustomStringConvertible {
+struct BreachError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
 /// Why something cannot be tried.
-struct Inapplicable: Error, CustomStringConvertible {
+struct InapplicableError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }

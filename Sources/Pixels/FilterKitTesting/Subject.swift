@@ -71,10 +71,10 @@ extension penumbra_parameter {
     fileprivate static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
 
     /// With nothing in the members that an older header lacks.
-    fileprivate init(at place: UnsafeRawPointer, size: Int) {
+    fileprivate init(at position: UnsafeRawPointer, size: Int) {
         self.init()
         withUnsafeMutableBytes(of: &self) { target in
-            target.copyMemory(from: UnsafeRawBufferPointer(start: place, count: min(size, target.count)))
+            target.copyMemory(from: UnsafeRawBufferPointer(start: position, count: min(size, target.count)))
         }
     }
 
@@ -175,7 +175,7 @@ struct TestPicture: Sendable {
 
     /// The bytes of one sample. Area filters get colours multiplied by alpha.
     func store(
-        _ x: Int, _ y: Int, _ channel: Int, _ kind: SampleKind, isMultiplied: Bool, to place: UnsafeMutableRawPointer
+        _ x: Int, _ y: Int, _ channel: Int, _ kind: SampleKind, isMultiplied: Bool, to position: UnsafeMutableRawPointer
     ) {
         var value = value(x, y, channel)
         if kind != .f32 || content == .noise {  // as a host would have it from whole numbers
@@ -185,13 +185,13 @@ struct TestPicture: Sendable {
             }
         }
         switch kind {
-        case .u8: place.storeBytes(of: UInt8(value * 255 + 0.5), as: UInt8.self)
-        case .u16: place.storeBytes(of: UInt16(value * 65535 + 0.5), as: UInt16.self)
-        case .f32: place.storeBytes(of: value, as: Float.self)
+        case .u8: position.storeBytes(of: UInt8(value * 255 + 0.5), as: UInt8.self)
+        case .u16: position.storeBytes(of: UInt16(value * 65535 + 0.5), as: UInt16.self)
+        case .f32: position.storeBytes(of: value, as: Float.self)
         }
     }
 
-    /// The finishing steps of SplitMix64, over the place.
+    /// The finishing steps of SplitMix64, over the position.
     private static func hash(_ x: Int, _ y: Int, _ channel: Int) -> UInt64 {
         var z = UInt64(bitPattern: Int64(x &* 73_856_093 ^ y &* 19_349_663 ^ channel &* 83_492_791))
         z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9

@@ -28,11 +28,11 @@ struct Trial {
         let bytes: [UInt8]
     }
 
-    /// The output's bytes; throws ``Breach`` when the plugin fails.
+    /// The output's bytes; throws ``BreachError`` when the plugin fails.
     func output(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> [UInt8] {
         let result = try render(area, unwritten: unwritten, around: around)
         guard result.status == PENUMBRA_OK else {
-            throw Breach("it fails on \(title), \(area): status \(result.status), \"\(result.message)\"")
+            throw BreachError("it fails on \(title), \(area): status \(result.status), \"\(result.message)\"")
         }
         return result.bytes
     }
@@ -43,7 +43,7 @@ struct Trial {
     func render(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> Result {
         let read = subject.needed(for: area, in: picture.extent, values)
         guard read.width <= area.width + 2 * Self.widestHalo, read.height <= area.height + 2 * Self.widestHalo else {
-            throw Inapplicable("its halo of these values is too large to try")
+            throw InapplicableError("its halo of these values is too large to try")
         }
         let (from, to) = (try GuardedRows(), try GuardedRows())
         from.pattern = around
@@ -54,7 +54,7 @@ struct Trial {
         for row in 0..<area.height { memset(to.row(row), Int32(unwritten), to.rowBytes) }
         var message = [CChar](repeating: 0, count: 1024)
         let (status, keepsMode) = FloatingPointMode.kept { call(from, read, to, area, &message) }
-        if let damage = to.damage() ?? from.damage() { throw Breach("it writes outside of its tile (\(damage))") }
+        if let damage = to.damage() ?? from.damage() { throw BreachError("it writes outside of its tile (\(damage))") }
         let bytes = (0..<area.height).flatMap { UnsafeRawBufferPointer(start: to.row($0), count: to.rowBytes) }
         let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return Result(status: status, message: text, keepsMode: keepsMode, bytes: bytes)
@@ -85,11 +85,11 @@ struct Trial {
 
     private func fill(_ rows: GuardedRows, _ read: PixelRect) {
         for (index, y) in read.rows.enumerated() {
-            var place = rows.row(index)
+            var position = rows.row(index)
             for x in read.columns {
                 for channel in 0..<picture.channels {
-                    picture.store(x, y, channel, kind, isMultiplied: !subject.isPoint, to: place)
-                    place += kind.bytes
+                    picture.store(x, y, channel, kind, isMultiplied: !subject.isPoint, to: position)
+                    position += kind.bytes
                 }
             }
         }

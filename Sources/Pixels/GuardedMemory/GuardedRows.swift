@@ -21,10 +21,10 @@ package final class GuardedRows {
     package private(set) var pitch = 0
     private var mapping: Mapping
 
-    /// Throws ``OutOfMemory``.
+    /// Throws ``OutOfMemoryError``.
     ///
     /// - Parameter slack: bytes between the last row and the page behind it, in which nothing shows.
-    package init(slack: Int = 0) throws(OutOfMemory) {
+    package init(slack: Int = 0) throws(OutOfMemoryError) {
         self.slack = slack
         mapping = try Mapping(bytes: 1 + slack)
     }
@@ -32,13 +32,13 @@ package final class GuardedRows {
     private let slack: Int
 
     /// The system has no memory left.
-    package struct OutOfMemory: Error, CustomStringConvertible {
+    package struct OutOfMemoryError: Error, CustomStringConvertible {
         package let description = "there is no memory for a tile; lower 'workers' or raise the memory of the machine"
     }
 
     /// Makes room for so many rows, of whatever content, with the pattern around them: it is written where the shape is
     /// another one than before, and otherwise still there, or ``damage()`` tells.
-    package func reshape(rows: Int, rowBytes: Int) throws(OutOfMemory) {
+    package func reshape(rows: Int, rowBytes: Int) throws(OutOfMemoryError) {
         precondition(rows >= 0 && rowBytes >= 0, "memory has a size")
         guard isNew || rows != self.rows || rowBytes != self.rowBytes else { return }
         isNew = false
@@ -81,10 +81,10 @@ package final class GuardedRows {
         let lead = lead
         guard isIntact(start - lead, lead) else { return .beforeFirstRow }
         let (pitch, count) = (pitch, pitch - rowBytes)
-        var place = start + rowBytes
+        var position = start + rowBytes
         for row in 0..<max(0, rows - 1) {
-            guard isIntact(place, count) else { return .behindRow(row) }
-            place += pitch
+            guard isIntact(position, count) else { return .behindRow(row) }
+            position += pitch
         }
         return nil
     }
@@ -111,16 +111,16 @@ private final class Mapping {
     let bytes: Int
     private let address: UnsafeMutableRawPointer
 
-    init(bytes: Int) throws(GuardedRows.OutOfMemory) {
+    init(bytes: Int) throws(GuardedRows.OutOfMemoryError) {
         let usable = (max(1, bytes) + Self.page - 1) / Self.page * Self.page
         let whole = usable + 2 * Self.page
         guard let address = mmap(nil, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             address != MAP_FAILED
-        else { throw GuardedRows.OutOfMemory() }
+        else { throw GuardedRows.OutOfMemoryError() }
         self.address = address
         self.bytes = usable
         guard mprotect(address, Self.page, PROT_NONE) == 0, mprotect(end, Self.page, PROT_NONE) == 0 else {
-            throw GuardedRows.OutOfMemory()
+            throw GuardedRows.OutOfMemoryError()
         }
     }
 
@@ -147,7 +147,7 @@ package final class GuardedPool: Sendable {
         /// One row, for what a plugin says.
         package let text: GuardedRows
 
-        fileprivate init() throws(GuardedRows.OutOfMemory) {
+        fileprivate init() throws(GuardedRows.OutOfMemoryError) {
             source = try GuardedRows(slack: distance)
             target = try GuardedRows()
             text = try GuardedRows()

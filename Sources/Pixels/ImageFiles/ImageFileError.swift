@@ -51,7 +51,7 @@ package struct ImageFileError: Error, Hashable, Sendable {
         /// A bound that a setting names.
         case limit
         /// The disk or the file system: full, read-only, over quota, failing.
-        case place
+        case storage
         /// This process: it can open no more files or has no more memory, or somebody's code closed the file.
         case process
         case missing
@@ -78,9 +78,9 @@ extension ImageFileError {
         case .system(_, let code) where [EMFILE, ENFILE, ENOMEM, EBADF].contains(code): .process
         // What is read are pictures that are given. One of them says nothing of the others, or of where outputs are written.
         case .system(.open, _), .system(.read, _): .unreadable
-        case .system(.turn, _): .place
+        case .system(.turn, _): .storage
         case .system(.create, ENOENT), .system(.create, ENOTDIR): .missing
-        case .system(_, let code): Self.isOfThePlace(code) ? .place : .data
+        case .system(_, let code): Self.isOfStorage(code) ? .storage : .data
         case .unsuitable, .option: .value
         case .notAFile, .empty, .notAnImage, .brokenHeader, .broken, .noDecoder, .unsupported, .encoder, .library:
             .data
@@ -104,7 +104,7 @@ extension ImageFileError {
     }
 
     /// EFBIG is the limit on file sizes of the file system or of the process.
-    private static func isOfThePlace(_ code: Int32) -> Bool {
+    private static func isOfStorage(_ code: Int32) -> Bool {
         [ENOSPC, EDQUOT, EROFS, EIO, EFBIG, ESTALE].contains(code)
     }
 }

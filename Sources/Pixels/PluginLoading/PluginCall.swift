@@ -26,7 +26,7 @@ struct PluginCall: Sendable {
     ///   - source: what of the input the plugin gets.
     ///   - fill: writes all of the input's rows to guarded memory.
     ///   - collect: takes the output's rows from there.
-    /// - Throws: ``PluginProblem`` with the plugin's own words, ``PluginFault``, or `CancellationError`.
+    /// - Throws: ``PluginError`` with the plugin's own words, ``PluginFaultError``, or `CancellationError`.
     func callAsFunction(
         source: PixelRect, area: PixelRect, layout: PixelLayout, format: SampleFormat,
         fill: (GuardedRows) -> Void, collect: (GuardedRows) -> Void
@@ -43,8 +43,8 @@ struct PluginCall: Sendable {
             let status = status(memory, source, area, layout, format)
             // All three are looked at, since that puts right what was damaged.
             let (inTarget, inSource, inText) = (to.damage(), from.damage(), text.damage())
-            if let damage = inTarget ?? inSource { throw PluginFault(damage, area) }
-            if inText != nil { throw PluginFault.besideErrorText }
+            if let damage = inTarget ?? inSource { throw PluginFaultError(damage, area) }
+            if inText != nil { throw PluginFaultError.besideErrorText }
             try check(status, text)
             collect(to)
         }
@@ -75,16 +75,16 @@ struct PluginCall: Sendable {
         case Int(PENUMBRA_OK): return
         case Int(PENUMBRA_CANCELLED) where isCancelled.isYes: throw CancellationError()
         case Int(PENUMBRA_CANCELLED):
-            throw PluginProblem("says that it was cancelled, which it was not; report this to its author")
+            throw PluginError("says that it was cancelled, which it was not; report this to its author")
         default: throw Self.failure(text, status)
         }
     }
 
     /// The text up to the zero byte, or to the end when the plugin forgot that.
-    private static func failure(_ text: GuardedRows, _ status: Int) -> PluginProblem {
+    private static func failure(_ text: GuardedRows, _ status: Int) -> PluginError {
         let bytes = UnsafeRawBufferPointer(start: text.start, count: text.rowBytes)
         let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        return PluginProblem(text.isEmpty ? "failed with status \(status) and no reason" : text)
+        return PluginError(text.isEmpty ? "failed with status \(status) and no reason" : text)
     }
 }
 
@@ -105,17 +105,17 @@ package final class CancellationQuestion: Sendable {
     }
 }
 
-extension PluginFault {
-    fileprivate static let besideErrorText = PluginFault(
+extension PluginFaultError {
+    fileprivate static let besideErrorText = PluginFaultError(
         "the plugin wrote before the room for its error text; report this to its author")
 
     fileprivate init(_ damage: GuardedRows.Damage, _ area: PixelRect) {
-        let place =
+        let position =
             switch damage {
             case .beforeFirstRow: "before the first row"
             case .behindRow(let row): "behind the end of row \(area.y + row)"
             }
-        self.init("the plugin wrote outside of its tile, \(place); report this to its author")
+        self.init("the plugin wrote outside of its tile, \(position); report this to its author")
     }
 }
 

@@ -25,16 +25,16 @@ struct PluginDescription: Sendable {
     private static let controls: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
     private static let others = Set("0123456789-_".utf8)
 
-    init(_ plugin: UnsafePointer<penumbra_plugin>) throws(PluginProblem) {
+    init(_ plugin: UnsafePointer<penumbra_plugin>) throws(PluginError) {
         // These two come first in every version of the structure; only then is it known how much may be read.
         let (abi, size) = UnsafeRawPointer(plugin).loadUnaligned(as: (UInt32, UInt32).self)
         guard abi == PENUMBRA_PLUGIN_ABI else {
-            throw PluginProblem(
+            throw PluginError(
                 "was built for plugin interface \(abi), and this Penumbra speaks \(PENUMBRA_PLUGIN_ABI); build it again"
             )
         }
         guard size >= Self.firstSize else {
-            throw PluginProblem("describes itself in \(size) bytes; set struct_size to sizeof(penumbra_plugin)")
+            throw PluginError("describes itself in \(size) bytes; set struct_size to sizeof(penumbra_plugin)")
         }
         try self.init(Self.copy(plugin, size: Int(size)))
     }
@@ -52,7 +52,7 @@ struct PluginDescription: Sendable {
         return whole
     }
 
-    private init(_ plugin: penumbra_plugin) throws(PluginProblem) {
+    private init(_ plugin: penumbra_plugin) throws(PluginError) {
         name = try Self.name(plugin.name, "name")
         version = try Self.text(plugin.version, "version")
         summary = try Self.text(plugin.summary, "summary")
@@ -63,29 +63,29 @@ struct PluginDescription: Sendable {
         functions = try PluginFunctions(plugin, kind)
     }
 
-    private static func kind(_ kind: penumbra_kind) throws(PluginProblem) -> FilterDescriptor.Kind {
+    private static func kind(_ kind: penumbra_kind) throws(PluginError) -> FilterDescriptor.Kind {
         switch Int(kind) {
         case Int(PENUMBRA_POINT): .point
         case Int(PENUMBRA_AREA): .area
-        default: throw PluginProblem("has kind \(kind); use PENUMBRA_POINT or PENUMBRA_AREA")
+        default: throw PluginError("has kind \(kind); use PENUMBRA_POINT or PENUMBRA_AREA")
         }
     }
 
-    private static func formats(_ mask: penumbra_format) throws(PluginProblem) -> Set<SampleFormat> {
+    private static func formats(_ mask: penumbra_format) throws(PluginError) -> Set<SampleFormat> {
         let formats = Set(SampleFormat.allCases.filter { mask & $0.pluginFormat != 0 })
         guard formats.contains(.f32) else {
-            throw PluginProblem("does not take 32-bit floats; add PENUMBRA_F32 to formats")
+            throw PluginError("does not take 32-bit floats; add PENUMBRA_F32 to formats")
         }
         return formats
     }
 
     private static func parameters(
         _ plugin: penumbra_plugin
-    ) throws(PluginProblem) -> ([ParameterDescriptor], needs: [ParameterRule]) {
+    ) throws(PluginError) -> ([ParameterDescriptor], needs: [ParameterRule]) {
         let (count, size) = (Int(plugin.parameter_count), Int(plugin.parameter_size))
         guard count > 0 else { return ([], []) }
         guard count <= mostParameters, size >= penumbra_parameter.firstSize, let first = plugin.parameters else {
-            throw PluginProblem(
+            throw PluginError(
                 "describes \(count) parameters of \(size) bytes; give at most \(mostParameters), and their size")
         }
         let described = (0..<count).map { penumbra_parameter(at: UnsafeRawPointer(first) + $0 * size, size: size) }
@@ -93,7 +93,7 @@ struct PluginDescription: Sendable {
         for parameter in described { result.append(try ParameterDescriptor(parameter)) }
         let names = result.map(\.name)
         guard Set(names).count == count, reserved.isDisjoint(with: names) else {
-            throw PluginProblem("names a parameter twice, or as one that the host adds; rename it")
+            throw PluginError("names a parameter twice, or as one that the host adds; rename it")
         }
         var needs: [ParameterRule] = []
         for (parameter, name) in zip(described, names) {
@@ -103,21 +103,21 @@ struct PluginDescription: Sendable {
     }
 
     /// A name as manifests can write it.
-    static func name(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginProblem) -> String {
+    static func name(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginError) -> String {
         let name = try text(pointer, what)
         let isPlain = name.utf8.allSatisfy { letters.contains($0) || others.contains($0) }
         guard let first = name.utf8.first, letters.contains(first), isPlain else {
-            throw PluginProblem("has the \(what) '\(name)'; use small letters, digits, - and _")
+            throw PluginError("has the \(what) '\(name)'; use small letters, digits, - and _")
         }
         return name
     }
 
     /// A line of text as terminals can be given it.
-    static func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginProblem) -> String {
-        guard let pointer else { throw PluginProblem("has no \(what); give it one") }
+    static func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginError) -> String {
+        guard let pointer else { throw PluginError("has no \(what); give it one") }
         let text = String(cString: pointer)
         guard text.unicodeScalars.allSatisfy({ !controls.contains($0.properties.generalCategory) }) else {
-            throw PluginProblem("has a line break or control character in its \(what); write it in one line of text")
+            throw PluginError("has a line break or control character in its \(what); write it in one line of text")
         }
         return text
     }
@@ -135,7 +135,7 @@ extension SampleFormat {
 
 extension ParameterDescriptor {
     /// A plugin's parameter, as a manifest sees it.
-    init(_ parameter: penumbra_parameter) throws(PluginProblem) {
+    init(_ parameter: penumbra_parameter) throws(PluginError) {
         let name = try PluginDescription.name(parameter.name, "parameter name")
         let (kind, fallback) = try Self.kind(parameter, name)
         let unit = parameter.unit == nil ? "" : try PluginDescription.text(parameter.unit, "unit for '\(name)'")
@@ -146,7 +146,7 @@ extension ParameterDescriptor {
 
     private static func kind(
         _ parameter: penumbra_parameter, _ name: String
-    ) throws(PluginProblem) -> (ParameterKind, ParameterValue) {
+    ) throws(PluginError) -> (ParameterKind, ParameterValue) {
         let fallback = parameter.fallback
         switch Int(parameter.kind) {
         case Int(PENUMBRA_NUMBER):
@@ -156,27 +156,27 @@ extension ParameterDescriptor {
             try check(fallback, in: parameter.minimum, parameter.maximum, name)
             guard let low = Int(exactly: parameter.minimum), let high = Int(exactly: parameter.maximum),
                 let value = Int(exactly: fallback)
-            else { throw PluginProblem("gives whole-number parameter '\(name)' bounds with fractions; round them") }
+            else { throw PluginError("gives whole-number parameter '\(name)' bounds with fractions; round them") }
             return (.integer(minimum: low, maximum: high), .integer(value))
         case Int(PENUMBRA_BOOLEAN):
             return (.boolean, .boolean(fallback != 0))
         case Int(PENUMBRA_CHOICE):
             let words = try Self.words(parameter.choices, name, "choices")
             guard !words.isEmpty else {
-                throw PluginProblem("gives '\(name)' no choices; add some, and NULL at their end")
+                throw PluginError("gives '\(name)' no choices; add some, and NULL at their end")
             }
             guard let index = Int(exactly: fallback), words.indices.contains(index) else {
-                throw PluginProblem("gives '\(name)' a fallback that is not the index of a choice; correct it")
+                throw PluginError("gives '\(name)' a fallback that is not the index of a choice; correct it")
             }
             return (.choice(words), .word(words[index]))
         default:
-            throw PluginProblem("gives '\(name)' the unknown kind \(parameter.kind); see penumbra_plugin.h")
+            throw PluginError("gives '\(name)' the unknown kind \(parameter.kind); see penumbra_plugin.h")
         }
     }
 
-    private static func check(_ value: Double, in low: Double, _ high: Double, _ name: String) throws(PluginProblem) {
+    private static func check(_ value: Double, in low: Double, _ high: Double, _ name: String) throws(PluginError) {
         guard low.isFinite, high.isFinite, low <= value, value <= high else {
-            throw PluginProblem("gives '\(name)' a range without its fallback; set minimum, maximum and fallback")
+            throw PluginError("gives '\(name)' a range without its fallback; set minimum, maximum and fallback")
         }
     }
 
@@ -185,16 +185,16 @@ extension ParameterDescriptor {
     /// - Parameter what: the words are for the parameter of this name.
     fileprivate static func words(
         _ list: UnsafePointer<UnsafePointer<CChar>?>?, _ name: String, _ what: String
-    ) throws(PluginProblem) -> [String] {
+    ) throws(PluginError) -> [String] {
         var words: [String] = []
         while let word = list?[words.count] {
             guard words.count < PLUGIN_MOST_CHOICES else {
-                throw PluginProblem(
+                throw PluginError(
                     "gives '\(name)' more than \(PLUGIN_MOST_CHOICES) choices; give fewer, and NULL at their end")
             }
             let text = try PluginDescription.text(word, "\(what) for '\(name)'")
             guard !text.isEmpty else {
-                throw PluginProblem("has an empty word in its \(what) for '\(name)'; give it letters, or remove it")
+                throw PluginError("has an empty word in its \(what) for '\(name)'; give it letters, or remove it")
             }
             words.append(text)
         }
@@ -206,14 +206,14 @@ extension ParameterRule {
     /// Nil for a parameter that always has an effect.
     init?(
         needOf parameter: penumbra_parameter, _ name: String, among parameters: [ParameterDescriptor]
-    ) throws(PluginProblem) {
+    ) throws(PluginError) {
         guard parameter.needed != nil else { return nil }
         let needed = try PluginDescription.text(parameter.needed, "needed parameter for '\(name)'")
         let words = try ParameterDescriptor.words(parameter.needed_words, name, "needed words")
         guard case .choice(let choices) = parameters.first(where: { $0.name == needed })?.kind, !words.isEmpty,
             words.allSatisfy(choices.contains)
         else {
-            throw PluginProblem(
+            throw PluginError(
                 "says that '\(name)' needs '\(needed)', without words that this one has; correct needed_words")
         }
         self = .needs(parameter: name, other: needed, words: words)
@@ -225,10 +225,10 @@ extension penumbra_parameter {
     static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
 
     /// With nothing in the members that an older header lacks.
-    init(at place: UnsafeRawPointer, size: Int) {
+    init(at position: UnsafeRawPointer, size: Int) {
         self.init()
         withUnsafeMutableBytes(of: &self) { target in
-            target.copyMemory(from: UnsafeRawBufferPointer(start: place, count: min(size, target.count)))
+            target.copyMemory(from: UnsafeRawBufferPointer(start: position, count: min(size, target.count)))
         }
     }
 }
@@ -250,19 +250,19 @@ struct PluginFunctions: @unchecked Sendable {
     let isIdentity: Question?
     let render: Render
 
-    init(_ plugin: penumbra_plugin, _ kind: FilterDescriptor.Kind) throws(PluginProblem) {
-        guard let render = plugin.render else { throw PluginProblem("has no render function; give it one") }
+    init(_ plugin: penumbra_plugin, _ kind: FilterDescriptor.Kind) throws(PluginError) {
+        guard let render = plugin.render else { throw PluginError("has no render function; give it one") }
         if kind == .area {
             guard (plugin.halo == nil) != (plugin.region_of_interest == nil) else {
-                throw PluginProblem("must have either a halo or a region_of_interest, as it is an area filter")
+                throw PluginError("must have either a halo or a region_of_interest, as it is an area filter")
             }
             guard plugin.growth == nil || plugin.extent == nil else {
-                throw PluginProblem("has both a growth and an extent; leave one of them out")
+                throw PluginError("has both a growth and an extent; leave one of them out")
             }
         } else if plugin.halo != nil || plugin.growth != nil || plugin.extent != nil
             || plugin.region_of_interest != nil
         {
-            throw PluginProblem("has geometry but is a point filter; make it PENUMBRA_AREA")
+            throw PluginError("has geometry but is a point filter; make it PENUMBRA_AREA")
         }
         halo = plugin.halo
         growth = plugin.growth

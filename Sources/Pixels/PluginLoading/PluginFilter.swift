@@ -73,9 +73,9 @@ struct PluginFilter: Filter {
     private func naming(_ body: () throws -> Void) throws {
         do {
             try body()
-        } catch let problem as PluginProblem {
+        } catch let problem as PluginError {
             throw FilterError(filter: plugin.name, problem: .failed(reason: problem.description))
-        } catch let fault as PluginFault {
+        } catch let fault as PluginFaultError {
             throw FilterError(filter: plugin.name, problem: .fault(reason: fault.description))
         }
     }

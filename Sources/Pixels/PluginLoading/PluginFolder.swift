@@ -19,11 +19,11 @@ package struct PluginFolder: Hashable, Sendable {
     }
 
     /// The paths of the files named lib….so, sorted.
-    func libraries() throws(PluginProblem) -> [String] {
+    func libraries() throws(PluginError) -> [String] {
         guard let names = Self.names(in: path) else {
             let reason = String(cString: strerror(errno))
             if isImplicit { return [] }
-            throw PluginProblem("cannot be read (\(reason)); correct the path in the list of plugin folders")
+            throw PluginError("cannot be read (\(reason)); correct the path in the list of plugin folders")
         }
         let libraries = names.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted().map { "\(path)/\($0)" }
             .filter { !isImplicit || Self.namesEntry($0) }
@@ -34,13 +34,13 @@ package struct PluginFolder: Hashable, Sendable {
     /// Code that any user could have put there is not run in the name of this one.
     ///
     /// - Parameter isForeign: Whether libraries of other users are refused, too.
-    static func checkOwnership(of path: String, isForeign: Bool) throws(PluginProblem) {
+    static func checkOwnership(of path: String, isForeign: Bool) throws(PluginError) {
         let status = try status(of: path)
         guard status.st_mode & S_IWOTH == 0 else {
-            throw PluginProblem("may be written by every user, so it is not used; run chmod o-w on it")
+            throw PluginError("may be written by every user, so it is not used; run chmod o-w on it")
         }
         guard !isForeign || isOwn(status) else {
-            throw PluginProblem(
+            throw PluginError(
                 "belongs to another user (uid \(status.st_uid)), and only a shard names it, so it is not used; name its "
                     + "folder in this machine's settings if it is to be")
         }
@@ -49,34 +49,34 @@ package struct PluginFolder: Hashable, Sendable {
     private static func isOwn(_ status: stat) -> Bool { status.st_uid == geteuid() || status.st_uid == 0 }
 
     /// The same for a library, and for the folder that it really lies in when its path is a link.
-    static func checkOwnership(ofLibrary path: String, isForeign: Bool) throws(PluginProblem) {
+    static func checkOwnership(ofLibrary path: String, isForeign: Bool) throws(PluginError) {
         try checkOwnership(of: path, isForeign: isForeign)
         guard let real = realpath(path, nil) else { return }
         defer { free(real) }
         let folder = String(cString: real).split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
         var status = stat()
         guard stat(folder.isEmpty ? "/" : folder, &status) == 0, status.st_mode & S_IWOTH == 0 else {
-            throw PluginProblem(
+            throw PluginError(
                 "lies in \(folder), which every user may write to, so it is not used; run chmod o-w on that folder")
         }
         guard !isForeign || isOwn(status) else {
-            throw PluginProblem(
+            throw PluginError(
                 "lies in \(folder), which belongs to another user (uid \(status.st_uid)), so it is not used")
         }
     }
 
-    private static func status(of path: String) throws(PluginProblem) -> stat {
+    private static func status(of path: String) throws(PluginError) -> stat {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw PluginProblem("cannot be read (\(String(cString: strerror(errno)))); correct or remove it")
+            throw PluginError("cannot be read (\(String(cString: strerror(errno)))); correct or remove it")
         }
         return status
     }
 
     /// What is no file is not opened: a named pipe would keep whoever opens it waiting.
-    static func checkIsFile(_ path: String) throws(PluginProblem) {
+    static func checkIsFile(_ path: String) throws(PluginError) {
         guard try status(of: path).st_mode & S_IFMT == S_IFREG else {
-            throw PluginProblem("is not a regular file, so it is not used; remove it, or give it another name")
+            throw PluginError("is not a regular file, so it is not used; remove it, or give it another name")
         }
     }
 
@@ -120,7 +120,7 @@ struct Candidate {
     }
 
     /// All is asked that can be asked without opening the library. Throws when it may not be opened.
-    func permission(by policy: PluginPolicy) throws(PluginProblem) -> Permission {
+    func permission(by policy: PluginPolicy) throws(PluginError) -> Permission {
         try PluginFolder.checkIsFile(path)
         try PluginFolder.checkOwnership(ofLibrary: path, isForeign: isForeign)
         switch try policy.permission(for: path) {
@@ -201,16 +201,16 @@ package struct PluginPolicy: Hashable, Sendable {
     /// Whether a library may be opened, by its pin.
     ///
     /// - Throws: when it has one, and is not what was pinned.
-    func permission(for path: String) throws(PluginProblem) -> Permission {
+    func permission(for path: String) throws(PluginError) -> Permission {
         let name = Self.name(of: path)
         let pins = pins.filter { $0.file == name }
         guard !pins.isEmpty else { return isPinnedOnly ? .refused : .unpinned }
         guard let file = PinnedFile(path), let found = file.sha256 else {
-            throw PluginProblem("cannot be read, so its pin cannot be compared; correct its permissions")
+            throw PluginError("cannot be read, so its pin cannot be compared; correct its permissions")
         }
         guard pins.contains(where: { $0.sha256 == found }) else {
             file.close()
-            throw PluginProblem(
+            throw PluginError(
                 "is not the file that was pinned: its SHA-256 is \(found); put that file back, or pin this one")
         }
         return .pinned(file)

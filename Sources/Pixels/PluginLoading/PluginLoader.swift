@@ -67,7 +67,7 @@ package struct PluginLoader {
         let candidates = found.permitted(policy)
         let tried = trial?(candidates) ?? PluginTrial.Findings()
         for candidate in candidates {
-            found.add(candidate.path) { plugins throws(PluginProblem) in
+            found.add(candidate.path) { plugins throws(PluginError) in
                 if let problem = tried.problems[candidate.path] { throw problem }
                 guard let plugin = try load(candidate) else { return nil }
                 try checkName(of: plugin, among: plugins)
@@ -79,7 +79,7 @@ package struct PluginLoader {
     }
 
     /// Nil for a library in an implicit folder that is no plugin.
-    private func load(_ candidate: Candidate) throws(PluginProblem) -> LoadedPlugin? {
+    private func load(_ candidate: Candidate) throws(PluginError) -> LoadedPlugin? {
         let path = candidate.path
         switch try PluginLibrary.open(candidate) {
         case .plugin(let pointer):
@@ -92,16 +92,16 @@ package struct PluginLoader {
         case .somethingElse where candidate.isImplicit:
             return nil
         case .somethingElse:
-            throw PluginProblem("does not export penumbra_plugin_entry; move it elsewhere if it is no plugin")
+            throw PluginError("does not export penumbra_plugin_entry; move it elsewhere if it is no plugin")
         }
     }
 
-    private func checkName(of plugin: LoadedPlugin, among plugins: [LoadedPlugin]) throws(PluginProblem) {
+    private func checkName(of plugin: LoadedPlugin, among plugins: [LoadedPlugin]) throws(PluginError) {
         if reservedNames.contains(plugin.name) {
-            throw PluginProblem("names its filter '\(plugin.name)', which is Penumbra's own; rename it")
+            throw PluginError("names its filter '\(plugin.name)', which is Penumbra's own; rename it")
         }
         if let other = plugins.first(where: { $0.name == plugin.name }) {
-            throw PluginProblem("names its filter '\(plugin.name)', as \(other.path) does; remove one of them")
+            throw PluginError("names its filter '\(plugin.name)', as \(other.path) does; remove one of them")
         }
     }
 }
@@ -130,7 +130,7 @@ private struct Found {
         return permitted
     }
 
-    mutating func add(_ path: String, _ load: ([LoadedPlugin]) throws(PluginProblem) -> LoadedPlugin?) {
+    mutating func add(_ path: String, _ load: ([LoadedPlugin]) throws(PluginError) -> LoadedPlugin?) {
         do {
             if let plugin = try load(plugins) { plugins.append(plugin) }
         } catch {
@@ -155,16 +155,16 @@ enum PluginLibrary {
     /// registered with its language's run time cannot be taken back.
     ///
     /// Opening runs the library's initialisers, so the caller checks first who may write the file.
-    static func open(_ candidate: Candidate) throws(PluginProblem) -> Content {
+    static func open(_ candidate: Candidate) throws(PluginError) -> Content {
         guard let handle = FloatingPointMode.kept({ dlopen(candidate.openName, RTLD_NOW | RTLD_LOCAL) }) else {
             let words = dlerror().map { String(cString: $0) } ?? "no reason given"
             let reason = words.replacing(candidate.openName, with: candidate.path)
-            throw PluginProblem("cannot be opened (\(reason)); build it on this machine, with its libraries installed")
+            throw PluginError("cannot be opened (\(reason)); build it on this machine, with its libraries installed")
         }
         guard let symbol = dlsym(handle, entryName) else { return .somethingElse }
         let entry = unsafe(bitCast: symbol)
         guard let plugin = FloatingPointMode.kept({ entry?(PENUMBRA_PLUGIN_ABI) }) else {
-            throw PluginProblem(
+            throw PluginError(
                 "needs a newer plugin interface than \(PENUMBRA_PLUGIN_ABI); use a newer Penumbra or an older plugin")
         }
         return .plugin(plugin)
@@ -177,7 +177,7 @@ enum PluginLibrary {
 }
 
 /// Why a library is not used as a plugin; a sentence that follows the file's name and says what to do.
-struct PluginProblem: Error, Hashable, CustomStringConvertible {
+struct PluginError: Error, Hashable, CustomStringConvertible {
     let description: String
 
     init(_ description: String) {
@@ -186,7 +186,7 @@ struct PluginProblem: Error, Hashable, CustomStringConvertible {
 }
 
 /// What a plugin did that no plugin may do; follows the filter's name.
-struct PluginFault: Error, Hashable, CustomStringConvertible {
+struct PluginFaultError: Error, Hashable, CustomStringConvertible {
     let description: String
 
     init(_ description: String) {

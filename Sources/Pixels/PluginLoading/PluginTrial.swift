@@ -22,11 +22,11 @@ package struct PluginTrial: Sendable {
     /// What came of a trial.
     struct Findings {
         /// Why some of the libraries must not be opened here, by their paths.
-        var problems: [String: PluginProblem] = [:]
+        var problems: [String: PluginError] = [:]
         /// Those that another process would have to refuse as well.
         var refused: [RefusedLibrary] = []
 
-        fileprivate mutating func refuse(_ candidate: Candidate, _ stamp: FileStamp?, _ problem: PluginProblem) {
+        fileprivate mutating func refuse(_ candidate: Candidate, _ stamp: FileStamp?, _ problem: PluginError) {
             problems[candidate.path] = problem
             guard let stamp else { return }
             refused.append(RefusedLibrary(path: candidate.path, stamp: stamp, reason: problem.description))
@@ -42,20 +42,20 @@ package struct PluginTrial: Sendable {
         var rest = candidates.map { ($0, stamp: FileStamp(path: $0.path)) }[...]
         rest.removeAll { candidate, stamp in
             guard let reason = reason(candidate, stamp) else { return false }
-            findings.refuse(candidate, stamp, PluginProblem(reason))
+            findings.refuse(candidate, stamp, PluginError(reason))
             return true
         }
         var patience = patience
         while !rest.isEmpty {
             let trial = Self.run(rest.map(\.0.openName), patience)
             guard trial.error == 0 else {
-                let problem = PluginProblem("cannot be tried (\(String(cString: strerror(trial.error)))); try again")
+                let problem = PluginError("cannot be tried (\(String(cString: strerror(trial.error)))); try again")
                 for (candidate, _) in rest { findings.refuse(candidate, nil, problem) }
                 return findings
             }
             rest = rest.dropFirst(Int(trial.survived))
             if let (candidate, stamp) = rest.popFirst() {
-                findings.refuse(candidate, stamp, PluginProblem(ending: trial))
+                findings.refuse(candidate, stamp, PluginError(ending: trial))
             }
             if trial.hung != 0 { patience = max(patience / 2, min(patience, Self.leastPatience)) }
         }
@@ -77,7 +77,7 @@ package struct PluginTrial: Sendable {
     }
 }
 
-extension PluginProblem {
+extension PluginError {
     /// - Parameter trial: whose child ended, or was killed.
     fileprivate init(ending trial: plugin_trial) {
         let signal = trial.status & 0x7f
@@ -115,10 +115,10 @@ package enum PluginCheck {
     ) {
         var check = "opening"
         begin(check)
-        do throws(PluginProblem) {
+        do throws(PluginError) {
             try PluginFolder.checkIsFile(path)
             guard case .plugin(let plugin) = try PluginLibrary.open(Candidate(path: path)) else {
-                throw PluginProblem("does not export \(PluginLibrary.entryName)")
+                throw PluginError("does not export \(PluginLibrary.entryName)")
             }
             report("opening", .kept)
             check = "description"

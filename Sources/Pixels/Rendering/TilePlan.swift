@@ -140,12 +140,12 @@ struct TileCost {
     private func someTiles(_ side: Side) -> [PixelRect] {
         let grid = TileGrid(extent: plan.output, tileWidth: side.width, tileHeight: side.height)
         guard grid.count > 0 else { return [] }
-        func places(_ count: Int) -> [Int] {
+        func indices(_ count: Int) -> [Int] {
             let all = [0, 1, 2, count / 4, count / 2, 3 * count / 4, count - 3, count - 2, count - 1]
             return Set(all.map { min(max($0, 0), count - 1) }).sorted()
         }
-        return places(grid.rowCount).flatMap { row in
-            places(grid.columnCount).map { grid[row * grid.columnCount + $0] }
+        return indices(grid.rowCount).flatMap { row in
+            indices(grid.columnCount).map { grid[row * grid.columnCount + $0] }
         }
     }
 }

@@ -36,8 +36,8 @@ private func filterWindow<Vertical: Radius>(
     var x = 0
     while x < count {
         // Four vectors at once, and stored at the end, so that weights and addresses are fetched once for all.
-        let place = start &+ x
-        let center = rows[radius] + place
+        let position = start &+ x
+        let center = rows[radius] + position
         let weight = weights[0]
         var a = highProduct(load(center), weight) &+ bias
         var b = highProduct(load(center + 32), weight) &+ bias
@@ -45,7 +45,7 @@ private func filterWindow<Vertical: Radius>(
         var d = highProduct(load(center + 96), weight) &+ bias
         var k = 1
         while k <= radius {
-            let (p, q) = (rows[radius &- k] + place, rows[radius &+ k] + place)
+            let (p, q) = (rows[radius &- k] + position, rows[radius &+ k] + position)
             let weight = weights[k]
             a &+= highProduct(load(p) &+ load(q), weight)
             b &+= highProduct(load(p + 32) &+ load(q + 32), weight)

@@ -89,7 +89,7 @@ private struct FineCounts {
     func counts(
         _ high: Int, _ x: Int, _ histograms: UnsafePointer<UInt8>, radius: Int, channels: Int
     ) -> WindowCounts {
-        let place = UnsafeMutableRawPointer(window + 16 &* high)
+        let position = UnsafeMutableRawPointer(window + 16 &* high)
         @inline(__always) func column(_ index: Int) -> WindowCounts {
             wideCounts(histograms + 16 &* channels &* index)
         }
@@ -102,14 +102,14 @@ private struct FineCounts {
                 index &+= 1
             }
         } else {
-            sum = place.loadUnaligned(as: WindowCounts.self)
+            sum = position.loadUnaligned(as: WindowCounts.self)
             while known < x {
                 sum = sum &+ column(known &+ 2 &* radius &+ 1) &- column(known)
                 known &+= 1
             }
         }
         pixels[high] = x
-        place.storeBytes(of: sum, as: WindowCounts.self)
+        position.storeBytes(of: sum, as: WindowCounts.self)
         return sum
     }
 }

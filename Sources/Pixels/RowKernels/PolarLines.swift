@@ -87,25 +87,25 @@ public func sumBlocks(
 ) {
     // Within a block, sums of 64 and sums of these, so that rounding errors stay small in long ones.
     var (sum, part) = (Pixel.zero, Pixel.zero)
-    var place = phase
+    var position = phase
     var index = 0
     while index < count {
-        if place == 0 { (sum, part) = (.zero, .zero) }
+        if position == 0 { (sum, part) = (.zero, .zero) }
         part += load(line + 4 &* index)
         store(sum + part, heads + 4 &* index)
-        place &+= 1
-        if place & 63 == 0 { (sum, part) = (sum + part, .zero) }
-        if place == length { place = 0 }
+        position &+= 1
+        if position & 63 == 0 { (sum, part) = (sum + part, .zero) }
+        if position == length { position = 0 }
         index &+= 1
     }
     (sum, part) = (.zero, .zero)
     while index > 0 {
-        place = place == 0 ? length &- 1 : place &- 1
+        position = position == 0 ? length &- 1 : position &- 1
         index &-= 1
-        if place == length &- 1 { (sum, part) = (.zero, .zero) }
+        if position == length &- 1 { (sum, part) = (.zero, .zero) }
         part += load(line + 4 &* index)
         store(sum + part, tails + 4 &* index)
-        if place & 63 == 0 { (sum, part) = (sum + part, .zero) }
+        if position & 63 == 0 { (sum, part) = (sum + part, .zero) }
     }
 }
 
@@ -121,15 +121,15 @@ public func slideMeans(
 ) {
     let weight = 1 / Float(length)
     let ahead = 4 &* (length &- 1)
-    var place = phase
+    var position = phase
     var index = 0
     while index < count {
         let at = 4 &* index
         var sum = load(heads + (at &+ ahead))
-        if place != 0 { sum += load(tails + at) }
+        if position != 0 { sum += load(tails + at) }
         store(sum * weight, out + at)
-        place &+= 1
-        if place == length { place = 0 }
+        position &+= 1
+        if position == length { position = 0 }
         index &+= 1
     }
 }
@@ -176,7 +176,7 @@ public func zoomMeans(
 /// - Parameters:
 ///   - lines: the lines' means, `stride` values apart, four a sample; the first sample is `firstSample` and the first line
 ///     `firstLine`, one before the first that is asked for.
-///   - across, along: each pixel's place.
+///   - across, along: each pixel's position.
 @inline(never)
 public func interpolateLines(
     _ lines: UnsafePointer<Float>, stride: Int, firstLine: Int, firstSample: Int, across: UnsafePointer<Double>,

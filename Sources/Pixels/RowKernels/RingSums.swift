@@ -3,7 +3,7 @@
 // begin; see docs/arithmetic.md.
 
 /// A sample on a ring, that lies between four pixels: the left upper one, and how far beyond it in 65536ths.
-private struct RingPlaces {
+private struct RingPositions {
     static let count = 64
     let columns: UnsafeMutablePointer<Int32>
     let rows: UnsafeMutablePointer<Int32>
@@ -142,22 +142,22 @@ private func sumBytes<Step: PairStep>(
     _ picture: SampledPicture<UInt8, PlainReading>, _: Step.Type, _ block: RingBlock, _ start: Int, _ count: Int,
     _ scratch: UnsafeMutableRawPointer, _ sums: UnsafeMutablePointer<UInt32>
 ) {
-    let places = RingPlaces(scratch)
+    let positions = RingPositions(scratch)
     let room = (scratch + 768).assumingMemoryBound(to: UInt8.self)
-    let isInside = place(picture, block, start, count, places)
+    let isInside = place(picture, block, start, count, positions)
     var sum = loadPixelSums(sums - 4)
     var index = 0
     while index < count {
-        let (column, row) = (places.columns[index], places.rows[index])
+        let (column, row) = (positions.columns[index], positions.rows[index])
         var (upper, lower) = (UnsafePointer(room), UnsafePointer(room + 8))
         if isInside || isInBlock(picture, column, row) {
             (upper, lower) = picture.pairs(column, row)
         } else {
             picture.copyPairs(column, row, room, 0)
         }
-        let down = SIMD8(repeating: places.down[index])
+        let down = SIMD8(repeating: positions.down[index])
         let pair = highProduct(words(upper), inverted(down)) &+ highProduct(words(lower), down)
-        let across = exclusiveOr(SIMD8(repeating: places.right[index]), Step.left)
+        let across = exclusiveOr(SIMD8(repeating: positions.right[index]), Step.left)
         sum &+= widened(Step.folded(highProduct(pair, across)))
         storePixelSums(sum, sums + 4 &* index)
         index &+= 1
@@ -173,7 +173,7 @@ private func isInBlock<Sample, How>(_ picture: SampledPicture<Sample, How>, _ co
 /// Where samples lie; true when all of them are in the block that can be read at once.
 @inline(__always)
 private func place<Sample, How>(
-    _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ places: RingPlaces
+    _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ positions: RingPositions
 ) -> Bool {
     var outside: UInt32 = 0
     var index = 0
@@ -181,10 +181,10 @@ private func place<Sample, How>(
         let (x, y) = (block.x(start &+ index), block.y(start &+ index))
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (column, row) = (Int32(left), Int32(top))
-        places.columns[index] = column
-        places.rows[index] = row
-        places.right[index] = fraction(x - left)
-        places.down[index] = fraction(y - top)
+        positions.columns[index] = column
+        positions.rows[index] = row
+        positions.right[index] = fraction(x - left)
+        positions.down[index] = fraction(y - top)
         let isOutside =
             UInt32(bitPattern: column &- picture.block.column) >= picture.block.columns
             || UInt32(bitPattern: row &- picture.block.row) >= picture.block.rows
@@ -204,7 +204,7 @@ private func fraction(_ difference: Double) -> UInt16 {
 /// Means between rings: along a ring linearly, across by Catmull and Rom's cubic.
 ///
 /// - Parameters:
-///   - sums: of samples up to a place, four values; rings are `stride` values apart. The first one is that of
+///   - sums: of samples up to a position, four values; rings are `stride` values apart. The first one is that of
 ///     `firstSample` on `firstRing`, one before the first that is asked for.
 ///   - window: samples of a mean; at most 65536.
 ///   - across, along: each pixel's ring, and where on it its window begins.
@@ -235,7 +235,7 @@ public func interpolateRings(
     }
 }
 
-/// Of four neighbours, for a place behind the second one.
+/// Of four neighbours, for a position behind the second one.
 struct CubicWeights {
     let first: Float
     let second: Float

@@ -1,6 +1,6 @@
 import Builtin
 
-// Bilinear samples of a picture at any place, all channels of a pixel in one vector.
+// Bilinear samples of a picture at any position, all channels of a pixel in one vector.
 
 /// The channels of a pixel: colours, then alpha, then what happens to lie behind.
 typealias Pixel = SIMD4<Float>
@@ -152,7 +152,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         return samples + (Int(row) &* stride &+ Int(column) &* channels)
     }
 
-    /// The value between the four pixels around a place; the fractions weigh them.
+    /// The value between the four pixels around a position; the fractions weigh them.
     ///
     /// - Parameter room: for a pixel, to pass what is rare by memory: by value it would keep the compiler from vectors.
     @inline(__always)
@@ -161,9 +161,9 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         let (u, v) = (Float(x - left), Float(y - top))
         let (column, row) = (Int(left), Int(top))
         if UInt(bitPattern: column &- first.x) < inner.x, UInt(bitPattern: row &- first.y) < inner.y {
-            let place = (column &+ shift) &* channels
-            let upper = samples + (Int(rows[row &- origin.y]) &* stride &+ place)
-            let lower = samples + (Int(rows[row &- origin.y &+ 1]) &* stride &+ place)
+            let position = (column &+ shift) &* channels
+            let upper = samples + (Int(rows[row &- origin.y]) &* stride &+ position)
+            let lower = samples + (Int(rows[row &- origin.y &+ 1]) &* stride &+ position)
             let (a, b) = (near(upper), near(upper + channels))
             let (c, d) = (near(lower), near(lower + channels))
             return mean(a, b, c, d, u, v)

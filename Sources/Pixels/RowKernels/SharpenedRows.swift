@@ -67,11 +67,11 @@ public func sharpenPixels(
         let factor = alpha > 32640 ? 32640 / alpha : 1
         var channel = 0
         while channel < colors {
-            let place = start &+ channel
-            let own = Float(source[place])
+            let position = start &+ channel
+            let own = Float(source[position])
             let color = original > 0 && threshold > 0 ? own / original : 0
-            let beyond = excess(own - Float(blurred[place]) - color * change, threshold)
-            out[place] = wholeWord((own + amount * (color * alphaExcess + beyond)) * factor)
+            let beyond = excess(own - Float(blurred[position]) - color * change, threshold)
+            out[position] = wholeWord((own + amount * (color * alphaExcess + beyond)) * factor)
             channel &+= 1
         }
         out[start &+ colors] = wholeWord(alpha * factor)

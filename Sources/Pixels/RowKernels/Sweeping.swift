@@ -62,8 +62,8 @@ public func zoomDirectly(
             let dy = (Double(y) - center[1]) * amount
             var index = 0
             while index < count {
-                let place = Double(x &+ index)
-                let dx = (place - center[0]) * amount
+                let position = Double(x &+ index)
+                let dx = (position - center[0]) * amount
                 let length = (dx * dx + dy * dy).squareRoot()
                 let samples = length < center[3] ? 3 &* unit(length) : unit(length)
                 let share = 1 / Double(samples)
@@ -71,7 +71,7 @@ public func zoomDirectly(
                 var k = 0
                 while k < samples {
                     let t = (Double(k) + 0.5) * share
-                    sum += picture.bilinear(place - dx * t, Double(y) - dy * t, out + 4 &* index)
+                    sum += picture.bilinear(position - dx * t, Double(y) - dy * t, out + 4 &* index)
                     k &+= 1
                 }
                 store(sum * Float(share), out + 4 &* index)
@@ -112,9 +112,9 @@ public func spinDirectly(
                 let dx = Double(x &+ index) - center[0]
                 let distance = (dx * dx + dy * dy).squareRoot()
                 let isNear = distance < center[3]
-                let place = min(unit(distance * center[2]) &- 1 &+ (isNear ? 0 : 16), Int(center[4]))
-                let samples = isNear ? 3 &* (place &+ 1) : 2 &* (place &- 15)
-                let turn = turns + 4 &* place
+                let position = min(unit(distance * center[2]) &- 1 &+ (isNear ? 0 : 16), Int(center[4]))
+                let samples = isNear ? 3 &* (position &+ 1) : 2 &* (position &- 15)
+                let turn = turns + 4 &* position
                 var (right, down) = (dx * turn[0] - dy * turn[1], dx * turn[1] + dy * turn[0])
                 var sum = Pixel.zero
                 var k = 0

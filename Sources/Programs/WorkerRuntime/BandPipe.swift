@@ -13,18 +13,18 @@ final class BandPipe: @unchecked Sendable {
     private var isClosed = false
 
     /// Thrown to the rendering thread when no more bands are needed.
-    struct Closed: Error {}
+    struct ClosedError: Error {}
 
     init(capacity: Int) {
         self.capacity = capacity
     }
 
     /// Waits for space in the pipe.
-    func push(_ band: AnyRaster) throws(Closed) {
+    func push(_ band: AnyRaster) throws(ClosedError) {
         condition.lock()
         defer { condition.unlock() }
         while waiting.count >= capacity, !isClosed { condition.wait() }
-        if isClosed { throw Closed() }
+        if isClosed { throw ClosedError() }
         waiting.append(band)
         condition.broadcast()
     }
@@ -42,7 +42,7 @@ final class BandPipe: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         while waiting.isEmpty, end == nil, !isClosed { condition.wait() }
-        if isClosed { throw Closed() }
+        if isClosed { throw ClosedError() }
         guard waiting.isEmpty else {
             defer { condition.broadcast() }
             return waiting.removeFirst()
@@ -103,7 +103,7 @@ extension BandPipe {
     /// - Parameters:
     ///   - body: It may use the caller's values, but different ones for each number.
     ///   - abandon: Called at the first failure, so that the others end soon.
-    /// - Throws: The first failure that is neither ``Closed`` nor a cancellation.
+    /// - Throws: The first failure that is neither ``ClosedError`` nor a cancellation.
     static func together<Value>(
         _ count: Int, _ body: @escaping (Int) throws -> Value, abandon: @escaping () -> Void
     ) throws -> [Value] {
@@ -154,7 +154,9 @@ extension BandPipe {
             let failures = results.sorted { $0.key < $1.key }.compactMap { number, result in
                 if case .failure(let error) = result { error } else { nil }
             }
-            if let reason = failures.first(where: { !($0 is Closed) && !($0 is CancellationError) }) ?? failures.first {
+            if let reason = failures.first(where: { !($0 is ClosedError) && !($0 is CancellationError) })
+                ?? failures.first
+            {
                 throw reason
             }
             return try (0..<count).compactMap { try results[$0]?.get() }

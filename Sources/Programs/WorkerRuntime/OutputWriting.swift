@@ -23,7 +23,7 @@ extension TaskRunner {
                 to: path, format: format, save: output.save, shape: shape, frames: frames, name: name,
                 metadata: metadata
             ) { try rows.rows($0) }
-        } catch let error as ImageFileError where error.path == path && ![.place, .process].contains(error.kind) {
+        } catch let error as ImageFileError where error.path == path && ![.storage, .process].contains(error.kind) {
             // The input picture is not to blame.
             throw TaskFailure(Self.kind(of: error), "\(error)")
         }
@@ -48,7 +48,7 @@ extension TaskRunner {
         switch error.kind {
         case .value: .value
         case .permission: .permission
-        case .data, .limit, .place, .process, .missing, .unreadable: .output
+        case .data, .limit, .storage, .process, .missing, .unreadable: .output
         }
     }
 

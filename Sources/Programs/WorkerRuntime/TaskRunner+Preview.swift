@@ -152,7 +152,7 @@ extension TaskRunner {
             ) { rows in
                 conversion.convert(film.cropped(to: PixelRect(columns: film.rect.columns, rows: rows)))
             }
-        } catch let error as ImageFileError where ![.place, .process].contains(error.kind) {
+        } catch let error as ImageFileError where ![.storage, .process].contains(error.kind) {
             throw TaskFailure(.output, "\(error)")
         }
         return ImageFacts(

@@ -95,7 +95,7 @@ struct InstalledPlugins: Sendable {
     /// Libraries that would have crashed this process.
     let refused: [RefusedLibrary]
 
-    struct UnknownConditions: Error, CustomStringConvertible {
+    struct UnknownConditionsError: Error, CustomStringConvertible {
         let description =
             "\(PluginConditions.variable) is not as this penumbra-worker knows it; reinstall both programs together"
     }
@@ -103,7 +103,7 @@ struct InstalledPlugins: Sendable {
     /// Loads plugins from the folders that the coordinator names, and from the folder of this program.
     ///
     /// - Precondition: This process has one thread.
-    init(cancellation: TaskCancellation) throws(UnknownConditions) {
+    init(cancellation: TaskCancellation) throws(UnknownConditionsError) {
         let conditions = try Self.conditions()
         let loader = PluginLoader(
             reservedNames: BuiltInFilters.all.map(\.descriptor.name) + Toolbox.ownVersions,
@@ -121,9 +121,9 @@ struct InstalledPlugins: Sendable {
         (refused, unpinned) = (loaded.refused, loaded.unpinned)
     }
 
-    private static func conditions() throws(UnknownConditions) -> PluginConditions {
+    private static func conditions() throws(UnknownConditionsError) -> PluginConditions {
         guard let text = getenv(PluginConditions.variable) else { return PluginConditions() }
-        guard let conditions = PluginConditions(text: String(cString: text)) else { throw UnknownConditions() }
+        guard let conditions = PluginConditions(text: String(cString: text)) else { throw UnknownConditionsError() }
         return conditions
     }
 

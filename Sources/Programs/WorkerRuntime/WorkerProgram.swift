@@ -148,7 +148,7 @@ final class Channel: Sendable {
     /// A sender holds the lock until its whole message is in the pipe, because heartbeats come from another thread.
     private let output: Mutex<Int32>
 
-    struct Closed: Error {}
+    struct ClosedError: Error {}
 
     init() {
         input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -173,7 +173,7 @@ final class Channel: Sendable {
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw Closed() }
+                guard count > 0 else { throw ClosedError() }
                 rest = rest.dropFirst(count)
             }
         }

@@ -36,7 +36,7 @@ public struct Tile: ~Copyable {
         if isCancelled { throw CancellationError() }
     }
 
-    /// The input's pixel at a place in ``readable``; a place elsewhere ends the program.
+    /// The input's pixel at a position in ``readable``; a position elsewhere ends the program.
     @inlinable public func source(_ x: Int, _ y: Int) -> Pixel {
         precondition(readable.contains(x: x, y: y), "a filter reads within its halo")
         let place = input.address(x - readable.x, y - readable.y)
@@ -47,7 +47,7 @@ public struct Tile: ~Copyable {
         }
     }
 
-    /// Sets the output's pixel at a place in ``area``; a place elsewhere ends the program.
+    /// Sets the output's pixel at a position in ``area``; a position elsewhere ends the program.
     ///
     /// Whole numbers round half up. A picture without alpha takes the colours alone, a gray one their luminance.
     @inlinable public func write(_ pixel: Pixel, _ x: Int, _ y: Int) {

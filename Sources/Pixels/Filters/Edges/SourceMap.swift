@@ -83,9 +83,9 @@ package struct AxisMap: Hashable, Sendable {
         let second = intervals.dropFirst().first ?? 0..<0
         return AxisTable(
             range: table.range,
-            positions: table.positions.map { place in
-                guard place != AxisTable.transparent else { return place }
-                let index = Int(place)
+            positions: table.positions.map { location in
+                guard location != AxisTable.transparent else { return location }
+                let index = Int(location)
                 let isInFirst = index < first.count
                 return Int32(position(isInFirst ? first.lowerBound + index : second.lowerBound + index - first.count))
             })
@@ -143,8 +143,8 @@ package enum Edge: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .clamp: return min(max(coordinate, range.lowerBound), range.upperBound - 1)
         case .mirror:
-            let place = Self.modulo(coordinate - range.lowerBound, 2 * range.count)
-            return range.lowerBound + min(place, 2 * range.count - 1 - place)
+            let location = Self.modulo(coordinate - range.lowerBound, 2 * range.count)
+            return range.lowerBound + min(location, 2 * range.count - 1 - location)
         case .wrap: return range.lowerBound + Self.modulo(coordinate - range.lowerBound, range.count)
         case .transparent: return nil
         }

@@ -103,7 +103,7 @@ extension RoundedRect {
 }
 
 extension Length {
-    /// Of a place along one side of a filter's input: every length, pixels as well as percents, counts from the side's first
+    /// Of a position along one side of a filter's input: every length, pixels as well as percents, counts from the side's first
     /// pixel. What an earlier filter cut off or added there does not matter.
     func coordinate(along side: Range<Int>) -> Double { Double(side.lowerBound) + pixels(of: side.count) }
 }

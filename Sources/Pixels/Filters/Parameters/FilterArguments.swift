@@ -175,10 +175,12 @@ struct ArgumentCheck {
             try check(length.amount, name, 0, LengthLimit.widest.most(of: length))
         case (.region, .region(let region)):
             try check(region, name)
-        case (.path, .path(let places)):
-            guard places.count >= 2 else { throw error(.wrongKind(parameter: name, expected: Self.words(for: .path))) }
-            for place in places {
-                for length in [place.x, place.y] { try check(length.amount, name, -1e9, 1e9) }
+        case (.path, .path(let positions)):
+            guard positions.count >= 2 else {
+                throw error(.wrongKind(parameter: name, expected: Self.words(for: .path)))
+            }
+            for position in positions {
+                for length in [position.x, position.y] { try check(length.amount, name, -1e9, 1e9) }
             }
         case (.numbers(let ranges), .numbers(let numbers)) where Set(ranges.map(\.name)) == Set(numbers.keys):
             for range in ranges {

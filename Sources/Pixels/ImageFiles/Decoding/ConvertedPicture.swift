@@ -15,7 +15,7 @@ struct ConvertedPicture: ~Copyable {
     /// What of the file is not in it.
     let losses: [DecodingLoss]
 
-    init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeature) {
+    init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeatureError) {
         var metadata = ImageMetadata(of: stored.image)
         if let directories = stored.directories {
             try directories.checkFirstPage()
@@ -72,32 +72,32 @@ struct ConvertedPicture: ~Copyable {
     /// The image with this profile, where it has another or none.
     private static func profiled(
         _ image: borrowing VipsImageReference, _ icc: Blob?
-    ) throws(UnsupportedFeature) -> VipsImageReference {
+    ) throws(UnsupportedFeatureError) -> VipsImageReference {
         guard let icc, image.blob(MetadataField.icc.rawValue) != icc.bytes else { return image.retained() }
-        do throws(VipsFailure) {
+        do throws(VipsError) {
             let call = try VipsCall("copy")
             call.set("in", to: image)
             let copy = try call.image()
             copy.setBlob(MetadataField.icc.rawValue, to: icc.bytes)
             return copy
         } catch {
-            throw UnsupportedFeature("colours that cannot be converted (\(error.line))")
+            throw UnsupportedFeatureError("colours that cannot be converted (\(error.line))")
         }
     }
 
     private static func convert(
         _ image: borrowing VipsImageReference, _ color: StoredColor, _ plan: ColorPlan
-    ) throws(UnsupportedFeature) -> VipsImageReference {
-        do throws(VipsFailure) {
+    ) throws(UnsupportedFeatureError) -> VipsImageReference {
+        do throws(VipsError) {
             return try plan.apply(to: image, color)
         } catch {
-            throw UnsupportedFeature("colours that cannot be converted (\(error.line))")
+            throw UnsupportedFeatureError("colours that cannot be converted (\(error.line))")
         }
     }
 
     private static func shape(
         of image: borrowing VipsImageReference, _ color: StoredColor, frames: Int
-    ) throws(UnsupportedFeature) -> ImageShape {
+    ) throws(UnsupportedFeatureError) -> ImageShape {
         let layout: PixelLayout =
             switch (color.space, color.hasAlpha) {
             case (.gray, false): .gray
@@ -105,7 +105,7 @@ struct ConvertedPicture: ~Copyable {
             case (_, false): .rgb
             case (_, true): .rgba
             }
-        guard image.bands == layout.channels else { throw UnsupportedFeature("\(image.bands) channels") }
+        guard image.bands == layout.channels else { throw UnsupportedFeatureError("\(image.bands) channels") }
         return ImageShape(
             width: image.width, height: image.height / frames, layout: layout,
             sampleFormat: try StoredColor.sampleFormat(image.bandFormat))
@@ -114,16 +114,16 @@ struct ConvertedPicture: ~Copyable {
 
 extension TIFFDirectories {
     /// Refuses what libvips reads without a word, and wrongly.
-    fileprivate func checkFirstPage() throws(UnsupportedFeature) {
+    fileprivate func checkFirstPage() throws(UnsupportedFeatureError) {
         let entries = main
         func value(_ tag: UInt16) -> Int { entries.first { $0.tag == tag }.flatMap(number) ?? 0 }
         // As in many raw files of cameras, whose picture is elsewhere.
         guard value(ExifTag.newSubfileType) & 1 == 0 else {
-            throw UnsupportedFeature("a mere preview as its first page")
+            throw UnsupportedFeatureError("a mere preview as its first page")
         }
         let (premultiplied, float) = (1, 3)
         guard value(ExifTag.extraSamples) != premultiplied || value(ExifTag.sampleFormat) != float else {
-            throw UnsupportedFeature("floating-point samples that are multiplied by alpha")
+            throw UnsupportedFeatureError("floating-point samples that are multiplied by alpha")
         }
     }
 }
@@ -148,10 +148,10 @@ enum ColorPlan: Hashable {
         }
     }
 
-    init(_ color: StoredColor, profile: ICCProfile?, policy: ColorPolicy) throws(UnsupportedFeature) {
+    init(_ color: StoredColor, profile: ICCProfile?, policy: ColorPolicy) throws(UnsupportedFeatureError) {
         switch color.space {
         case .cmyk:
-            guard color.sampleFormat != .f32 else { throw UnsupportedFeature("floating-point CMYK samples") }
+            guard color.sampleFormat != .f32 else { throw UnsupportedFeatureError("floating-point CMYK samples") }
             self = .throughProfile(fallback: "cmyk")
         case .lab:
             self = .fromLab
@@ -163,7 +163,7 @@ enum ColorPlan: Hashable {
                 return
             }
             guard color.sampleFormat != .f32 else {
-                throw UnsupportedFeature(
+                throw UnsupportedFeatureError(
                     "floating-point samples and a profile that has to be converted to sRGB",
                     remedy: "store it in sRGB, or in 16 bits")
             }
@@ -182,7 +182,7 @@ extension ColorPlan {
     /// Carries out the plan, as further steps of a libvips pipeline. Every step works pixel by pixel.
     func apply(
         to image: borrowing VipsImageReference, _ color: StoredColor
-    ) throws(VipsFailure) -> VipsImageReference {
+    ) throws(VipsError) -> VipsImageReference {
         switch self {
         case .keep:
             return image.retained()
@@ -206,7 +206,7 @@ extension ColorPlan {
         }
     }
 
-    private static func fromLab(_ image: borrowing VipsImageReference) throws(VipsFailure) -> VipsImageReference {
+    private static func fromLab(_ image: borrowing VipsImageReference) throws(VipsError) -> VipsImageReference {
         // 16-bit Lab is worth 16-bit RGB.
         let isFine = image.interpretation == VIPS_INTERPRETATION_LABS
         let call = try VipsCall("colourspace")
@@ -218,7 +218,7 @@ extension ColorPlan {
     /// Relative colorimetric, without black point compensation: libvips' own choice.
     private static func throughProfile(
         _ image: borrowing VipsImageReference, fallback: String?, depth: Int
-    ) throws(VipsFailure) -> VipsImageReference {
+    ) throws(VipsError) -> VipsImageReference {
         let call = try VipsCall("icc_transform")
         call.set("in", to: image)
         call.set("embedded", to: .boolean(true))
@@ -231,7 +231,7 @@ extension ColorPlan {
     /// The curves of the profile, its primaries in those of sRGB, and sRGB's curve; alpha goes through all three unchanged.
     private static func throughMatrix(
         _ image: borrowing VipsImageReference, _ profile: MatrixProfile, hasAlpha: Bool
-    ) throws(VipsFailure) -> VipsImageReference {
+    ) throws(VipsError) -> VipsImageReference {
         let bands = hasAlpha ? 4 : 3
         let matrix = profile.matrix(hasAlpha: hasAlpha, full: Double(MatrixProfile.steps))
         let light = try looked(
@@ -266,7 +266,7 @@ extension ColorPlan {
 
     private static func looked(
         up image: borrowing VipsImageReference, in table: borrowing VipsImageReference
-    ) throws(VipsFailure) -> VipsImageReference {
+    ) throws(VipsError) -> VipsImageReference {
         let call = try VipsCall("maplut")
         call.set("in", to: image)
         call.set("lut", to: table)
@@ -276,7 +276,7 @@ extension ColorPlan {
     /// Gray through a profile becomes RGB with three equal channels; one of them, and alpha, are what is wanted.
     private static func grayAgain(
         _ image: borrowing VipsImageReference, hasAlpha: Bool
-    ) throws(VipsFailure) -> VipsImageReference {
+    ) throws(VipsError) -> VipsImageReference {
         let call = try VipsCall("extract_band")
         call.set("in", to: image)
         call.set("band", to: .integer(2))
@@ -300,7 +300,7 @@ struct StoredColor: Hashable {
     let sampleFormat: SampleFormat?
 
     /// - Throws: a phrase that says what there is no layout for.
-    init(_ image: borrowing VipsImageReference) throws(UnsupportedFeature) {
+    init(_ image: borrowing VipsImageReference) throws(UnsupportedFeatureError) {
         space = try Self.space(image.interpretation, bands: image.bands)
         let colors =
             switch space {
@@ -311,7 +311,7 @@ struct StoredColor: Hashable {
         // A packed Lab pixel is four bytes of three channels.
         let bands = image.coding == VIPS_CODING_LABQ ? 3 : image.bands
         guard bands == colors || (bands == colors + 1 && space != .cmyk) else {
-            throw UnsupportedFeature("\(bands) channels")
+            throw UnsupportedFeatureError("\(bands) channels")
         }
         hasAlpha = bands > colors
         sampleFormat = space == .lab ? nil : try Self.sampleFormat(image.bandFormat)
@@ -319,32 +319,32 @@ struct StoredColor: Hashable {
 
     private static func space(
         _ interpretation: VipsInterpretation, bands: Int
-    ) throws(UnsupportedFeature) -> Space {
+    ) throws(UnsupportedFeatureError) -> Space {
         switch interpretation {
         case VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_GREY16: .gray
         case VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_scRGB:
             .rgb
         case VIPS_INTERPRETATION_CMYK: .cmyk
         case VIPS_INTERPRETATION_LAB, VIPS_INTERPRETATION_LABS, VIPS_INTERPRETATION_LABQ: .lab
-        default: throw UnsupportedFeature("\(bands) channels of an unknown colour space")
+        default: throw UnsupportedFeatureError("\(bands) channels of an unknown colour space")
         }
     }
 
-    static func sampleFormat(_ format: VipsBandFormat) throws(UnsupportedFeature) -> SampleFormat {
+    static func sampleFormat(_ format: VipsBandFormat) throws(UnsupportedFeatureError) -> SampleFormat {
         switch format {
         case VIPS_FORMAT_UCHAR: .u8
         case VIPS_FORMAT_USHORT: .u16
         case VIPS_FORMAT_FLOAT: .f32
-        case VIPS_FORMAT_CHAR, VIPS_FORMAT_SHORT: throw UnsupportedFeature("signed samples")
-        case VIPS_FORMAT_UINT, VIPS_FORMAT_INT: throw UnsupportedFeature("32-bit integer samples")
-        case VIPS_FORMAT_DOUBLE: throw UnsupportedFeature("64-bit samples")
-        default: throw UnsupportedFeature("complex samples")
+        case VIPS_FORMAT_CHAR, VIPS_FORMAT_SHORT: throw UnsupportedFeatureError("signed samples")
+        case VIPS_FORMAT_UINT, VIPS_FORMAT_INT: throw UnsupportedFeatureError("32-bit integer samples")
+        case VIPS_FORMAT_DOUBLE: throw UnsupportedFeatureError("64-bit samples")
+        default: throw UnsupportedFeatureError("complex samples")
         }
     }
 }
 
 /// What Penumbra does not read, as a phrase that follows "with".
-package struct UnsupportedFeature: Error, Hashable {
+package struct UnsupportedFeatureError: Error, Hashable {
     let phrase: String
     /// What a person can do.
     let remedy: String?
@@ -355,7 +355,7 @@ package struct UnsupportedFeature: Error, Hashable {
     }
 
     /// An animation of which libvips would give one picture.
-    static func animation(_ phrase: String) -> UnsupportedFeature {
-        UnsupportedFeature(phrase, remedy: "make an animated WebP or GIF of it")
+    static func animation(_ phrase: String) -> UnsupportedFeatureError {
+        UnsupportedFeatureError(phrase, remedy: "make an animated WebP or GIF of it")
     }
 }

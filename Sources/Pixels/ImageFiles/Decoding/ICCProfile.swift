@@ -28,7 +28,7 @@ struct ICCProfile: Hashable {
     }
 
     /// Refuses HDR.
-    func checkRange() throws(UnsupportedFeature) {
+    func checkRange() throws(UnsupportedFeatureError) {
         if let transfer { try StatedColor.checkRange(transfer: transfer) }
     }
 
@@ -185,9 +185,9 @@ struct MatrixProfile: Hashable {
         guard let count = data.integer(at: 128, length: 4), count <= 1000 else { return nil }
         var tags: [String: ICCData] = [:]
         for entry in 0..<count {
-            let place = 132 + 12 * entry
-            guard let name = data.word(at: place), let offset = data.integer(at: place + 4, length: 4),
-                let length = data.integer(at: place + 8, length: 4), let part = data.part(at: offset, length: length)
+            let position = 132 + 12 * entry
+            guard let name = data.word(at: position), let offset = data.integer(at: position + 4, length: 4),
+                let length = data.integer(at: position + 8, length: 4), let part = data.part(at: offset, length: length)
             else { return nil }
             tags[name] = part
         }

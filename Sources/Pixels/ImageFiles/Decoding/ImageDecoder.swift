@@ -75,7 +75,7 @@ package final class ImageDecoder {
     static func convert(
         _ stored: borrowing StoredPicture, _ color: ColorPolicy
     ) throws(ImageFileError) -> ConvertedPicture {
-        do throws(UnsupportedFeature) {
+        do throws(UnsupportedFeatureError) {
             return try ConvertedPicture(stored, policy: color)
         } catch {
             throw ImageFileError(
@@ -190,7 +190,7 @@ extension ImageDecoder {
     }
 
     private func wholeStore() throws(ImageFileError) -> PixelStore {
-        do throws(PixelStore.Failure) {
+        do throws(PixelStore.MappingError) {
             return try PixelStore(byteCount: storedShape.byteCount, limits: limits)
         } catch {
             throw ImageFileError(path: file.path, .system(.turn, errno: error.errno))

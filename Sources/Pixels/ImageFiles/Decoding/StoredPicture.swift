@@ -50,7 +50,9 @@ struct StoredPicture: ~Copyable {
         }
         let file = try Self.readable(file, format)
         // Even to tell its size can take long.
-        let outline = try Self.checked(file, format) { () throws(UnsupportedFeature) in try format.drawing(in: file) }
+        let outline = try Self.checked(file, format) { () throws(UnsupportedFeatureError) in
+            try format.drawing(in: file)
+        }
         try Self.check(outline, file, format)
         let page: Int? =
             if case .page(let number) = pages, format.loader.traits.contains(.hasPages) { number } else { nil }
@@ -85,7 +87,7 @@ struct StoredPicture: ~Copyable {
     private static func load(
         _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice, _ access: VipsAccess
     ) throws(ImageFileError) -> VipsImageReference {
-        do throws(VipsFailure) {
+        do throws(VipsError) {
             let call = try VipsCall(format.loader.operation)
             if format.loader.opensByName {
                 call.set("filename", to: file.openName)
@@ -111,9 +113,9 @@ struct StoredPicture: ~Copyable {
     }
 
     private static func checked<Result>(
-        _ file: InputFile, _ format: any ImageFormat, _ body: () throws(UnsupportedFeature) -> Result
+        _ file: InputFile, _ format: any ImageFormat, _ body: () throws(UnsupportedFeatureError) -> Result
     ) throws(ImageFileError) -> Result {
-        do throws(UnsupportedFeature) {
+        do throws(UnsupportedFeatureError) {
             return try body()
         } catch {
             throw ImageFileError(
@@ -127,7 +129,7 @@ struct StoredPicture: ~Copyable {
         _ file: InputFile, _ format: any ImageFormat
     ) throws(ImageFileError) -> InputFile {
         guard file.floats.isEmpty else { return file }
-        let tiff = try checked(file, format) { () throws(UnsupportedFeature) in try FloatTIFF(file) }
+        let tiff = try checked(file, format) { () throws(UnsupportedFeatureError) in try FloatTIFF(file) }
         return try tiff.map { tiff throws(ImageFileError) in
             try InputFile(file, patches: tiff.patches, floats: tiff.samples)
         } ?? file
@@ -139,7 +141,7 @@ struct StoredPicture: ~Copyable {
         _ format: any ImageFormat
     ) throws(ImageFileError) -> VipsImageReference {
         guard let floats else { return image }
-        do throws(VipsFailure) {
+        do throws(VipsError) {
             return try floats.floats(image)
         } catch {
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: error.line))
@@ -199,7 +201,7 @@ struct StoredRows: ~Copyable {
         _ image: consuming VipsImageReference, of decoder: ImageDecoder, shape: ImageShape? = nil
     ) throws(ImageFileError) {
         guard let region = VipsReference(adopting: vips_region_new(image.pointer)) else {
-            throw ImageFileError(path: decoder.file.path, .library(VipsFailure.take().line))
+            throw ImageFileError(path: decoder.file.path, .library(VipsError.take().line))
         }
         self.region = region
         self.image = image
@@ -244,7 +246,7 @@ struct StoredRows: ~Copyable {
         guard VipsWarnings.occur(during: { _ = parts.take() }) else { return }
         throw ImageFileError(
             path: file.path,
-            .broken(format: formatTitle, rows: (height - 1) / 8 * 8, height: height, detail: VipsFailure.take().line))
+            .broken(format: formatTitle, rows: (height - 1) / 8 * 8, height: height, detail: VipsError.take().line))
     }
 
     private struct Parts: ~Copyable {
@@ -253,7 +255,7 @@ struct StoredRows: ~Copyable {
     }
 
     private func broken(after rows: Int) -> ImageFileError {
-        let failure = VipsFailure.take()
+        let failure = VipsError.take()
         if let errno = file.findFailure() { return ImageFileError(path: file.path, .read, errno: errno) }
         return ImageFileError(
             path: file.path,
@@ -310,19 +312,19 @@ struct TIFFStrips {
     func excerpt(of file: InputFile, rows: Range<Int>) throws(ImageFileError) -> (file: InputFile, rows: Range<Int>) {
         let strips = rows.lowerBound / rowsPerStrip..<(rows.upperBound - 1) / rowsPerStrip + 1
         let held = strips.lowerBound * rowsPerStrip..<min(height, strips.upperBound * rowsPerStrip)
-        let place = (file.size + 7) & ~7
+        let position = (file.size + 7) & ~7
         let patches = [
             InputFile.Patch(
-                offset: directories.offsets.headerPointer, bytes: number(place, directories.offsets.length)),
-            InputFile.Patch(offset: place, bytes: directory(strips, height: held.count, at: place)),
+                offset: directories.offsets.headerPointer, bytes: number(position, directories.offsets.length)),
+            InputFile.Patch(offset: position, bytes: directory(strips, height: held.count, at: position)),
         ]
         return (try InputFile(file, patches: patches), held)
     }
 
     /// A directory, and behind it what its new entries point to.
-    private func directory(_ strips: Range<Int>, height: Int, at place: Int) -> [UInt8] {
+    private func directory(_ strips: Range<Int>, height: Int, at position: Int) -> [UInt8] {
         let layout = directories.offsets
-        let valuesPlace = place + layout.countLength + entries.count * layout.rowLength + layout.length
+        let valuesPlace = position + layout.countLength + entries.count * layout.rowLength + layout.length
         let type: TIFFType = layout == .big ? .long8 : .long
         var values: [UInt8] = []
         let rows = entries.map { entry -> [UInt8] in
@@ -361,7 +363,7 @@ final class PixelStore {
     /// Room for a whole picture, in a file without a name when it is large.
     ///
     /// The file's blocks are there before it is written, so that a full disk is an error here and no SIGBUS later.
-    init(byteCount: Int, limits: DecodeLimits) throws(Failure) {
+    init(byteCount: Int, limits: DecodeLimits) throws(MappingError) {
         isMapped = byteCount > limits.memoryBytes
         bytes =
             isMapped
@@ -376,20 +378,20 @@ final class PixelStore {
         }
     }
 
-    struct Failure: Error {
+    struct MappingError: Error {
         let errno: Int32
     }
 
-    private static func map(_ byteCount: Int, in folder: String) throws(Failure) -> UnsafeMutableRawBufferPointer {
+    private static func map(_ byteCount: Int, in folder: String) throws(MappingError) -> UnsafeMutableRawBufferPointer {
         var name = Array((folder + "/penumbra-XXXXXX").utf8CString)
         let descriptor = mkstemp(&name)
-        guard descriptor >= 0 else { throw Failure(errno: errno) }
+        guard descriptor >= 0 else { throw MappingError(errno: errno) }
         defer { close(descriptor) }
         unlink(name)
         let allocated = posix_fallocate(descriptor, 0, off_t(byteCount))
-        guard allocated == 0 else { throw Failure(errno: allocated) }
+        guard allocated == 0 else { throw MappingError(errno: allocated) }
         let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-        guard let address, address != MAP_FAILED else { throw Failure(errno: errno) }
+        guard let address, address != MAP_FAILED else { throw MappingError(errno: errno) }
         return UnsafeMutableRawBufferPointer(start: address, count: byteCount)
     }
 }

@@ -61,7 +61,7 @@ package enum ImageEncoder {
                 path: path,
                 .tooLarge(format: format.title, width: shape.width, height: shape.height, largestSide: largestSide))
         }
-        do throws(SaveProblem) {
+        do throws(SaveError) {
             return try format.saver(for: shape, options: FormatOptions(save.values, of: format.descriptor))
         } catch {
             switch error {
@@ -78,7 +78,7 @@ package enum ImageEncoder {
         _ saver: Saver, _ feed: RowFeed, _ metadata: ImageMetadata, _ frames: Int, into file: OutputFile,
         _ format: any ImageFormat
     ) throws {
-        do throws(VipsFailure) {
+        do throws(VipsError) {
             let image = try feed.image(metadata.resolution)
             image.setFields(metadata, only: saver.fields)
             if frames > 1 { image.setAnimation(metadata.animation, frameHeight: image.height / frames) }
@@ -123,7 +123,7 @@ extension ImageEncoder {
         _ path: String, of name: String, _ saver: Saver, _ feed: RowFeed, _ format: any ImageFormat
     ) throws {
         guard mkdir(path, 0o777) == 0 else { throw ImageFileError(path: path, .create, errno: errno) }
-        do throws(VipsFailure) {
+        do throws(VipsError) {
             let call = try VipsCall(saver.operation)
             call.set("in", to: try feed.image(nil))
             // A name of our own: what is like an option or an archive's extension in a picture's would mean something.
@@ -149,8 +149,8 @@ extension ImageEncoder {
 
     /// libvips says in words alone what kept it from writing.
     private static func isFull(_ path: String) -> Bool {
-        var place = statvfs()
-        return statvfs(path, &place) == 0 && (place.f_bavail < 16 || place.f_files > 0 && place.f_favail == 0)
+        var offset = statvfs()
+        return statvfs(path, &offset) == 0 && (offset.f_bavail < 16 || offset.f_files > 0 && offset.f_favail == 0)
     }
 
     private static func remove(_ path: String) {
@@ -176,8 +176,8 @@ final class RowFeed {
     }
 
     /// An image whose rows come from this feed, which must outlive it.
-    func image(_ resolution: ImageMetadata.Resolution?) throws(VipsFailure) -> VipsImageReference {
-        guard let image = VipsReference(adopting: vips_image_new()) else { throw VipsFailure.take() }
+    func image(_ resolution: ImageMetadata.Resolution?) throws(VipsError) -> VipsImageReference {
+        guard let image = VipsReference(adopting: vips_image_new()) else { throw VipsError.take() }
         vips_image_init_fields(
             image.pointer, gint(shape.width), gint(shape.height), gint(shape.layout.channels), shape.bandFormat,
             VIPS_CODING_NONE, shape.interpretation, resolution?.x ?? ImageMetadata.Resolution.nominal,
@@ -190,12 +190,12 @@ final class RowFeed {
                     return Unmanaged<RowFeed>.fromOpaque(context).takeUnretainedValue().fill(region) ? 0 : -1
                 },
                 nil, nil, Unmanaged.passUnretained(self).toOpaque()) == 0
-        else { throw VipsFailure.take() }
+        else { throw VipsError.take() }
         return try Self.inOrder(image)
     }
 
     /// Without this, several threads ask for rows out of order.
-    private static func inOrder(_ image: borrowing VipsImageReference) throws(VipsFailure) -> VipsImageReference {
+    private static func inOrder(_ image: borrowing VipsImageReference) throws(VipsError) -> VipsImageReference {
         let call = try VipsCall("sequential")
         call.set("in", to: image)
         call.set("tile_height", to: .integer(16))

@@ -9,7 +9,7 @@ package import Raster
 /// - A format without alpha: the picture is flattened onto `save.background`, in stored values. Where that is neither black nor
 ///   white the picture is in sRGB, as the colour is: ``ImageFormat/colorPolicy(for:asked:save:output:)``.
 /// - A format without gray: gray becomes RGB.
-/// - Under `save.dither` samples become 8-bit integers by a threshold that depends on the pixel's place alone, the same for
+/// - Under `save.dither` samples become 8-bit integers by a threshold that depends on the pixel's position alone, the same for
 ///   all colours: a value between two steps is rounded up at that part of the pixels, and whole steps stay what they are.
 /// - Samples that the format does not hold become the widest integers that it does. Floats are clamped to 0–1.
 ///
@@ -178,7 +178,7 @@ extension Float: OutputSample {
 }
 
 extension Raster where Sample: OutputSample {
-    /// As 8-bit samples, each colour rounded up or down by its place. Opacity is rounded to the nearest.
+    /// As 8-bit samples, each colour rounded up or down by its position. Opacity is rounded to the nearest.
     func dithered() -> Raster<UInt8> {
         let channels = layout.channels
         let colors = layout.removingAlpha.channels

@@ -36,7 +36,7 @@ package struct GIFFormat: ImageFormat {
         return blocks.damage()
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         let colors = try options.integer("colors")
         return Saver(
             "gifsave_target",
@@ -66,7 +66,7 @@ struct GIFBlocks {
     private static let graphicControl: UInt8 = 0xF9
     /// The signature, and the screen's size, flags and other bytes.
     private static let (flagsOffset, headerLength) = (10, 13)
-    /// Without its colours: the kind, the place, the size, and the flags at the end.
+    /// Without its colours: the kind, the position, the size, and the flags at the end.
     private static let descriptorLength = 10
     private static let windowLength = 64 << 10
 

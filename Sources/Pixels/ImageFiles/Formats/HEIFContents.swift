@@ -7,13 +7,13 @@ struct HEIFContents {
     let primary: Int?
     /// The pictures that libheif counts as pages, in its order: all that are neither hidden nor another one's thumbnail, alpha or depth.
     let pages: [Int]
-    /// Of each item the places of its properties in ``known``, from 1.
+    /// Of each item the positions of its properties in ``known``, from 1.
     private let associations: [Int: [Int]]
     private let known: [MediaBoxes.Box]
     /// What an item is made of, such as the tiles of a grid.
     private let sources: [Int: [Int]]
     /// Where the first bytes of an item lie in the file.
-    private let places: [Int: Int]
+    private let positions: [Int: Int]
 
     /// Of all that describes the pictures of a file.
     private static let largestMeta = 16 << 20
@@ -37,7 +37,7 @@ struct HEIFContents {
         known = properties.first { $0.name == "ipco" }.map { MediaBoxes.all(in: $0.content) } ?? []
         let lists = properties.filter { $0.name == "ipma" }.flatMap { Self.associations($0.content) }
         associations = Dictionary(lists) { first, _ in first }
-        places = Dictionary(Self.places(content("iloc"))) { first, _ in first }
+        positions = Dictionary(Self.positions(content("iloc"))) { first, _ in first }
     }
 
     /// The properties of an item with this name, without the boxes around them.
@@ -59,7 +59,7 @@ struct HEIFContents {
 
     /// The first bytes of an item, as coded.
     func start(of item: Int, count: Int, in file: InputFile) -> [UInt8]? {
-        places[item].flatMap { $0 < file.size ? file.bytes(in: $0..<min(file.size, $0 + count)) : nil }
+        positions[item].flatMap { $0 < file.size ? file.bytes(in: $0..<min(file.size, $0 + count)) : nil }
     }
 }
 
@@ -103,18 +103,18 @@ extension HEIFContents {
         let isLong = fields.flag()
         for _ in 0..<fields.number(32) {
             let item = fields.number(version == 0 ? 16 : 32)
-            let places = (0..<fields.number(8)).map { _ in
+            let positions = (0..<fields.number(8)).map { _ in
                 // The highest bit says that a reader must know the property.
                 fields.skip(1)
                 return fields.number(isLong ? 15 : 7)
             }
             guard !fields.isOver else { break }
-            result.append((item, places))
+            result.append((item, positions))
         }
         return result
     }
 
-    private static func places(_ content: ArraySlice<UInt8>) -> [(Int, Int)] {
+    private static func positions(_ content: ArraySlice<UInt8>) -> [(Int, Int)] {
         var (fields, result) = (BitReader(content, .highestFirst), [(Int, Int)]())
         let version = fields.version()
         let (offset, length, base) = (8 * fields.number(4), 8 * fields.number(4), 8 * fields.number(4))
@@ -132,8 +132,8 @@ extension HEIFContents {
             fields.skip(extents > 0 ? length + (extents - 1) * (index + offset + length) : 0)
             guard !fields.isOver else { break }
             // Others lie within other items, or in other files.
-            let (place, overflows) = start.addingReportingOverflow(first)
-            if method == 0, extents > 0, !overflows, start >= 0, first >= 0 { result.append((item, place)) }
+            let (position, overflows) = start.addingReportingOverflow(first)
+            if method == 0, extents > 0, !overflows, start >= 0, first >= 0 { result.append((item, position)) }
         }
         return result
     }

@@ -16,7 +16,7 @@ extension HEIFFormat {
     /// A profile says all that `nclx` could.
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
-    ) throws(UnsupportedFeature) -> StatedColor? {
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
         let contents = HEIFContents(file)
         // libheif gives the one picture that stands for it.
         guard !contents.isSequence else { throw .animation("an animation (image sequence)") }
@@ -38,7 +38,7 @@ extension HEIFFormat {
     fileprivate func saver(
         _ codec: VipsForeignHeifCompression, _ shape: ImageShape, _ options: FormatOptions,
         _ more: [String: VipsArgument] = [:]
-    ) throws(SaveProblem) -> Saver {
+    ) throws(SaveError) -> Saver {
         let common: [String: VipsArgument] = [
             "Q": .integer(try options.integer("quality")), "compression": .integer(Int(codec.rawValue)),
             "bitdepth": .integer(shape.sampleFormat == .u8 ? 8 : 12),
@@ -65,7 +65,7 @@ package struct AVIFFormat: HEIFFormat {
 
     package func libraries(for options: FormatOptions) -> [String] { ["libheif", "libaom"] }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         try saver(
             VIPS_FOREIGN_HEIF_COMPRESSION_AV1, shape, options, ["effort": .integer(try options.integer("effort"))])
     }
@@ -85,7 +85,7 @@ package struct HEICFormat: HEIFFormat {
 
     package func libraries(for options: FormatOptions) -> [String] { ["libheif", "libx265"] }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         try saver(VIPS_FOREIGN_HEIF_COMPRESSION_HEVC, shape, options)
     }
 }
@@ -111,14 +111,14 @@ enum HEIFColor {
     /// - Throws: also where libheif counts other pictures than the file has, and their colours differ.
     static func stated(
         in contents: HEIFContents, of picture: LoadedPicture, _ file: InputFile
-    ) throws(UnsupportedFeature) -> StatedColor? {
-        func statement(_ item: Int) throws(UnsupportedFeature) -> StatedColor? {
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
+        func statement(_ item: Int) throws(UnsupportedFeatureError) -> StatedColor? {
             guard let codes = codes(of: item, contents, file) else { return nil }
             return try StatedColor.coded(
                 primaries: codes.primaries, transfer: codes.transfer, outranksProfile: false)
         }
         guard let page = picture.page else {
-            return try contents.primary.flatMap { item throws(UnsupportedFeature) in try statement(item) }
+            return try contents.primary.flatMap { item throws(UnsupportedFeatureError) in try statement(item) }
         }
         if contents.pages.count == picture.pages, contents.pages.indices.contains(page) {
             return try statement(contents.pages[page])
@@ -128,11 +128,12 @@ enum HEIFColor {
         for item in contents.pages {
             looks += contents.origins(of: item).count
             guard looks <= mostLooks else {
-                throw UnsupportedFeature("more pictures, in an unclear order, than can be compared", remedy: remedy)
+                throw UnsupportedFeatureError(
+                    "more pictures, in an unclear order, than can be compared", remedy: remedy)
             }
             colors.insert(try statement(item))
             guard colors.count == 1 else {
-                throw UnsupportedFeature("pictures in several colours whose order is unclear", remedy: remedy)
+                throw UnsupportedFeatureError("pictures in several colours whose order is unclear", remedy: remedy)
             }
         }
         return colors.first ?? nil

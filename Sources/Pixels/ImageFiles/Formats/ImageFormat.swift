@@ -40,7 +40,7 @@ package protocol ImageFormat: Sendable {
     /// What a whole file says of its colours beside a profile, which libvips does not tell.
     ///
     /// - Throws: what there is in it that libvips reads without a word, and wrongly.
-    func statedColor(in file: InputFile, of picture: LoadedPicture) throws(UnsupportedFeature) -> StatedColor?
+    func statedColor(in file: InputFile, of picture: LoadedPicture) throws(UnsupportedFeatureError) -> StatedColor?
 
     /// True when libvips draws the pixels, for which it may need any time: ``DrawingTime``.
     var isDrawn: Bool { get }
@@ -48,7 +48,7 @@ package protocol ImageFormat: Sendable {
     /// What can be told of a drawing's work from its text; nil for pictures that are stored as pixels.
     ///
     /// - Throws: what cannot be seen through.
-    func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing?
+    func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing?
 
     /// Adds metadata that libvips does not tell.
     ///
@@ -58,7 +58,7 @@ package protocol ImageFormat: Sendable {
     /// How libvips writes a picture of `shape`.
     ///
     /// - Throws: when the options have wrong values, or the picture cannot be stored with them.
-    func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver
+    func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver
 
     /// Metadata that go into the file while it is written, where libvips does not put them.
     func insertion(of metadata: ImageMetadata) -> Insertion?
@@ -69,7 +69,7 @@ package protocol ImageFormat: Sendable {
     /// Puts metadata into a file whose pixels are written. Failures stay in the file.
     func revise(_ file: OutputFile, adding metadata: ImageMetadata)
 
-    /// True when a file has a place for IPTC records.
+    /// True when a file has a position for IPTC records.
     var holdsIPTC: Bool { get }
 
     /// False when a file may be read back with other channels than it was written with, as its pixels need them.
@@ -90,9 +90,9 @@ extension ImageFormat {
     package func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?) {}
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
-    ) throws(UnsupportedFeature) -> StatedColor? { nil }
+    ) throws(UnsupportedFeatureError) -> StatedColor? { nil }
     package var isDrawn: Bool { false }
-    package func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing? { nil }
+    package func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing? { nil }
     package var module: String? { nil }
     package var keepsLayout: Bool { true }
     package var holdsIPTC: Bool { false }
@@ -178,7 +178,7 @@ package enum MetadataField: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Why a picture cannot be written as asked.
-package enum SaveProblem: Error, Hashable, Sendable {
+package enum SaveError: Error, Hashable, Sendable {
     case option(String)
     case unsuitable(String)
 }
@@ -222,26 +222,26 @@ package struct FormatOptions: Sendable {
         self.parameters = format.options
     }
 
-    func integer(_ name: String) throws(SaveProblem) -> Int {
+    func integer(_ name: String) throws(SaveError) -> Int {
         guard case .integer(let value) = value(of: name), case .integer(let minimum, let maximum) = kind(of: name),
             (minimum...maximum).contains(value)
         else { throw .option(name) }
         return value
     }
 
-    func number(_ name: String) throws(SaveProblem) -> Double {
+    func number(_ name: String) throws(SaveError) -> Double {
         guard case .number(let value) = value(of: name), case .number(let minimum, let maximum) = kind(of: name),
             (minimum...maximum).contains(value)
         else { throw .option(name) }
         return value
     }
 
-    func boolean(_ name: String) throws(SaveProblem) -> Bool {
+    func boolean(_ name: String) throws(SaveError) -> Bool {
         guard case .boolean(let value) = value(of: name) else { throw .option(name) }
         return value
     }
 
-    func word<Word: RawRepresentable<String>>(_ name: String) throws(SaveProblem) -> Word {
+    func word<Word: RawRepresentable<String>>(_ name: String) throws(SaveError) -> Word {
         guard case .word(let value) = value(of: name), let word = Word(rawValue: value) else { throw .option(name) }
         return word
     }

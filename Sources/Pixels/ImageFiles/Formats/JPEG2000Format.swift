@@ -30,7 +30,7 @@ package struct JPEG2000Format: ImageFormat {
             || head.starts(with: [0, 0, 0, 0x0C] + Array("jP  ".utf8) + [0x0D, 0x0A, 0x87, 0x0A])
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         Saver(
             "jp2ksave_target",
             [

@@ -55,7 +55,7 @@ package struct JPEGFormat: ImageFormat {
 
     package func holdsFurtherPictures(_ file: InputFile) -> Bool { MultiPictureIndex(file)?.holdsFurther ?? false }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         let subsampling: Subsampling = try options.word("subsampling")
         return Saver(
             "jpegsave_target",
@@ -159,8 +159,8 @@ struct MultiPictureIndex {
             let entry = index.main.first(where: { $0.tag == Self.entries })
         else { return nil }
         let count = entry.range.count / Self.entryLength
-        kinds = (0..<count).map { place in
-            let start = entry.range.lowerBound + place * Self.entryLength
+        kinds = (0..<count).map { offset in
+            let start = entry.range.lowerBound + offset * Self.entryLength
             let digits = payload[start..<start + 4]
             // In the highest byte are flags, and the format.
             return (index.isLittleEndian ? Array(digits.reversed()) : Array(digits)).dropFirst().reduce(0) {
@@ -171,24 +171,24 @@ struct MultiPictureIndex {
 
     /// What follows the name in its segment.
     private static func payload(of file: InputFile) -> [UInt8]? {
-        var place = 2
+        var offset = 2
         for _ in 0..<mostSegments {
-            guard place + 4 + name.count <= file.size, let head = file.bytes(in: place..<place + 4 + name.count),
+            guard offset + 4 + name.count <= file.size, let head = file.bytes(in: offset..<offset + 4 + name.count),
                 head[0] == 0xFF
             else { return nil }
             // A marker may have any number of these before it.
             guard head[1] != 0xFF else {
-                place += 1
+                offset += 1
                 continue
             }
             let length = Int(head[2]) << 8 | Int(head[3])
             // The pixels begin, or it is no segment.
             guard head[1] != 0xDA, length >= 2 else { return nil }
-            let end = place + 2 + length
+            let end = offset + 2 + length
             if head[1] == 0xE2, head[4...].elementsEqual(name), end <= file.size {
-                return file.bytes(in: place + head.count..<max(place + head.count, end))
+                return file.bytes(in: offset + head.count..<max(offset + head.count, end))
             }
-            place = end
+            offset = end
         }
         return nil
     }

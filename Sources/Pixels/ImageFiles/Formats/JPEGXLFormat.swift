@@ -36,14 +36,14 @@ package struct JPEGXLFormat: ImageFormat {
     /// libvips gives the profile that libjxl makes, which does not say HDR, and of an animation the first frame.
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
-    ) throws(UnsupportedFeature) -> StatedColor? {
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
         guard let header = JPEGXLHeader(file) else { return nil }
         guard !header.isAnimation else { throw .animation("an animation") }
         if let transfer = header.transfer { try StatedColor.checkRange(transfer: transfer) }
         return nil
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         Saver(
             "jxlsave_target",
             [

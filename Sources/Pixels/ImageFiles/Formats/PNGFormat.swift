@@ -54,7 +54,7 @@ package struct PNGFormat: ImageFormat {
 
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
-    ) throws(UnsupportedFeature) -> StatedColor? {
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
         let contents = PNGContents(file)
         if let animation = contents.animation { throw .animation(animation) }
         return try contents.color
@@ -64,7 +64,7 @@ package struct PNGFormat: ImageFormat {
         PNGContents(file, readsTexts: true).complete(&metadata, unpacked: unpacked)
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         let filter: Filter = try options.word("filter")
         return Saver(
             "pngsave_target",
@@ -94,8 +94,8 @@ struct PNGContents {
     /// What an animation has: a control for each frame, and frames beside the picture itself.
     private var (frameControls, hasOtherFrames) = (0, false)
 
-    /// As they come, each with its place among all texts before the pixels; nil behind them.
-    private(set) var texts: [(text: PNGText, place: Int?)] = []
+    /// As they come, each with its position among all texts before the pixels; nil behind them.
+    private(set) var texts: [(text: PNGText, location: Int?)] = []
 
     /// Wherever it is; libvips finds it before the pixels alone.
     private(set) var exif: [UInt8]?
@@ -110,7 +110,7 @@ struct PNGContents {
 
     /// - Parameter readsTexts: whether to look for them, also behind the pixels.
     init(_ file: InputFile, readsTexts: Bool = false) {
-        var (offset, place, room, isBefore) = (PNGChunks.signature.count, 0, Self.largestTexts, true)
+        var (offset, location, room, isBefore) = (PNGChunks.signature.count, 0, Self.largestTexts, true)
         for _ in 0..<Self.mostChunks {
             guard offset <= file.size - 8, let head = file.bytes(in: offset..<offset + 8) else { return }
             let length = head[..<4].reduce(0) { $0 << 8 | Int($1) }
@@ -127,10 +127,10 @@ struct PNGContents {
                 if readsTexts, length <= min(room, Self.largestText), let bytes = file.bytes(in: content),
                     let text = PNGText(chunk: name, payload: bytes)
                 {
-                    texts.append((text, isBefore ? place : nil))
+                    texts.append((text, isBefore ? location : nil))
                     room -= length
                 }
-                place += 1
+                location += 1
             } else if readsTexts, name == "eXIf", exif == nil, length <= Self.largestTexts {
                 exif = file.bytes(in: content)
             }
@@ -142,13 +142,13 @@ struct PNGContents {
     ///
     /// - Parameter unpacked: a text by libvips' name for it. It unpacks those before the pixels, and not more than some hundred.
     func complete(_ metadata: inout ImageMetadata, unpacked: (String) -> String?) {
-        func words(_ text: PNGText, _ place: Int?) -> String? {
-            place.flatMap { unpacked("png-comment-\($0)-\(text.keyword)") }
+        func words(_ text: PNGText, _ location: Int?) -> String? {
+            location.flatMap { unpacked("png-comment-\($0)-\(text.keyword)") }
         }
-        metadata.texts = texts.compactMap { text, place in
+        metadata.texts = texts.compactMap { text, location in
             guard text.isText else { return nil }
             guard text.isPacked else { return XMPRules.holdsBinary(text.payload.bytes) ? nil : text }
-            guard let words = words(text, place) else {
+            guard let words = words(text, location) else {
                 return text.payload.bytes.count <= Self.harmless ? text : nil
             }
             return XMPRules.holdsBinary(Array(words.utf8)) ? nil : text
@@ -158,7 +158,7 @@ struct PNGContents {
         // The first of a kind counts, and is looked into only where nothing else says the same.
         func block(_ kinds: Substring...) -> [UInt8]? {
             let first = texts.first { text, _ in text.blockKind.map(kinds.contains) ?? false }
-            return first.flatMap { text, place in text.block { words(text, place) } }
+            return first.flatMap { text, location in text.block { words(text, location) } }
         }
         if metadata.exif == nil { metadata.exif = block("exif", "APP1").flatMap(ImageMetadata.exifStructure) }
         if metadata.xmp == nil { metadata.xmp = block("xmp").map(Blob.init) }
@@ -183,10 +183,10 @@ struct PNGContents {
 
     /// What the chunks say of the colours, by the precedence of the third edition: `cICP`, the profile, `sRGB`, `gAMA` with `cHRM`.
     var color: StatedColor? {
-        get throws(UnsupportedFeature) {
+        get throws(UnsupportedFeatureError) {
             // Primaries, curve, matrix, range.
             if let code = small["cICP"], code.count == 4 {
-                guard code[3] == 1 else { throw UnsupportedFeature("samples of video range (cICP)") }
+                guard code[3] == 1 else { throw UnsupportedFeatureError("samples of video range (cICP)") }
                 let color = try StatedColor.coded(
                     primaries: Int(code[0]), transfer: Int(code[1]), outranksProfile: true)
                 if let color { return color }

@@ -27,13 +27,13 @@ package struct SVGDrawing {
     }
 
     private var elements: [Element] = []
-    private var places: [String: Int] = [:]
+    private var offsets: [String: Int] = [:]
     /// Pixels to a unit of the text, but for the size that is asked for: by transforms of used elements.
     private var usedScale = 1.0
     private var viewBox: (width: Double, height: Double)?
 
     /// - Throws: what cannot be seen through.
-    init(_ bytes: [UInt8]) throws(UnsupportedFeature) {
+    init(_ bytes: [UInt8]) throws(UnsupportedFeatureError) {
         let text = try SVGText(bytes)
         var scanner = XMLScanner(text.bytes)
         var open: [Int] = []
@@ -54,10 +54,10 @@ package struct SVGDrawing {
                 }
             }
         } catch {
-            throw UnsupportedFeature("text that is no well-formed XML")
+            throw UnsupportedFeatureError("text that is no well-formed XML")
         }
         for element in elements where element.embedsDrawing {
-            throw UnsupportedFeature("another SVG embedded in it", remedy: "draw it to a PNG first")
+            throw UnsupportedFeatureError("another SVG embedded in it", remedy: "draw it to a PNG first")
         }
         try apply(SVGStyleSheet(String(decoding: sheets, as: UTF8.self)))
     }
@@ -68,7 +68,7 @@ package struct SVGDrawing {
 
     private mutating func add(_ element: Element) -> Int {
         let index = elements.count
-        if let id = element.values["id"], places[id] == nil { places[id] = index }
+        if let id = element.values["id"], offsets[id] == nil { offsets[id] = index }
         if index == 0, let box = element.values["viewBox"] {
             let numbers = box.numbers
             if numbers.count == 4, numbers[2] > 0, numbers[3] > 0 { viewBox = (numbers[2], numbers[3]) }
@@ -78,9 +78,9 @@ package struct SVGDrawing {
         return index
     }
 
-    private mutating func apply(_ sheet: SVGStyleSheet) throws(UnsupportedFeature) {
+    private mutating func apply(_ sheet: SVGStyleSheet) throws(UnsupportedFeatureError) {
         guard !sheet.importsData else {
-            throw UnsupportedFeature("a style sheet embedded in another", remedy: "draw it to a PNG first")
+            throw UnsupportedFeatureError("a style sheet embedded in another", remedy: "draw it to a PNG first")
         }
         guard !sheet.rules.isEmpty else { return }
         var named: [String: [Int]] = [:]
@@ -162,7 +162,7 @@ package struct SVGDrawing {
         let children = element.children.filter { !elements[$0].isDrawnByReferenceAlone }
         return children.map { ($0, 1) }
             + element.references.compactMap { reference in
-                places[reference.id].map { ($0, reference.count) }
+                offsets[reference.id].map { ($0, reference.count) }
             }
     }
 }

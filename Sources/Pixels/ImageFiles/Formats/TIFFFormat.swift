@@ -67,7 +67,7 @@ package struct TIFFFormat: ImageFormat {
         TIFFDirectories(size: file.size) { file.bytes(in: $0) }?.damage
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         let compression: Compression = try options.word("compression")
         if compression == .jpeg, shape.sampleFormat != .u8 {
             throw .unsuitable("compression: jpeg holds 8-bit samples only")
@@ -93,7 +93,7 @@ package struct TIFFFormat: ImageFormat {
     }
 
     /// Compressed data can be larger than the samples, by far less than the eighth that is left for it here. A pyramid takes a third more.
-    private func needsBigTIFF(_ shape: ImageShape, _ options: FormatOptions) throws(SaveProblem) -> Bool {
+    private func needsBigTIFF(_ shape: ImageShape, _ options: FormatOptions) throws(SaveError) -> Bool {
         let choice: BigTIFF = try options.word("bigtiff")
         switch choice {
         case .on: return true
@@ -130,19 +130,19 @@ enum TIFFRevision {
         else { return }
         let rows = directories.main
         let document = document(of: metadata, beside: rows, littleEndian: directories.isLittleEndian)
-        let place = (file.size + 1) & ~1
+        let position = (file.size + 1) & ~1
         let bytes = DirectoryWriter(
             document, offsets: directories.offsets, foreignRows: rows, next: directories.offsetAfterMain
-        ).bytes(at: place)
+        ).bytes(at: position)
         // A file that is as large as its offsets reach keeps its pixels and goes without.
-        guard directories.offsets == .big || place + bytes.count <= UInt32.max else { return }
-        file.put(bytes, at: place)
+        guard directories.offsets == .big || position + bytes.count <= UInt32.max else { return }
+        file.put(bytes, at: position)
         let pointer = [UInt8].number(
-            place, length: directories.offsets.length, littleEndian: directories.isLittleEndian)
+            position, length: directories.offsets.length, littleEndian: directories.isLittleEndian)
         file.put(pointer, at: directories.offsets.headerPointer)
     }
 
-    /// The entries that the file does not have. A maker note's offsets would be wrong at any other place than its own.
+    /// The entries that the file does not have. A maker note's offsets would be wrong at any other position than its own.
     private static func document(
         of metadata: ImageMetadata, beside rows: [TIFFDirectories.Entry], littleEndian: Bool
     ) -> ExifDocument {

@@ -28,7 +28,7 @@ package struct WebPFormat: ImageFormat {
         head.count >= 12 && head.starts(with: Array("RIFF".utf8)) && head[8..<12].elementsEqual("WEBP".utf8)
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         let isLossless = try options.boolean("lossless")
         var arguments: [String: VipsArgument] = [
             "Q": .integer(try options.integer("quality")), "lossless": .boolean(isLossless),

@@ -57,11 +57,11 @@ struct TIFFDirectories {
 
     /// The directories of the file's pages, as one leads to the next; those of a chain that runs in a circle once.
     var pages: [[Entry]] {
-        var (places, result) = (Set<Int>(), [[Entry]]())
-        var place = number(at: offsets.headerPointer, bytes: offsets.length) ?? 0
-        while place > 0, result.count < 4096, places.insert(place).inserted {
-            result.append(directory(at: place))
-            place = offset(after: place)
+        var (positions, result) = (Set<Int>(), [[Entry]]())
+        var position = number(at: offsets.headerPointer, bytes: offsets.length) ?? 0
+        while position > 0, result.count < 4096, positions.insert(position).inserted {
+            result.append(directory(at: position))
+            position = offset(after: position)
         }
         return result
     }
@@ -71,17 +71,17 @@ struct TIFFDirectories {
     ///
     /// A directory at the very end of a file, without the pointer behind it, is the last one: some writers forget it.
     var damage: String? {
-        guard var place = number(at: offsets.headerPointer, bytes: offsets.length) else { return nil }
-        var places = Set<Int>()
+        guard var position = number(at: offsets.headerPointer, bytes: offsets.length) else { return nil }
+        var positions = Set<Int>()
         var budget = Self.mostPieces
-        while place > 0, places.count < Self.mostPages {
-            guard places.insert(place).inserted else { return "its pages run in a circle" }
-            guard let rows = rows(at: place) else { return "page \(places.count) is cut off" }
-            if lacksPixels(of: rows, within: &budget) { return "the pixels of page \(places.count) are cut off" }
+        while position > 0, positions.count < Self.mostPages {
+            guard positions.insert(position).inserted else { return "its pages run in a circle" }
+            guard let rows = rows(at: position) else { return "page \(positions.count) is cut off" }
+            if lacksPixels(of: rows, within: &budget) { return "the pixels of page \(positions.count) are cut off" }
             let end = rows.end
             if end == size { return nil }
-            guard let next = number(at: end, bytes: offsets.length) else { return "page \(places.count) is cut off" }
-            place = next
+            guard let next = number(at: end, bytes: offsets.length) else { return "page \(positions.count) is cut off" }
+            position = next
         }
         return nil
     }
@@ -103,11 +103,11 @@ struct TIFFDirectories {
 
     /// Nil where a directory has no entries, or where the file does not have all of them. In a copy that was given its size at
     /// once, zeros lie where nothing was copied.
-    private func rows(at place: Int) -> Rows? {
-        guard place < size, let count = number(at: place, bytes: offsets.countLength),
+    private func rows(at position: Int) -> Rows? {
+        guard position < size, let count = number(at: position, bytes: offsets.countLength),
             (1...Self.mostRows).contains(count)
         else { return nil }
-        let start = place + offsets.countLength
+        let start = position + offsets.countLength
         guard let bytes = bytes(in: start..<start + offsets.rowLength * count),
             bytes[..<offsets.rowLength].contains(where: { $0 != 0 })
         else { return nil }
@@ -281,14 +281,14 @@ struct TIFFPieces {
         budget -= count
         for first in stride(from: 0, to: count, by: Self.portion) {
             let indices = first..<min(count, first + Self.portion)
-            guard let places = directories.numbers(of: offsets, in: indices) else { return false }
+            guard let positions = directories.numbers(of: offsets, in: indices) else { return false }
             let sure = indices.clamped(to: 0..<stated)
             let lengths = byteCounts.flatMap { sure.isEmpty ? nil : directories.numbers(of: $0, in: sure) } ?? []
-            for (index, place) in zip(indices, places) {
+            for (index, position) in zip(indices, positions) {
                 let length = index - first < lengths.count ? lengths[index - first] : nil
-                if place == 0, length ?? 0 == 0 { continue }
+                if position == 0, length ?? 0 == 0 { continue }
                 let needed = needed(ofPiece: index, stating: length)
-                if Double(place) + needed > Double(end) { return true }
+                if Double(position) + needed > Double(end) { return true }
             }
         }
         return false
@@ -407,21 +407,21 @@ struct DirectoryWriter {
 
     /// The directories as they are at `start`, an even offset; the main one is the first.
     func bytes(at start: Int) -> [UInt8] {
-        var places: [ExifDocument.Directory: Int] = [:]
-        var place = start
+        var positions: [ExifDocument.Directory: Int] = [:]
+        var position = start
         for directory in directories {
-            places[directory] = place
-            place += byteCount(of: directory)
+            positions[directory] = position
+            position += byteCount(of: directory)
         }
-        return directories.flatMap { bytes(of: $0, places) }
+        return directories.flatMap { bytes(of: $0, positions) }
     }
 
-    private func bytes(of directory: Directory, _ places: [Directory: Int]) -> [UInt8] {
-        let valuesOffset = (places[directory] ?? 0) + tableLength(of: directory)
+    private func bytes(of directory: Directory, _ positions: [Directory: Int]) -> [UInt8] {
+        let valuesOffset = (positions[directory] ?? 0) + tableLength(of: directory)
         var values: [UInt8] = []
         var rows = directory == .main ? foreignRows.map { (tag: $0.tag, bytes: $0.row) } : []
         for (child, tag) in children(of: directory) {
-            rows.append((tag, row(tag, offsets.pointerType, count: 1, field: offset(places[child] ?? 0))))
+            rows.append((tag, row(tag, offsets.pointerType, count: 1, field: offset(positions[child] ?? 0))))
         }
         for entry in document[directory] {
             let field: [UInt8]
@@ -445,7 +445,7 @@ struct DirectoryWriter {
         number(Int(tag), length: 2) + number(Int(type.rawValue), length: 2) + offset(count) + field
     }
 
-    /// The note has its place outside of its directory's values.
+    /// The note has its position outside of its directory's values.
     private func isNote(_ entry: Entry, in directory: Directory) -> Bool {
         noteOffset != nil && directory == .exif && entry.tag == ExifDocument.makerNote
     }

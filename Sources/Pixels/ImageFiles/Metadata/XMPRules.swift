@@ -41,7 +41,7 @@ enum XMPRules {
     ) -> [UInt8]? {
         guard String(validating: packet, as: UTF8.self) != nil else { return nil }
         let unwanted = isConverted ? pictures.union(geometry).union(color) : pictures.union(geometry)
-        do throws(XMLScanner.Malformed) {
+        do throws(XMLScanner.MalformedError) {
             let tokens = try tokens(of: packet)
             let prefixes = prefixes(in: tokens, of: packet)
             let result = try remove(from: packet, tokens) { name in
@@ -75,7 +75,7 @@ enum XMPRules {
 
     private typealias Tokens = [(token: XMLScanner.Token, range: Range<Int>)]
 
-    private static func tokens(of packet: [UInt8]) throws(XMLScanner.Malformed) -> Tokens {
+    private static func tokens(of packet: [UInt8]) throws(XMLScanner.MalformedError) -> Tokens {
         var scanner = XMLScanner(packet)
         var result: Tokens = []
         while let next = try scanner.next() { result.append(next) }
@@ -102,7 +102,7 @@ enum XMPRules {
     /// The packet without the elements and attributes whose names are unwanted.
     private static func remove(
         from packet: [UInt8], _ tokens: Tokens, _ isUnwanted: (String) -> Bool
-    ) throws(XMLScanner.Malformed) -> [UInt8] {
+    ) throws(XMLScanner.MalformedError) -> [UInt8] {
         var result: [UInt8] = []
         var open: [String] = []
         var removedDepth: Int?
@@ -119,13 +119,13 @@ enum XMPRules {
                     result += bytes(of: range, in: packet, without: removed)
                 }
             case .close(let name):
-                guard open.last == name else { throw XMLScanner.Malformed() }
+                guard open.last == name else { throw XMLScanner.MalformedError() }
                 if removedDepth == nil { result += packet[range] }
                 if removedDepth == open.count { removedDepth = nil }
                 open.removeLast()
             }
         }
-        guard open.isEmpty else { throw XMLScanner.Malformed() }
+        guard open.isEmpty else { throw XMLScanner.MalformedError() }
         return result
     }
 
@@ -408,7 +408,7 @@ struct XMPCredit {
         return members.isEmpty ? nil : .structure(members)
     }
 
-    /// A text; nil for blanks alone. A date's zone tells a place.
+    /// A text; nil for blanks alone. A date's zone tells a position.
     private func text(_ bytes: [UInt8], of name: String?) -> XMPProperty.Value? {
         guard bytes.contains(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return nil }
         let isDate = name.map { Self.properties[.dates]?.contains($0) ?? false } ?? false

@@ -16,8 +16,8 @@ package enum VipsArgument: Hashable, Sendable {
 struct VipsCall: ~Copyable {
     private let operation: VipsReference<VipsOperation>
 
-    init(_ name: String) throws(VipsFailure) {
-        guard let operation = VipsReference(adopting: vips_operation_new(name)) else { throw VipsFailure.take() }
+    init(_ name: String) throws(VipsError) {
+        guard let operation = VipsReference(adopting: vips_operation_new(name)) else { throw VipsError.take() }
         self.operation = operation
     }
 
@@ -53,13 +53,13 @@ struct VipsCall: ~Copyable {
     }
 
     /// Runs an operation that gives no image: a saver.
-    consuming func run() throws(VipsFailure) {
+    consuming func run() throws(VipsError) {
         try build()
         vips_object_unref_outputs(operation.cast(to: VipsObject.self))
     }
 
     /// Builds an operation and gives its output image, whose pixels are not computed yet.
-    consuming func image() throws(VipsFailure) -> VipsReference<VipsImage> {
+    consuming func image() throws(VipsError) -> VipsReference<VipsImage> {
         try build()
         var value = GValue()
         g_value_init(&value, vips_image_get_type())
@@ -67,14 +67,14 @@ struct VipsCall: ~Copyable {
         g_object_get_property(operation.cast(to: GObject.self), "out", &value)
         let output = g_value_dup_object(&value)?.assumingMemoryBound(to: VipsImage.self)
         vips_object_unref_outputs(operation.cast(to: VipsObject.self))
-        guard let image = VipsReference(adopting: output) else { throw VipsFailure.take() }
+        guard let image = VipsReference(adopting: output) else { throw VipsError.take() }
         return image
     }
 
-    private func build() throws(VipsFailure) {
+    private func build() throws(VipsError) {
         let object = operation.cast(to: VipsObject.self)
         guard vips_object_build(object) == 0 else {
-            let failure = VipsFailure.take()
+            let failure = VipsError.take()
             vips_object_unref_outputs(object)
             throw failure
         }
@@ -112,17 +112,17 @@ struct VipsReference<Object>: ~Copyable {
 }
 
 /// What libvips said when a call of it failed, as one line.
-struct VipsFailure: Error {
+struct VipsError: Error {
     let line: String
 
     /// Takes libvips' error text and leaves its buffer empty.
     ///
     /// The buffer belongs to the process, not to a thread: text of a failure elsewhere at the same moment may be in
     /// it. The text is for people alone; that a call failed is known from its result.
-    static func take() -> VipsFailure {
-        guard let buffer = vips_error_buffer_copy() else { return VipsFailure(line: fallback) }
+    static func take() -> VipsError {
+        guard let buffer = vips_error_buffer_copy() else { return VipsError(line: fallback) }
         defer { g_free(buffer) }
-        return VipsFailure(line: firstLine(of: String(cString: buffer)))
+        return VipsError(line: firstLine(of: String(cString: buffer)))
     }
 
     private static let fallback = "libvips gave no reason"
@@ -147,8 +147,8 @@ struct VipsFailure: Error {
 
 extension VipsReference where Object == VipsSourceCustom {
     /// A source that reads `file` from its start, and holds it as long as it lives.
-    static func reading(_ file: InputFile) throws(VipsFailure) -> VipsReference<VipsSourceCustom> {
-        guard let source = VipsReference(adopting: vips_source_custom_new()) else { throw VipsFailure.take() }
+    static func reading(_ file: InputFile) throws(VipsError) -> VipsReference<VipsSourceCustom> {
+        guard let source = VipsReference(adopting: vips_source_custom_new()) else { throw VipsError.take() }
         penumbra_source_connect(
             source.pointer,
             { _, bytes, count, context in
@@ -167,8 +167,8 @@ extension VipsReference where Object == VipsSourceCustom {
 
 extension VipsReference where Object == VipsTargetCustom {
     /// A target that writes what an encoder gives to `file`, and holds it as long as it lives.
-    static func writing(to file: OutputFile) throws(VipsFailure) -> VipsReference<VipsTargetCustom> {
-        guard let target = VipsReference(adopting: vips_target_custom_new()) else { throw VipsFailure.take() }
+    static func writing(to file: OutputFile) throws(VipsError) -> VipsReference<VipsTargetCustom> {
+        guard let target = VipsReference(adopting: vips_target_custom_new()) else { throw VipsError.take() }
         penumbra_target_connect(
             target.pointer,
             { _, bytes, count, context in

@@ -28,11 +28,11 @@ package enum VipsRuntime {
     private static let hasStarted = Mutex(false)
 
     static func startIfNeeded() throws(ImageFileError) {
-        let failure: VipsFailure? = hasStarted.withLock { hasStarted in
+        let failure: VipsError? = hasStarted.withLock { hasStarted in
             if hasStarted { return nil }
             penumbra_keep_freed_memory()
             setenv("VIPS_WARNING", "0", 1)  // libvips prints warnings unless this is there when it starts
-            guard VipsModules.withoutLoading({ vips_init("penumbra") }) == 0 else { return VipsFailure.take() }
+            guard VipsModules.withoutLoading({ vips_init("penumbra") }) == 0 else { return VipsError.take() }
             vips_cache_set_max(0)  // else a file that changed gives the pixels that it had before
             VipsWarnings.listen()
             VipsModules.allowOnlyListedFormats()

@@ -66,7 +66,7 @@ package struct Route: Hashable, Sendable {
     }
 }
 
-/// A picture that moves while a shutter is open: the mean of it at all places on its way.
+/// A picture that moves while a shutter is open: the mean of it at all positions on its way.
 package struct Shutter: Sendable {
     private let picture: AnyRaster
     private let taps: [SparseTaps.Tap]
@@ -83,18 +83,18 @@ package struct Shutter: Sendable {
     ///   - picture: its rectangle begins at 0, 0.
     ///   - times: while the shutter is open.
     ///   - frame: what is seen.
-    ///   - place: of the picture's corner at each time.
+    ///   - position: of the picture's corner at each time.
     package init(
-        _ picture: AnyRaster, times: ClosedRange<Double>, in frame: PixelRect, place: (Double) -> Route.Point
+        _ picture: AnyRaster, times: ClosedRange<Double>, in frame: PixelRect, location: (Double) -> Route.Point
     ) {
         self.picture = picture
-        let places = Self.places(times, place)
+        let locations = Self.locations(times, location)
         var taps = TapAccumulator()
         var seen: PixelRect?
-        for point in places where Self.reach(of: picture, in: frame).contains(point) {
+        for point in locations where Self.reach(of: picture, in: frame).contains(point) {
             let corner = (x: Int(point.x.rounded(.down)), y: Int(point.y.rounded(.down)))
             let bilinear = BilinearCell(fractionX: point.x - Double(corner.x), fractionY: point.y - Double(corner.y))
-            taps.add(bilinear, at: corner, times: 1 / Double(places.count))
+            taps.add(bilinear, at: corner, times: 1 / Double(locations.count))
             let covered = PixelRect(
                 x: corner.x, y: corner.y, width: picture.rect.width + 1, height: picture.rect.height + 1)
             seen = seen.map { $0.union(covered) } ?? covered
@@ -118,14 +118,14 @@ package struct Shutter: Sendable {
     }
 
     /// At the middles of short times, all of one length.
-    private static func places(_ times: ClosedRange<Double>, _ place: (Double) -> Route.Point) -> [Route.Point] {
-        func places(_ count: Int) -> [Route.Point] {
+    private static func locations(_ times: ClosedRange<Double>, _ location: (Double) -> Route.Point) -> [Route.Point] {
+        func locations(_ count: Int) -> [Route.Point] {
             let part = (times.upperBound - times.lowerBound) / Double(count)
-            return (0..<count).map { place(times.lowerBound + (Double($0) + 0.5) * part) }
+            return (0..<count).map { location(times.lowerBound + (Double($0) + 0.5) * part) }
         }
-        let rough = places(64)
+        let rough = locations(64)
         let way = zip(rough, rough.dropFirst()).reduce(0) { $0 + $1.0.distance(to: $1.1) } * 64 / 63
-        return places(Int(min(max(64, way / step + 1), Double(most))))
+        return locations(Int(min(max(64, way / step + 1), Double(most))))
     }
 
     /// The mean, in single precision with alpha, and where its first corner goes; nil when nothing of it is seen. Takes time in

@@ -75,7 +75,7 @@ package enum Easing: Hashable, Sendable {
     }
 }
 
-/// A damped oscillation about the place where it ends, with the parameters that UIKit's spring animations have.
+/// A damped oscillation about the position where it ends, with the parameters that UIKit's spring animations have.
 ///
 /// x″ + 2ζω·x′ + ω²·x = 0 for what is left of the way, from 1 with the speed −v. Its frequency ω follows from the duration:
 /// at its end no more than a thousandth of the way may be left.

@@ -201,8 +201,8 @@ final class WordMean {
             means: means.start + Self.lead)
     }
 
-    private func row(_ y: Int?, _ place: Int) -> Row<UInt16> {
-        y.map { source.row($0, copies.start + place * copyStride) } ?? Row(zeros.start)
+    private func row(_ y: Int?, _ position: Int) -> Row<UInt16> {
+        y.map { source.row($0, copies.start + position * copyStride) } ?? Row(zeros.start)
     }
 
     private func average(_ y: Int) {

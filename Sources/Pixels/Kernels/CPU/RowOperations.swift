@@ -151,19 +151,19 @@ struct RowOperations: Sendable {
     }
 
     @inline(__always) func lookUpBytePlane(
-        _ source: Row<UInt8>, channels: Int, table: [Double], from place: Int, count: Int, plane: MutableRow<Float>
+        _ source: Row<UInt8>, channels: Int, table: [Double], from position: Int, count: Int, plane: MutableRow<Float>
     ) {
         let loop =
             isV4 ? RowKernelsV4.lookUpBytePlane : isV3 ? RowKernelsV3.lookUpBytePlane : RowKernelsV2.lookUpBytePlane
-        table.withRow { loop(source.pointer, channels, ($0 + place).pointer, count, plane.pointer(for: count)) }
+        table.withRow { loop(source.pointer, channels, ($0 + position).pointer, count, plane.pointer(for: count)) }
     }
 
     @inline(__always) func lookUpWordPlane(
-        _ source: Row<UInt16>, channels: Int, table: [Double], from place: Int, count: Int, plane: MutableRow<Float>
+        _ source: Row<UInt16>, channels: Int, table: [Double], from position: Int, count: Int, plane: MutableRow<Float>
     ) {
         let loop =
             isV4 ? RowKernelsV4.lookUpWordPlane : isV3 ? RowKernelsV3.lookUpWordPlane : RowKernelsV2.lookUpWordPlane
-        table.withRow { loop(source.pointer, channels, ($0 + place).pointer, count, plane.pointer(for: count)) }
+        table.withRow { loop(source.pointer, channels, ($0 + position).pointer, count, plane.pointer(for: count)) }
     }
 
     @inline(__always) func storeBytePlane(
@@ -593,12 +593,14 @@ struct RowOperations: Sendable {
         loop(entries.pointer(for: count), spare.pointer(for: count), counts.pointer(for: 256), count)
     }
 
-    @inline(__always) func medianOfPlaces(
-        _ places: Row<UInt32>, width: Int, height: Int, radius: Int, bits: MutableRow<UInt64>, sorted: Row<UInt64>,
+    @inline(__always) func medianOfPositions(
+        _ positions: Row<UInt32>, width: Int, height: Int, radius: Int, bits: MutableRow<UInt64>, sorted: Row<UInt64>,
         out: MutableRow<Int32>
     ) {
-        let loop = isV4 ? RowKernelsV4.medianOfPlaces : isV3 ? RowKernelsV3.medianOfPlaces : RowKernelsV2.medianOfPlaces
-        loop(places.pointer, width, height, radius, bits.pointer, sorted.pointer, out.pointer)
+        let loop =
+            isV4
+            ? RowKernelsV4.medianOfPositions : isV3 ? RowKernelsV3.medianOfPositions : RowKernelsV2.medianOfPositions
+        loop(positions.pointer, width, height, radius, bits.pointer, sorted.pointer, out.pointer)
     }
 
     // MARK: Unsharp masks; see `SharpenedRows.swift`.

@@ -4,11 +4,11 @@ package import Raster
 
 /// Pictures in front of another one: source-over of Porter and Duff (1984), at any fraction of a pixel.
 package struct Overlay: Sendable {
-    /// One of the pictures, and its place.
+    /// One of the pictures, and its position.
     package struct Front: Sendable {
         fileprivate let picture: AnyRaster
         fileprivate let opacity: Double
-        /// Whole pixels and the rest, 0 ≤ rest < 1, from the picture's own place to where it goes.
+        /// Whole pixels and the rest, 0 ≤ rest < 1, from the picture's own position to where it goes.
         fileprivate let shift: (x: Int, y: Int)
         fileprivate let rest: (x: Double, y: Double)
 
@@ -71,7 +71,7 @@ package struct Overlay: Sendable {
     }
 }
 
-/// The rows of a picture at another place.
+/// The rows of a picture at another position.
 private struct OverlaidRows {
     private let reader: PixelReader
     private let layout: PixelLayout
@@ -105,12 +105,12 @@ private struct OverlaidRows {
         let channels = layout.channels
         let covered = columns.clamped(to: shift.x..<shift.x + rect.width + 1)
         for x in covered {
-            // A pixel between two: that before it, by the rest, and that at its place.
-            let place = (x - shift.x + 1) * channels
+            // A pixel between two: that before it, by the rest, and that at its position.
+            let location = (x - shift.x + 1) * channels
             var pixel = (0.0, 0.0, 0.0, 0.0)
             func value(_ channel: Int) -> Double {
-                let before = upper[place - channels + channel] + lower[place - channels + channel]
-                let here = upper[place + channel] + lower[place + channel]
+                let before = upper[location - channels + channel] + lower[location - channels + channel]
+                let here = upper[location + channel] + lower[location + channel]
                 return (before * rest.x + here * (1 - rest.x)) * scale / self.full * full
             }
             let alpha = value(channels - 1)

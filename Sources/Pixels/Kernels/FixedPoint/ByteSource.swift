@@ -250,13 +250,13 @@ final class ByteSource {
         _ wanted: Range<Int>, _ position: Int, from start: Int, to target: MutableRow<UInt8>
     ) {
         for x in wanted {
-            let place = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)]
+            let location = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)]
             let pixel = target + (x - start) * channels
-            guard position >= 0, place >= 0 else {
+            guard position >= 0, location >= 0 else {
                 pixel.update(repeating: 0, count: channels)
                 continue
             }
-            let from = samples + (position * stride + place * channels)
+            let from = samples + (position * stride + location * channels)
             for channel in 0..<channels { pixel[channel] = from[channel] }
         }
     }

@@ -138,8 +138,8 @@ extension FloatPyramidRun {
             operations.splitFloats(from + first, count: count + 2 * lead, even: even.start, odd: odd.start)
             sumPairs(prefilter.taps, count, into: to) { tap in
                 let distance = tap - prefilter.before
-                let place = lead + (distance >> 1)
-                return distance & 1 == 0 ? even.start + place : odd.start + place
+                let position = lead + (distance >> 1)
+                return distance & 1 == 0 ? even.start + position : odd.start + position
             }
         }
         low[level].pad(y)

@@ -76,13 +76,13 @@ final class FloatSource {
     private func convert(
         _ start: Int, _ channel: Int, _ channels: Int, _ alpha: Int?, _ count: Int, _ plane: MutableRow<Float>
     ) {
-        let (table, place) = (reader.tones?.table, channel * (reader.tones?.step ?? 0))
+        let (table, location) = (reader.tones?.table, channel * (reader.tones?.step ?? 0))
         switch reader.source.raster {
         case .u8(let raster):
             raster.samples.withRow { samples in
                 if let table {
                     operations.lookUpBytePlane(
-                        samples + start, channels: channels, table: table, from: place, count: count, plane: plane)
+                        samples + start, channels: channels, table: table, from: location, count: count, plane: plane)
                 } else {
                     operations.loadBytePlane(
                         samples + start, channels: channels, alpha: alpha, count: count, plane: plane)
@@ -92,7 +92,7 @@ final class FloatSource {
             raster.samples.withRow { samples in
                 if let table {
                     operations.lookUpWordPlane(
-                        samples + start, channels: channels, table: table, from: place, count: count, plane: plane)
+                        samples + start, channels: channels, table: table, from: location, count: count, plane: plane)
                 } else {
                     operations.loadWordPlane(
                         samples + start, channels: channels, alpha: alpha, count: count, plane: plane)

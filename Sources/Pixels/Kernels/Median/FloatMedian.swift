@@ -128,7 +128,7 @@ final class SortedBlock {
     private let entries: RowBuffer<UInt64>
     private let spare: RowBuffer<UInt64>
     private let counts = RowBuffer<Int>(count: 256)
-    private let places: RowBuffer<UInt32>
+    private let positions: RowBuffer<UInt32>
     private let bits: RowBuffer<UInt64>
 
     init(
@@ -142,7 +142,7 @@ final class SortedBlock {
         rows = RankedRows(reader, read, capacity: read.height, operations)
         entries = RowBuffer(count: read.area)
         spare = RowBuffer(count: read.area)
-        places = RowBuffer(count: read.area)
+        positions = RowBuffer(count: read.area)
         bits = RowBuffer(count: read.area / 64 + 1)
     }
 
@@ -151,11 +151,11 @@ final class SortedBlock {
         for plane in 0..<channels {
             fill(plane)
             operations.sortEntries(entries.start, spare: spare.start, counts: counts.start, count: read.area)
-            for place in 0..<read.area {
-                places[unchecked: Int(UInt32(truncatingIfNeeded: entries[unchecked: place]))] = UInt32(place)
+            for position in 0..<read.area {
+                positions[unchecked: Int(UInt32(truncatingIfNeeded: entries[unchecked: position]))] = UInt32(position)
             }
-            operations.medianOfPlaces(
-                Row(places.start), width: area.width, height: area.height, radius: radius, bits: bits.start,
+            operations.medianOfPositions(
+                Row(positions.start), width: area.width, height: area.height, radius: radius, bits: bits.start,
                 sorted: Row(entries.start), out: ranks + plane * area.area)
         }
     }

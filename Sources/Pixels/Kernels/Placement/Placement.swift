@@ -58,7 +58,7 @@ package struct Placement: Sendable {
 
 /// A rotation about the picture's centre by any angle, counter-clockwise as seen.
 ///
-/// Each output pixel is the Catmull-Rom interpolation of the 4 × 4 input pixels around its place, with colours
+/// Each output pixel is the Catmull-Rom interpolation of the 4 × 4 input pixels around its position, with colours
 /// multiplied by alpha. In double precision and one fixed order.
 package struct Rotation: Hashable, Sendable {
     private let sin: Double
@@ -77,7 +77,7 @@ package struct Rotation: Hashable, Sendable {
         return (side(w * cos, h * sin), side(w * sin, h * cos))
     }
 
-    /// The place in the input, from its centre, of a place in the output, from its own; y downwards.
+    /// The position in the input, from its centre, of a position in the output, from its own; y downwards.
     private func source(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
         (x * cos - y * sin, x * sin + y * cos)
     }
@@ -113,7 +113,7 @@ package struct Rotation: Hashable, Sendable {
             center = (Double(input.x) + Double(input.width) / 2, Double(input.y) + Double(input.height) / 2)
         }
 
-        /// Of a place in the output.
+        /// Of a position in the output.
         func place(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
             let turned = rotation.source(x - half.x, y - half.y)
             return (turned.x + center.x, turned.y + center.y)
@@ -168,7 +168,7 @@ package struct Rotation: Hashable, Sendable {
         return pixels
     }
 
-    /// One place's 4 × 4 neighbours and their weights.
+    /// One position's 4 × 4 neighbours and their weights.
     private struct Sample {
         let left: Int
         let top: Int

@@ -6,7 +6,7 @@ import Synchronization
 
 /// A change of size, in single precision: down the columns first, which leaves few rows to go along.
 ///
-/// Colours are premultiplied by alpha. A pixel depends on its place alone, so tiles have the bytes of the whole picture.
+/// Colours are premultiplied by alpha. A pixel depends on its position alone, so tiles have the bytes of the whole picture.
 package struct Resampler: Sendable {
     package let horizontal: AxisResampling
     package let vertical: AxisResampling

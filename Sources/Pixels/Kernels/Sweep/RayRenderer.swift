@@ -8,7 +8,7 @@ final class RayRenderer {
 
     private let picture: SweptPicture
     private let rays: ZoomRays
-    private let places: PixelPlaces
+    private let locations: PixelPositions
     private let operations: RowOperations
     private let room = LineRoom()
     private var means = RowBuffer<Float>(count: 0)
@@ -17,17 +17,17 @@ final class RayRenderer {
         self.picture = picture
         self.rays = rays
         self.operations = operations
-        places = PixelPlaces(center, operations)
+        locations = PixelPositions(center, operations)
     }
 
     /// - Parameter pixels: the group's, by their numbers in the area; at least one.
     func render(_ group: Int, _ pixels: PixelGroup, in area: PixelRect) {
         if values.count < 4 * pixels.count { values = RowBuffer(count: 5 * pixels.count) }
         let octave = rays.octave(ofGroup: group)
-        places.removeAll()
-        places.append(pixels, in: area)
-        places.find(scaleOfDistances: ZoomRays.samplesPerPixel, scaleOfTurns: Double(octave.rays))
-        let (across, along) = (places.range(places.turns), places.range(places.distances))
+        locations.removeAll()
+        locations.append(pixels, in: area)
+        locations.find(scaleOfDistances: ZoomRays.samplesPerPixel, scaleOfTurns: Double(octave.rays))
+        let (across, along) = (locations.range(locations.turns), locations.range(locations.distances))
         // A cubic reads a line before and two behind; along a line, a sample and the next one.
         let used = Int(across.least) - 1..<Int(across.greatest) + 3
         let positions = Int(along.least)..<Int(along.greatest) + 2
@@ -40,7 +40,8 @@ final class RayRenderer {
         }
         operations.interpolateLines(
             Row(means.start), stride: stride, firstLine: used.lowerBound, firstSample: positions.lowerBound,
-            across: Row(places.turns.start), along: Row(places.distances.start), count: places.count, out: values.start)
+            across: Row(locations.turns.start), along: Row(locations.distances.start), count: locations.count,
+            out: values.start)
     }
 }
 
@@ -56,26 +57,26 @@ struct PixelGroups: ~Copyable {
         let none: Int32 = -1
         let groups = RowBuffer<Int32>(count: area.area)
         starts = RowBuffer(count: rays.groupCount + 2)
-        let places = PixelPlaces(path.center, operations)
+        let locations = PixelPositions(path.center, operations)
         var index = 0
         for y in area.rows {
-            places.removeAll()
-            places.append(columns: area.columns, y: y)
-            places.find()
+            locations.removeAll()
+            locations.append(columns: area.columns, y: y)
+            locations.find()
             let short = path.directColumns(y: y)
             for column in 0..<area.width {
                 if short.contains(area.x + column) {
                     groups[unchecked: index] = none
                 } else {
                     let group = rays.group(
-                        distance: places.distances[unchecked: column], turn: places.turns[unchecked: column])
+                        distance: locations.distances[unchecked: column], turn: locations.turns[unchecked: column])
                     groups[unchecked: index] = Int32(group)
                     starts[group &+ 2] &+= 1
                 }
                 index &+= 1
             }
         }
-        // Counted two places further on: the next one up holds each group's start, and its end when it is filled.
+        // Counted two positions further on: the next one up holds each group's start, and its end when it is filled.
         for group in 0...rays.groupCount { starts[group + 1] &+= starts[group] }
         pixels = RowBuffer(count: area.area)
         for index in 0..<area.area where groups[unchecked: index] >= 0 {
@@ -99,7 +100,7 @@ struct PixelGroup {
 }
 
 /// Where pixels lie around a centre: distances, and directions in turns, each on a scale of its own.
-final class PixelPlaces {
+final class PixelPositions {
     private(set) var distances = RowBuffer<Double>(count: 0)
     private(set) var turns = RowBuffer<Double>(count: 0)
     private(set) var count = 0
@@ -151,7 +152,7 @@ final class PixelPlaces {
         turns = RowBuffer(count: capacity)
     }
 
-    /// Finds the places of all pixels.
+    /// Finds the positions of all pixels.
     func find(scaleOfDistances: Double = 1, scaleOfTurns: Double = 1) {
         operations.placeInRings(
             right: Row(right.start), down: Row(down.start), count: count, scaleOfDistances: scaleOfDistances,

@@ -10,7 +10,7 @@ struct RingRenderer {
     private let steepness: Double
     /// Of each of the area's rows the pixels that are not rendered here.
     private let direct: [Range<Int>]
-    private let places: PixelPlaces
+    private let locations: PixelPositions
     private let room = LineRoom()
 
     init(
@@ -22,7 +22,7 @@ struct RingRenderer {
         self.result = result
         self.steepness = steepness
         isWhole = context.picture.table == nil && context.picture.bytesPerSample < 4
-        places = PixelPlaces(context.center, context.operations)
+        locations = PixelPositions(context.center, context.operations)
     }
 
     func render() {
@@ -50,17 +50,17 @@ struct RingRenderer {
     }
 
     private func render(_ batch: inout PixelBatch, _ band: SpinBand, _ means: some RingMeans) {
-        places.removeAll()
-        for run in batch.runs { places.append(columns: run.columns, y: run.y) }
-        places.find(scaleOfDistances: band.density, scaleOfTurns: 360 / context.degrees * Double(band.window))
-        let values = batch.values(places.count)
+        locations.removeAll()
+        for run in batch.runs { locations.append(columns: run.columns, y: run.y) }
+        locations.find(scaleOfDistances: band.density, scaleOfTurns: 360 / context.degrees * Double(band.window))
+        let values = batch.values(locations.count)
         means.interpolate(
-            batch.positions(Row(places.turns.start)), across: Row(places.distances.start),
-            along: Row(places.turns.start), count: places.count, into: values)
+            batch.positions(Row(locations.turns.start)), across: Row(locations.distances.start),
+            along: Row(locations.turns.start), count: locations.count, into: values)
         var first = 0
         for run in batch.runs {
-            let place = (run.y - area.y) * area.width + run.columns.lowerBound - area.x
-            result.store(Row(values + 4 * first), at: place, count: run.columns.count, context.operations)
+            let location = (run.y - area.y) * area.width + run.columns.lowerBound - area.x
+            result.store(Row(values + 4 * first), at: location, count: run.columns.count, context.operations)
             first += run.columns.count
         }
         batch.removeAll()

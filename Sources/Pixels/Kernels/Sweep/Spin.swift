@@ -209,8 +209,8 @@ final class RingDirections {
         let blocks = directions.lowerBound >> 6..<(directions.upperBound - 1) >> 6 + 1
         if coarse.count < 2 * blocks.count { coarse = RowBuffer(count: 4 * blocks.count) }
         for (index, block) in blocks.enumerated() {
-            let place = (Double(64 * block) + 0.5) / window - 0.5
-            let turn = DeterministicMath.sinCos(degrees: degrees * place)
+            let position = (Double(64 * block) + 0.5) / window - 0.5
+            let turn = DeterministicMath.sinCos(degrees: degrees * position)
             coarse[2 * index] = turn.cos
             coarse[2 * index + 1] = turn.sin
         }

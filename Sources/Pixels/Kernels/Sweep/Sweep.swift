@@ -70,7 +70,7 @@ protocol SweepPath: Sendable {
     /// Pixels nearer to the centre have short paths, which are averaged directly.
     var directRadius: Double { get }
 
-    /// Whether the path of a pixel, at that place from the centre, stays within ``SweepCenter/leastDrift`` px of a row or a
+    /// Whether the path of a pixel, at that position from the centre, stays within ``SweepCenter/leastDrift`` px of a row or a
     /// column. It is averaged directly too, however long it is: between lines there is no telling where it runs. Where it is
     /// false in a row, it is so farther to that side.
     func isStraight(_ right: Double, _ down: Double) -> Bool
@@ -140,7 +140,7 @@ package struct SweepCenter: Hashable, Sendable {
     /// - Parameter holds: told how far to the right they lie; once false, it stays so to that side.
     func columns(where holds: (Double) -> Bool) -> Range<Int> {
         let first = Int(x.rounded(.up))
-        // Halves what is left of a range that is no tile's, so that every tile comes to the same place.
+        // Halves what is left of a range that is no tile's, so that every tile comes to the same position.
         func count(_ holds: (Int) -> Bool) -> Int {
             var (known, end) = (0, 1 << 22)  // farther than any picture reaches
             while known < end {

@@ -2,7 +2,7 @@ import Catalogs
 import Geometry
 import Raster
 
-/// A source as the loops of a sweep see it: sampled at any place, its pixels as working values. Lent for a call.
+/// A source as the loops of a sweep see it: sampled at any position, its pixels as working values. Lent for a call.
 struct SweptPicture {
     let samples: UnsafeRawPointer
     let bytesPerSample: Int

@@ -29,15 +29,15 @@ struct StrengthRows {
     private let columns: Range<Int>
     private let extent: PixelRect
     /// For a picture: between which of its columns each one lies.
-    private let places: [StrengthPlace]
+    private let positions: [StrengthPosition]
 
     init(_ map: StrengthMap, columns: Range<Int>, extent: PixelRect) {
         (self.map, self.columns, self.extent) = (map, columns, extent)
         guard case .picture(let picture) = map else {
-            places = []
+            positions = []
             return
         }
-        places = columns.map { StrengthPlace($0, extent.columns, in: picture.width) }
+        positions = columns.map { StrengthPosition($0, extent.columns, in: picture.width) }
     }
 
     /// - Parameter row: has room for a value for each column.
@@ -46,9 +46,11 @@ struct StrengthRows {
         case .gradient(let gradient):
             for (index, x) in columns.enumerated() { row[index] = gradient.strength(x: x, y: y) }
         case .picture(let picture):
-            let place = StrengthPlace(y, extent.rows, in: picture.height)
+            let position = StrengthPosition(y, extent.rows, in: picture.height)
             picture.samples.withRow { samples in
-                fill(row, samples + place.low * picture.width, samples + place.high * picture.width, place.share)
+                fill(
+                    row, samples + position.low * picture.width, samples + position.high * picture.width, position.share
+                )
             }
         }
     }
@@ -57,11 +59,11 @@ struct StrengthRows {
         _ row: MutableRow<UInt16>, _ upper: Row<UInt16>, _ lower: Row<UInt16>,
         _ down: Double
     ) {
-        precondition(places.count <= row.count, "a row has room for all columns")
-        let places = self.places.span
-        for index in places.indices {
-            let place = places[index]
-            let (left, right, along) = (place.low, place.high, place.share)
+        precondition(positions.count <= row.count, "a row has room for all columns")
+        let positions = self.positions.span
+        for index in positions.indices {
+            let position = positions[index]
+            let (left, right, along) = (position.low, position.high, position.share)
             if down == 0, along == 0 {
                 row[unchecked: index] = upper[unchecked: left]
                 continue
@@ -74,14 +76,14 @@ struct StrengthRows {
 }
 
 /// Where the middle of a pixel of an extent lies between two pixels of a picture that is spread over it.
-private struct StrengthPlace {
+private struct StrengthPosition {
     let low: Int
     let high: Int
     let share: Double
 
     init(_ pixel: Int, _ extent: Range<Int>, in count: Int) {
-        let place = (Double(pixel - extent.lowerBound) + 0.5) * Double(count) / Double(extent.count) - 0.5
-        let clamped = min(max(place, 0), Double(count - 1))
+        let position = (Double(pixel - extent.lowerBound) + 0.5) * Double(count) / Double(extent.count) - 0.5
+        let clamped = min(max(position, 0), Double(count - 1))
         low = Int(clamped)
         high = min(low + 1, count - 1)
         share = clamped - Double(low)
@@ -91,13 +93,13 @@ private struct StrengthPlace {
 extension GrayPicture {
     fileprivate func most(in rect: PixelRect, extent: PixelRect) -> Int {
         let columns =
-            StrengthPlace(rect.x, extent.columns, in: width)
-            .low...StrengthPlace(
+            StrengthPosition(rect.x, extent.columns, in: width)
+            .low...StrengthPosition(
                 rect.right - 1, extent.columns, in: width
             ).high
         let rows =
-            StrengthPlace(rect.y, extent.rows, in: height)
-            .low...StrengthPlace(
+            StrengthPosition(rect.y, extent.rows, in: height)
+            .low...StrengthPosition(
                 rect.bottom - 1, extent.rows, in: height
             ).high
         let samples = self.samples.span

@@ -138,14 +138,14 @@ final class VariableLevels: Sendable {
     /// The weights of Lagrange's polynomial; exactly 0 and 1 on a node.
     private static func lagrange(_ sigma: Double, _ nodes: [Double], isSmall: Bool) -> [Double] {
         if sigma <= none { return nodes.map { $0 == none ? 1 : 0 } }
-        func place(_ sigma: Double) -> Double {
+        func position(_ sigma: Double) -> Double {
             if !isSmall { return 1 / sigma.squareRoot() }
             return sigma <= none ? 0 : DeterministicMath.exp(-1 / (2 * sigma * sigma))
         }
-        let (x, places) = (place(sigma), nodes.map(place))
-        return places.indices.map { own in
-            places.indices.reduce(1.0) { product, other in
-                other == own ? product : product * ((x - places[other]) / (places[own] - places[other]))
+        let (x, positions) = (position(sigma), nodes.map(position))
+        return positions.indices.map { own in
+            positions.indices.reduce(1.0) { product, other in
+                other == own ? product : product * ((x - positions[other]) / (positions[own] - positions[other]))
             }
         }
     }

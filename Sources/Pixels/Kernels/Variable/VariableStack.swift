@@ -81,7 +81,7 @@ private final class VariablePart {
             let fixedPoint = stack.isFixed ? designs.fixedPoint : nil
             let scale = fixedPoint == nil ? 1 : 1 / Float(128)
             sums.take(stack.levels, node, strengths: all, scale: scale)
-            for rect in places(of: node, reach: designs.floating.reach) {
+            for rect in parts(of: node, reach: designs.floating.reach) {
                 if let fixedPoint {
                     FixedLevel(reader, fixedPoint, stack.operations).addRows(of: rect, to: sums)
                 } else {
@@ -94,7 +94,7 @@ private final class VariablePart {
     }
 
     /// The rectangles in which a node has weights.
-    private func places(of node: Int, reach: Int) -> [PixelRect] {
+    private func parts(of node: Int, reach: Int) -> [PixelRect] {
         let support = stack.levels.supports[node]
         guard let left = blocks.firstIndex(where: support.overlaps),
             let right = blocks.lastIndex(where: support.overlaps)

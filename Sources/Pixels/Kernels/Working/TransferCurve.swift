@@ -114,18 +114,18 @@ private struct LightScale: Sendable {
         var counts: [Int32] = []
         counts.reserveCapacity(65537)
         var count = 0
-        for place in 0...65536 {
-            while count < thresholds.count, thresholds[count] * scale <= Double(place) { count += 1 }
+        for position in 0...65536 {
+            while count < thresholds.count, thresholds[count] * scale <= Double(position) { count += 1 }
             counts.append(Int32(count))
         }
         starts = counts
     }
 
     func nearest(_ light: Double) -> Int {
-        let place = light * scale
-        guard place > 0 else { return Int(starts[0]) }
-        guard place < 65536 else { return thresholds.count }
-        var (low, high) = (Int(starts[Int(place)]), Int(starts[Int(place) + 1]))
+        let position = light * scale
+        guard position > 0 else { return Int(starts[0]) }
+        guard position < 65536 else { return thresholds.count }
+        var (low, high) = (Int(starts[Int(position)]), Int(starts[Int(position) + 1]))
         while low < high {
             let middle = (low + high) / 2
             if thresholds[middle] <= light { low = middle + 1 } else { high = middle }
@@ -165,9 +165,9 @@ package enum ToneCurve: Hashable, Sendable {
         switch self {
         case .sRGB: return SRGBCurve.decode(value)
         case .table(let lights):
-            let place = value * Double(lights.count - 1)
-            let index = place < Double(lights.count - 2) ? Int(place) : lights.count - 2
-            return lights[index] + (lights[index + 1] - lights[index]) * (place - Double(index))
+            let position = value * Double(lights.count - 1)
+            let index = position < Double(lights.count - 2) ? Int(position) : lights.count - 2
+            return lights[index] + (lights[index + 1] - lights[index]) * (position - Double(index))
         case .power(let g, let a, let b, let c, let d, let e, let f):
             return value >= d ? DeterministicMath.power(max(0, a * value + b), g) + e : c * value + f
         }

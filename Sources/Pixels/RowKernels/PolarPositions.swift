@@ -62,7 +62,7 @@ private func arcTangent(_ t: Double) -> Double {
 ///
 /// - Parameters:
 ///   - values: four for each pixel.
-///   - pixels: their places in `out`, which has `channels` values for each; 2 and 4 end with an alpha.
+///   - pixels: their positions in `out`, which has `channels` values for each; 2 and 4 end with an alpha.
 ///   - full: of an alpha, in values.
 @inline(never)
 public func scatterWords(
