@@ -40,9 +40,7 @@ struct MonotoneCurve: Sendable {
     private static func rising(_ wanted: [(height: Double, weight: Double)]) -> [Double] {
         var pools: [(mean: Double, weight: Double, count: Int)] = []
         for (index, point) in wanted.enumerated() {
-            var pool = (
-                mean: point.height - Double(index) * leastRise, weight: point.weight + leastWeight, count: 1
-            )
+            var pool = (mean: point.height - Double(index) * leastRise, weight: point.weight + leastWeight, count: 1)
             while let before = pools.last, before.mean > pool.mean {
                 let weight = before.weight + pool.weight
                 pool = (

@@ -37,9 +37,7 @@ private struct CellEdge {
     private let upper: (u: Double, v: Double)
     private let lower: (u: Double, v: Double)
 
-    init(_ a: (u: Double, v: Double), _ b: (u: Double, v: Double)) {
-        (upper, lower) = a.v < b.v ? (a, b) : (b, a)
-    }
+    init(_ a: (u: Double, v: Double), _ b: (u: Double, v: Double)) { (upper, lower) = a.v < b.v ? (a, b) : (b, a) }
 
     /// Where the part of it begins and ends, along u, that lies in a row of cells or next to it; nothing when none does.
     func ends(in row: Int) -> [Double] {

@@ -76,9 +76,7 @@ extension Trial {
 extension ContractCheck {
     static let renders = ContractCheck("all formats and channels") { subject in
         for trial in subject.trials() {
-            let (zeros, ones) = (
-                try trial.output(trial.extent), try trial.output(trial.extent, unwritten: 0xFF)
-            )
+            let (zeros, ones) = (try trial.output(trial.extent), try trial.output(trial.extent, unwritten: 0xFF))
             guard zeros == ones else { throw BreachError("it leaves pixels of \(trial.title) unwritten") }
             try trial.checkIsFinite(zeros)
         }

@@ -17,8 +17,7 @@ struct Subject: @unchecked Sendable {
         var whole = penumbra_plugin()
         withUnsafeMutableBytes(of: &whole) { target in
             target.copyMemory(
-                from: UnsafeRawBufferPointer(
-                    start: pointer, count: min(Int(size), MemoryLayout<penumbra_plugin>.size)))
+                from: UnsafeRawBufferPointer(start: pointer, count: min(Int(size), MemoryLayout<penumbra_plugin>.size)))
         }
         guard whole.render != nil, whole.formats & penumbra_format(PENUMBRA_F32) != 0 else { return nil }
         guard let parameters = Self.parameters(whole) else { return nil }
@@ -161,9 +160,7 @@ struct TestPicture: Sendable {
 
     /// On a scale where 1 is full.
     private func value(_ x: Int, _ y: Int, _ channel: Int) -> Float {
-        let (x, y) = (
-            min(max(x, extent.x), extent.right - 1), min(max(y, extent.y), extent.bottom - 1)
-        )
+        let (x, y) = (min(max(x, extent.x), extent.right - 1), min(max(y, extent.y), extent.bottom - 1))
         let random = Self.hash(x, y, channel)
         if content == .special, random % 5 == 0 {
             return Self.specials[Int(random / 5 % UInt64(Self.specials.count))]

@@ -70,8 +70,7 @@ struct Trial {
                     struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: kind.flag,
                     channels: Int32(picture.channels), has_alpha: picture.hasAlpha ? 1 : 0,
                     image: penumbra_rect(picture.extent),
-                    source: penumbra_source(
-                        data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(read)),
+                    source: penumbra_source(data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(read)),
                     target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
                     values: values.baseAddress, is_cancelled: isCancelled ? Self.yes : Self.no, context: nil,
                     error: error.baseAddress, error_capacity: room, frame: frame)
@@ -98,8 +97,7 @@ struct Trial {
     /// The input's own bytes.
     func input() throws -> [UInt8] {
         let rows = try GuardedRows()
-        try rows.reshape(
-            rows: picture.extent.height, rowBytes: picture.extent.width * picture.channels * kind.bytes)
+        try rows.reshape(rows: picture.extent.height, rowBytes: picture.extent.width * picture.channels * kind.bytes)
         fill(rows, picture.extent)
         return (0..<rows.rows).flatMap { UnsafeRawBufferPointer(start: rows.row($0), count: rows.rowBytes) }
     }

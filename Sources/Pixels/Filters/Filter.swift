@@ -179,9 +179,7 @@ package struct FilterEntry: Sendable {
     }
 
     /// Throws ``FilterError`` when a value does not fit.
-    package func makeFilter(
-        _ values: [String: ParameterValue], pictures: PictureSource = .none
-    ) throws -> any Filter {
+    package func makeFilter(_ values: [String: ParameterValue], pictures: PictureSource = .none) throws -> any Filter {
         try make(FilterArguments(values, descriptor: descriptor, pictures: pictures))
     }
 
@@ -206,9 +204,7 @@ package struct FilterRegistry: Sendable {
     }
 
     /// Sorted by name.
-    package var descriptors: [FilterDescriptor] {
-        entries.values.map(\.descriptor).sorted { $0.name < $1.name }
-    }
+    package var descriptors: [FilterDescriptor] { entries.values.map(\.descriptor).sorted { $0.name < $1.name } }
 
     /// Throws ``FilterError`` when there is no such filter, or a value does not fit.
     package func makeFilter(_ invocation: FilterInvocation) throws -> any Filter {

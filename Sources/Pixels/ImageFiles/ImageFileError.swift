@@ -111,9 +111,7 @@ extension ImageFileError {
 
 extension ImageFileError: CustomStringConvertible {
     /// One sentence: the file, the reason, and where there is one the setting that bounds it.
-    package var description: String {
-        path.isEmpty ? reason : "\(path): \(reason)"
-    }
+    package var description: String { path.isEmpty ? reason : "\(path): \(reason)" }
 
     private var reason: String {
         switch problem {

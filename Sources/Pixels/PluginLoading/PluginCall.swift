@@ -60,8 +60,7 @@ struct PluginCall: Sendable {
                 struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: format.pluginFormat,
                 channels: Int32(layout.channels), has_alpha: layout.hasAlpha ? 1 : 0,
                 image: penumbra_rect(image),
-                source: penumbra_source(
-                    data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(source)),
+                source: penumbra_source(data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(source)),
                 target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
                 values: values.baseAddress, is_cancelled: CancellationQuestion.ask, context: isCancelled.context,
                 error: text.start.assumingMemoryBound(to: CChar.self), error_capacity: text.rowBytes,

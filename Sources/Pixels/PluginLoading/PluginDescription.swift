@@ -284,8 +284,7 @@ extension Halo {
             return
         }
         let answer = FloatingPointMode.kept { values.withUnsafeBufferPointer { margins($0.baseAddress) } }
-        self.init(
-            left: Int(answer.left), top: Int(answer.top), right: Int(answer.right), bottom: Int(answer.bottom))
+        self.init(left: Int(answer.left), top: Int(answer.top), right: Int(answer.right), bottom: Int(answer.bottom))
         guard widest <= Self.widestOfPlugin else { return nil }
     }
 }

@@ -40,9 +40,7 @@ struct PluginFilter: Filter {
 
     func halo(in input: PixelRect) -> Halo { geometry.halo(in: input) }
 
-    func isRowLocal(in input: PixelRect) -> Bool {
-        geometry.isPlain && (edge != .wrap || halo.top + halo.bottom == 0)
-    }
+    func isRowLocal(in input: PixelRect) -> Bool { geometry.isPlain && (edge != .wrap || halo.top + halo.bottom == 0) }
 
     func extent(of input: PixelRect) -> PixelRect {
         geometry.extent(of: input) ?? options.area?.extent(of: input, growth: geometry.growth) ?? input

@@ -180,16 +180,12 @@ enum PluginLibrary {
 struct PluginError: Error, Hashable, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// What a plugin did that no plugin may do; follows the filter's name.
 struct PluginFaultError: Error, Hashable, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }

@@ -20,17 +20,14 @@ public struct Raster<Sample: PixelSample>: Hashable, Sendable {
 
     /// All samples the same.
     public init(rect: PixelRect, layout: PixelLayout, repeating sample: Sample) {
-        self.init(
-            rect: rect, layout: layout, samples: Array(repeating: sample, count: rect.area * layout.channels))
+        self.init(rect: rect, layout: layout, samples: Array(repeating: sample, count: rect.area * layout.channels))
     }
 
     /// Samples from one row to the next.
     @inlinable public var stride: Int { rect.width * layout.channels }
 
     /// The index of the first sample of the pixel at `x`, `y`, which must lie in `rect`.
-    @inlinable public func index(x: Int, y: Int) -> Int {
-        (y - rect.y) * stride + (x - rect.x) * layout.channels
-    }
+    @inlinable public func index(x: Int, y: Int) -> Int { (y - rect.y) * stride + (x - rect.x) * layout.channels }
 }
 
 extension Raster {

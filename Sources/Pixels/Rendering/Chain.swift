@@ -44,9 +44,7 @@ package struct Chain: Sendable {
         ]
     }
 
-    private init(
-        filters: [any Filter], regions: [(filter: String, region: Region)?], curve: TransferCurve = .sRGB
-    ) {
+    private init(filters: [any Filter], regions: [(filter: String, region: Region)?], curve: TransferCurve = .sRGB) {
         self.filters = filters
         self.regions = regions
         self.curve = curve

@@ -122,8 +122,7 @@ struct RowWindow {
     init(of extent: PixelRect, layout: PixelLayout, format: SampleFormat, curve: TransferCurve = .sRGB) {
         self.extent = extent
         self.curve = curve
-        ring = AnyRaster(
-            zeroed: PixelRect(x: 0, y: 0, width: extent.width, height: 0), layout: layout, format: format)
+        ring = AnyRaster(zeroed: PixelRect(x: 0, y: 0, width: extent.width, height: 0), layout: layout, format: format)
         held = extent.y..<extent.y
     }
 
@@ -137,9 +136,7 @@ struct RowWindow {
     }
 
     /// Forgets the rows above `row`, those among them that are still to come as soon as they come.
-    mutating func drop(before row: Int) {
-        held = min(max(held.lowerBound, row), held.upperBound)..<held.upperBound
-    }
+    mutating func drop(before row: Int) { held = min(max(held.lowerBound, row), held.upperBound)..<held.upperBound }
 
     /// What `map` asks for, which must be held. The raster is lent: it has to be gone before the next ``append(_:)``, or
     /// all of it is copied.
@@ -256,12 +253,8 @@ package struct StreamPlan: Hashable, Sendable {
         }
     }
 
-    private static func bytes(
-        _ steps: [Step], _ heights: [Int], _ plan: ChainPlan, _ bytesPerSample: Int
-    ) -> Int {
-        func rowBytes(_ rect: PixelRect, _ layout: PixelLayout) -> Int {
-            rect.width * layout.channels * bytesPerSample
-        }
+    private static func bytes(_ steps: [Step], _ heights: [Int], _ plan: ChainPlan, _ bytesPerSample: Int) -> Int {
+        func rowBytes(_ rect: PixelRect, _ layout: PixelLayout) -> Int { rect.width * layout.channels * bytesPerSample }
         let decoded = (queued + 2) * decodedRows * rowBytes(plan.input, plan.inputLayout)
         var arriving = decodedRows
         var windows = 0

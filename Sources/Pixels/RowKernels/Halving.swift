@@ -29,8 +29,7 @@ struct HalvingScratch {
 ///   - bias: half a unit of the last position for every truncated product; see docs/arithmetic.md.
 ///   - scratch: 3200 values.
 ///   - out: writable to 32 values behind.
-@inline(never)
-func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(never) func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, count: Int, bias: UInt16,
     scratch: UnsafeMutablePointer<UInt16>, out: UnsafeMutablePointer<UInt16>
 ) {
@@ -55,8 +54,7 @@ func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
 }
 
 /// Sums down the window and splits: values of even pixels from low-rate value `low` on, and of odd ones.
-@inline(__always)
-private func splitSums<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(__always) private func splitSums<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, from low: Int, count: Int,
     _ buffers: HalvingScratch
 ) {
@@ -78,8 +76,7 @@ private func splitSums<Sample: FixedSample, Pixels: Interleaving, Taps: Prefilte
 
 /// The weighted sum down the window. Of samples it is exact and has their sum's scale (8, 16, 128); of words it is in
 /// 8.7 fixed point, and exact when they are whole samples.
-@inline(__always)
-private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
+@inline(__always) private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
     _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ x: Int
 ) -> WordVector {
     func row(_ k: Int) -> WordVector { Sample.words(rows[k] + x) }
@@ -110,8 +107,7 @@ private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
 }
 
 /// The weighted sum along a row, of even and odd columns (given at the same low-rate value), in 8.7 fixed point.
-@inline(__always)
-private func lowRateSum<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(__always) private func lowRateSum<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Sample.Type, _: Pixels.Type, _: Taps.Type, _ even: UnsafePointer<UInt16>, _ odd: UnsafePointer<UInt16>,
     _ bias: UInt16
 ) -> WordVector {

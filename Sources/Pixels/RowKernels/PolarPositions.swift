@@ -5,8 +5,7 @@
 ///
 /// - Parameters:
 ///   - right, down: of the centre, in pixels.
-@inline(never)
-public func placeInRings(
+@inline(never) public func placeInRings(
     right: UnsafePointer<Double>, down: UnsafePointer<Double>, count: Int, scaleOfDistances: Double,
     scaleOfTurns: Double, distances: UnsafeMutablePointer<Double>, turns: UnsafeMutablePointer<Double>
 ) {
@@ -20,8 +19,7 @@ public func placeInRings(
 }
 
 /// The direction of (x, y): within an eighth of a turn of an axis by the arc tangent, then to the right octant.
-@inline(__always)
-private func turn(_ x: Double, _ y: Double) -> Double {
+@inline(__always) private func turn(_ x: Double, _ y: Double) -> Double {
     let (across, down) = (x < 0 ? -x : x, y < 0 ? -y : y)
     let isSteep = down > across
     let (low, high) = (isSteep ? across : down, isSteep ? down : across)
@@ -39,8 +37,7 @@ private func turn(_ x: Double, _ y: Double) -> Double {
 }
 
 /// For |t| ≤ √2 − 1, by the Taylor series up to t²¹: what is left out is below 1e-10.
-@inline(__always)
-private func arcTangent(_ t: Double) -> Double {
+@inline(__always) private func arcTangent(_ t: Double) -> Double {
     let s = t * t
     var sum = 1.0 / 21
     sum = 1.0 / 19 - s * sum
@@ -64,8 +61,7 @@ private func arcTangent(_ t: Double) -> Double {
 ///   - values: four for each pixel.
 ///   - pixels: their positions in `out`, which has `channels` values for each; 2 and 4 end with an alpha.
 ///   - full: of an alpha, in values.
-@inline(never)
-public func scatterWords(
+@inline(never) public func scatterWords(
     _ values: UnsafePointer<Float>, at pixels: UnsafePointer<Int32>, count: Int, channels: Int, scale: Float,
     full: Float, out: UnsafeMutablePointer<UInt16>
 ) {
@@ -83,8 +79,7 @@ public func scatterWords(
 }
 
 /// Likewise, of pixels side by side.
-@inline(never)
-public func packWords(
+@inline(never) public func packWords(
     _ values: UnsafePointer<Float>, count: Int, channels: Int, scale: Float, full: Float,
     out: UnsafeMutablePointer<UInt16>
 ) {
@@ -117,8 +112,7 @@ private func wordScale(_ pixel: UnsafePointer<Float>, _ channels: Int, _ scale: 
     return alpha > full ? scale * (full / alpha) : scale
 }
 
-@inline(__always)
-private func word(_ value: Float) -> UInt16 {
+@inline(__always) private func word(_ value: Float) -> UInt16 {
     let raised = value + 0.5
     return UInt16(truncatingIfNeeded: Int32(raised >= 65535 ? 65535 : raised >= 0 ? raised : 0))
 }

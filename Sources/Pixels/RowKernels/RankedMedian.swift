@@ -8,8 +8,7 @@
 ///   - entries: `count` numbers, whose high half is a value's rank with the sign bit turned over, and whose low half its
 ///     position; sorted at the end.
 ///   - spare: as many.
-@inline(never)
-public func sortEntries(
+@inline(never) public func sortEntries(
     _ entries: UnsafeMutablePointer<UInt64>, spare: UnsafeMutablePointer<UInt64>, counts: UnsafeMutablePointer<Int>,
     count: Int
 ) {
@@ -52,16 +51,14 @@ private struct PositionSet {
     var word = 0
     var before = 0
 
-    @inline(__always)
-    mutating func toggle(_ position: UInt32, by change: Int) {
+    @inline(__always) mutating func toggle(_ position: UInt32, by change: Int) {
         let index = Int(position) / 64
         bits[index] ^= 1 &<< UInt64(position & 63)
         before &+= index < word ? change : 0
     }
 
     /// The position with `rank` others before it.
-    @inline(__always)
-    mutating func place(rank: Int) -> Int {
+    @inline(__always) mutating func place(rank: Int) -> Int {
         while before > rank {
             word &-= 1
             before &-= bits[word].nonzeroBitCount
@@ -90,8 +87,7 @@ private struct PositionSet {
 ///   - bits: one for each position, all 0 before and after.
 ///   - sorted: the value of each position, in the high half; see ``sortEntries(_:spare:counts:count:)``.
 ///   - out: receives ranks, row by row.
-@inline(never)
-public func medianOfPositions(
+@inline(never) public func medianOfPositions(
     _ positions: UnsafePointer<UInt32>, width: Int, height: Int, radius: Int, bits: UnsafeMutablePointer<UInt64>,
     sorted: UnsafePointer<UInt64>, out: UnsafeMutablePointer<Int32>
 ) {

@@ -10,8 +10,7 @@ private struct RingPositions {
     let right: UnsafeMutablePointer<UInt16>
     let down: UnsafeMutablePointer<UInt16>
 
-    @inline(__always)
-    init(_ scratch: UnsafeMutableRawPointer) {
+    @inline(__always) init(_ scratch: UnsafeMutableRawPointer) {
         columns = scratch.assumingMemoryBound(to: Int32.self)
         rows = columns + Self.count
         right = UnsafeMutableRawPointer(rows + Self.count).assumingMemoryBound(to: UInt16.self)
@@ -29,8 +28,7 @@ struct RingBlock {
     /// - Parameters:
     ///   - coarse: cosine and sine of each block's first direction.
     ///   - fine: the cosines of the turns from there on, then their sines, 64 each.
-    @inline(__always)
-    init(
+    @inline(__always) init(
         _ center: UnsafePointer<Double>, _ radius: Double, _ coarse: UnsafePointer<Double>, _ block: Int,
         _ fine: UnsafePointer<Double>
     ) {
@@ -40,11 +38,9 @@ struct RingBlock {
         self.fine = fine
     }
 
-    @inline(__always)
-    func x(_ index: Int) -> Double { center[0] + (right * fine[index] - down * fine[index &+ 64]) }
+    @inline(__always) func x(_ index: Int) -> Double { center[0] + (right * fine[index] - down * fine[index &+ 64]) }
 
-    @inline(__always)
-    func y(_ index: Int) -> Double { center[1] + (down * fine[index] + right * fine[index &+ 64]) }
+    @inline(__always) func y(_ index: Int) -> Double { center[1] + (down * fine[index] + right * fine[index &+ 64]) }
 }
 
 /// The sums of a ring's samples up to each, four values; in 8.8 fixed point where samples are bytes.
@@ -55,8 +51,7 @@ struct RingBlock {
 ///   - first, count: the directions to sample; not negative.
 ///   - scratch: 1 KB, aligned.
 ///   - sums: behind the sum before the first sample; receives one for each.
-@inline(never)
-public func sumRing(
+@inline(never) public func sumRing(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, radius: Double,
     coarse: UnsafePointer<Double>, fine: UnsafePointer<Double>, first: Int, count: Int,
@@ -94,8 +89,7 @@ public func sumRing(
     }
 }
 
-@inline(__always)
-private func sumPixels<Sample: SampleKind, How: Reading>(
+@inline(__always) private func sumPixels<Sample: SampleKind, How: Reading>(
     _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ scale: Float,
     _ scratch: UnsafeMutableRawPointer, _ sums: UnsafeMutablePointer<UInt32>
 ) {
@@ -121,8 +115,7 @@ private protocol PairStep {
 private enum OneStep: PairStep {
     static var left: SIMD8<UInt16> { @inline(__always) get { SIMD8(65535, 0, 0, 0, 0, 0, 0, 0) } }
 
-    @inline(__always)
-    static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
+    @inline(__always) static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
         pair.lowHalf &+ SIMD4(pair[1], pair[2], pair[3], pair[4])
     }
 }
@@ -130,15 +123,13 @@ private enum OneStep: PairStep {
 private enum ThreeSteps: PairStep {
     static var left: SIMD8<UInt16> { @inline(__always) get { SIMD8(65535, 65535, 65535, 0, 0, 0, 0, 0) } }
 
-    @inline(__always)
-    static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
+    @inline(__always) static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
         pair.lowHalf &+ SIMD4(pair[3], pair[4], pair[5], pair[6])
     }
 }
 
 /// Bytes that are taken as they are: in whole numbers from the start, two pixels in a vector.
-@inline(__always)
-private func sumBytes<Step: PairStep>(
+@inline(__always) private func sumBytes<Step: PairStep>(
     _ picture: SampledPicture<UInt8, PlainReading>, _: Step.Type, _ block: RingBlock, _ start: Int, _ count: Int,
     _ scratch: UnsafeMutableRawPointer, _ sums: UnsafeMutablePointer<UInt32>
 ) {
@@ -171,8 +162,7 @@ private func isInBlock<Sample, How>(_ picture: SampledPicture<Sample, How>, _ co
 }
 
 /// Where samples lie; true when all of them are in the block that can be read at once.
-@inline(__always)
-private func place<Sample, How>(
+@inline(__always) private func place<Sample, How>(
     _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ positions: RingPositions
 ) -> Bool {
     var outside: UInt32 = 0
@@ -195,8 +185,7 @@ private func place<Sample, How>(
 }
 
 /// In 65536ths. A difference can be rounded up to 1.
-@inline(__always)
-private func fraction(_ difference: Double) -> UInt16 {
+@inline(__always) private func fraction(_ difference: Double) -> UInt16 {
     let parts = difference * 65536
     return UInt16(truncatingIfNeeded: Int32(parts < 65535 ? parts : 65535))
 }
@@ -210,8 +199,7 @@ private func fraction(_ difference: Double) -> UInt16 {
 ///   - across, along: each pixel's ring, and where on it its window begins.
 ///   - scale: what means are multiplied by.
 ///   - out: four values a pixel.
-@inline(never)
-public func interpolateRings(
+@inline(never) public func interpolateRings(
     _ sums: UnsafePointer<UInt32>, stride: Int, firstRing: Int, firstSample: Int, window: Int,
     across: UnsafePointer<Double>, along: UnsafePointer<Double>, count: Int, scale: Float,
     out: UnsafeMutablePointer<Float>
@@ -242,8 +230,7 @@ struct CubicWeights {
     let third: Float
     let fourth: Float
 
-    @inline(__always)
-    init(_ t: Float) {
+    @inline(__always) init(_ t: Float) {
         let (t2, t3) = (t * t, t * t * t)
         first = -0.5 * t3 + t2 - 0.5 * t
         second = 1.5 * t3 - 2.5 * t2 + 1

@@ -3,14 +3,12 @@
 /// What a sweep reads, as it crosses the border of a CPU level; see ``SampledPicture`` for `facts`.
 ///
 /// - Parameter body: called with the picture for the right sample format.
-@inline(__always)
-func withPicture(
+@inline(__always) func withPicture(
     _ samples: UnsafeRawPointer, _ bytesPerSample: Int, _ columns: UnsafePointer<Int32>,
     _ rows: UnsafePointer<Int32>, _ table: UnsafePointer<Double>?, _ facts: UnsafePointer<Int>,
     _ body: some PictureLoop
 ) {
-    @inline(__always)
-    func choose<Sample: SampleKind>(_: Sample.Type) {
+    @inline(__always) func choose<Sample: SampleKind>(_: Sample.Type) {
         let samples = samples.assumingMemoryBound(to: Sample.self)
         if table == nil, facts[1] == 0, facts[2] == 0 {
             body.run(SampledPicture<Sample, PlainReading>(samples, columns, rows, table, facts))
@@ -31,11 +29,9 @@ protocol PictureLoop {
 }
 
 /// What the number of samples on a path of some length in pixels is a multiple of.
-@inline(__always)
-private func unit(_ length: Double) -> Int { Int(length.rounded(.up)) &+ 1 }
+@inline(__always) private func unit(_ length: Double) -> Int { Int(length.rounded(.up)) &+ 1 }
 
-@inline(__always)
-func store(_ pixel: Pixel, _ target: UnsafeMutablePointer<Float>) {
+@inline(__always) func store(_ pixel: Pixel, _ target: UnsafeMutablePointer<Float>) {
     UnsafeMutableRawPointer(target).storeBytes(of: pixel, as: Pixel.self)
 }
 
@@ -43,8 +39,7 @@ func store(_ pixel: Pixel, _ target: UnsafeMutablePointer<Float>) {
 /// from p to c + (p − c)·(1 − amount): for `count` pixels from (x, y) on, four values each.
 ///
 /// - Parameter center: c, the amount, and from how many pixels on a segment is long.
-@inline(never)
-public func zoomDirectly(
+@inline(never) public func zoomDirectly(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, x: Int, y: Int,
     count: Int, out: UnsafeMutablePointer<Float>
@@ -56,8 +51,7 @@ public func zoomDirectly(
         let count: Int
         let out: UnsafeMutablePointer<Float>
 
-        @inline(__always)
-        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+        @inline(__always) func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
             let amount = center[2]
             let dy = (Double(y) - center[1]) * amount
             var index = 0
@@ -90,8 +84,7 @@ public func zoomDirectly(
 ///   - center: c, the angle in radians, up to which distance pixels are near, and the last turn's number.
 ///   - turns: for 3n samples, n from 1 to 16, then for 2n, n from 1 on, the cosine and sine of the turn from the pixel to
 ///     its first sample, and of the turn from each sample to the next.
-@inline(never)
-public func spinDirectly(
+@inline(never) public func spinDirectly(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>,
     turns: UnsafePointer<Double>, x: Int, y: Int, count: Int, out: UnsafeMutablePointer<Float>
@@ -104,8 +97,7 @@ public func spinDirectly(
         let count: Int
         let out: UnsafeMutablePointer<Float>
 
-        @inline(__always)
-        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+        @inline(__always) func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
             let dy = Double(y) - center[1]
             var index = 0
             while index < count {

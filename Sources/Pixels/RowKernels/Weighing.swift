@@ -1,8 +1,7 @@
 // Sums of rows with a weight for each pixel.
 
 /// out[i] = table[index[i]].
-@inline(never)
-public func lookUpWeights(
+@inline(never) public func lookUpWeights(
     _ index: UnsafePointer<UInt16>, table: UnsafePointer<Float>, count: Int, out: UnsafeMutablePointer<Float>
 ) {
     var position = 0
@@ -13,8 +12,7 @@ public func lookUpWeights(
 }
 
 /// target[i] += row[i]·weight[i]; what weighs nothing is left out, be it infinite or no number.
-@inline(never)
-public func addWeighted(
+@inline(never) public func addWeighted(
     _ row: UnsafePointer<Float>, weights: UnsafePointer<Float>, count: Int, to target: UnsafeMutablePointer<Float>
 ) {
     var position = 0

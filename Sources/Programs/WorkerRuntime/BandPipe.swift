@@ -15,9 +15,7 @@ final class BandPipe: @unchecked Sendable {
     /// Thrown to the rendering thread when no more bands are needed.
     struct ClosedError: Error {}
 
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
     /// Waits for space in the pipe.
     func push(_ band: AnyRaster) throws(ClosedError) {
@@ -80,9 +78,7 @@ extension BandPipe {
     ///
     /// - Parameter make: It may use the caller's values, because the caller does not touch them before ``waitForEnd()``
     ///   has returned.
-    func start(_ make: @escaping (BandPipe) throws -> Void) {
-        Self.start([self]) { [self] in try make(self) }
-    }
+    func start(_ make: @escaping (BandPipe) throws -> Void) { Self.start([self]) { [self] in try make(self) } }
 
     /// Renders the bands of several pipes on one thread. If no thread can be started, the pipes end with that error.
     static func start(_ pipes: [BandPipe], _ make: @escaping () throws -> Void) {

@@ -22,9 +22,7 @@ struct FrameRendering {
     private var header: ImageHeader { input.decoder.header }
 
     /// Calls `body` for each branch with its rows. If the rows stream, it does so for all branches at the same time.
-    func callAsFunction<Value>(
-        _ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value
-    ) throws -> [Value] {
+    func callAsFunction<Value>(_ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value) throws -> [Value] {
         if header.frames > 1 { return try animated(body) }
         if let trunk = route.trunk { return try streamed(trunk, body) }
         let picture = try input.decoder.wholePicture()
@@ -77,24 +75,19 @@ struct FrameRendering {
     }
 
     /// Renders the row of tiles that contains a row.
-    private func tiles(
-        of picture: AnyRaster, _ chain: Chain, _ plan: ChainPlan
-    ) -> (Int) throws -> AnyRaster {
+    private func tiles(of picture: AnyRaster, _ chain: Chain, _ plan: ChainPlan) -> (Int) throws -> AnyRaster {
         let grid = TilePlan(
             .auto, chain: chain, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: tileMemory
         ).grid
         return { row in
-            try chain.render(
-                grid.rowOfTiles(holding: row), over: isShifted ? grid.shiftedByHalf : grid, from: picture)
+            try chain.render(grid.rowOfTiles(holding: row), over: isShifted ? grid.shiftedByHalf : grid, from: picture)
         }
     }
 }
 
 extension FrameRendering {
     /// Decodes the frames of an animation one after the other. Every branch renders each of them.
-    private func animated<Value>(
-        _ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value
-    ) throws -> [Value] {
+    private func animated<Value>(_ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value) throws -> [Value] {
         let pipes = branches.map { _ in BandPipe(capacity: 1) }
         BandPipe.start(pipes) {
             try input.decoder.readFrames { frame in for pipe in pipes { try pipe.push(frame) } }
@@ -233,9 +226,7 @@ struct StreamedFrame {
     /// - Parameters:
     ///   - branches: The indices, in the input, of the branches that are rendered.
     ///   - isShifted: Whether the borders of bands are shifted.
-    init(
-        _ input: OpenedInput, _ route: RenderRoute, _ stream: StreamPlan, branches: [Int], isShifted: Bool
-    ) {
+    init(_ input: OpenedInput, _ route: RenderRoute, _ stream: StreamPlan, branches: [Int], isShifted: Bool) {
         let (decoder, chain, plan) = (input.decoder, input.chain, route.chainPlan)
         let format = decoder.header.sampleFormat
         func heights(_ stream: StreamPlan) -> [Int] { (isShifted ? stream.withOtherBorders : stream).bandHeights }

@@ -108,8 +108,7 @@ final class OutputRows {
     /// The rows of a file, counted from 0. The encoder asks for them in order. The raster may contain more rows around
     /// them.
     func rows(_ range: Range<Int>) throws -> AnyRaster {
-        let wanted = PixelRect(
-            columns: extent.columns, rows: extent.y + range.lowerBound..<extent.y + range.upperBound)
+        let wanted = PixelRect(columns: extent.columns, rows: extent.y + range.lowerBound..<extent.y + range.upperBound)
         // An encoder asks for a small part of a band, which is not copied.
         if conversion.isIdentity, case let band = try bandHolding(wanted.y), band.rect.contains(wanted) {
             digests?.append(band, rows: wanted.rows)

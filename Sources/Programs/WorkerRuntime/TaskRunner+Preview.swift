@@ -63,8 +63,7 @@ extension TaskRunner {
         /// - Parameter source: Contains the rectangles of ``sources``.
         func render(from source: PictureParts) throws -> AnyRaster {
             guard !wanted.isEmpty else {
-                return AnyRaster(
-                    zeroed: wanted, layout: conversion.outputLayout, format: conversion.outputFormat)
+                return AnyRaster(zeroed: wanted, layout: conversion.outputLayout, format: conversion.outputFormat)
             }
             return conversion.convert(try chain.render(wanted, from: source))
         }
@@ -316,9 +315,7 @@ extension AnyRaster {
     }
 
     /// The same colours without transparency.
-    var opaque: AnyRaster {
-        layout.hasAlpha ? withChannels(of: layout.removingAlpha).withChannels(of: layout) : self
-    }
+    var opaque: AnyRaster { layout.hasAlpha ? withChannels(of: layout.removingAlpha).withChannels(of: layout) : self }
 }
 
 extension Raster {

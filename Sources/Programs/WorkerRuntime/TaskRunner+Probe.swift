@@ -58,9 +58,7 @@ extension TaskRunner {
         return receipt
     }
 
-    private func tiles(
-        _ chain: Chain, _ plan: ChainPlan, _ header: ImageHeader, _ task: ProbeTask
-    ) throws -> TilePlan {
+    private func tiles(_ chain: Chain, _ plan: ChainPlan, _ header: ImageHeader, _ task: ProbeTask) throws -> TilePlan {
         let tiles = TilePlan(
             task.tile, chain: chain, plan: plan, bytesPerSample: header.sampleFormat.bytes,
             memoryBudget: task.tileMemory)

@@ -168,8 +168,7 @@ extension TileGrid {
     var shiftedByHalf: TileGrid {
         let (dx, dy) = (tileWidth / 2, tileHeight / 2)
         return TileGrid(
-            extent: PixelRect(
-                x: extent.x - dx, y: extent.y - dy, width: extent.width + dx, height: extent.height + dy),
+            extent: PixelRect(x: extent.x - dx, y: extent.y - dy, width: extent.width + dx, height: extent.height + dy),
             tileWidth: tileWidth, tileHeight: tileHeight)
     }
 }

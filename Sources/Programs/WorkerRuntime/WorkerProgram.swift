@@ -352,9 +352,7 @@ final class DrawingWatch: Sendable {
     init(_ channel: Channel, _ drawing: DrawingTime = .shared) { (self.channel, self.drawing) = (channel, drawing) }
 
     /// A task begins.
-    func begin(_ lease: LeaseID) {
-        open.withLock { $0 = lease }
-    }
+    func begin(_ lease: LeaseID) { open.withLock { $0 = lease } }
 
     /// The task has an answer.
     ///

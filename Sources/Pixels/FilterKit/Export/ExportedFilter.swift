@@ -242,8 +242,7 @@ extension penumbra_tile {
 
 extension PixelRect {
     init(_ rect: penumbra_rect) {
-        self.init(
-            x: Int(rect.x), y: Int(rect.y), width: max(0, Int(rect.width)), height: max(0, Int(rect.height)))
+        self.init(x: Int(rect.x), y: Int(rect.y), width: max(0, Int(rect.width)), height: max(0, Int(rect.height)))
     }
 }
 

@@ -32,8 +32,7 @@ package struct SourceMap: Hashable, Sendable {
     ) rethrows -> KernelSource {
         let rects = rects
         if rects.count == 1 {  // nothing to put together
-            return KernelSource(
-                raster: try read(rects[0]), columns: columns.table, rows: rows.table, curve: curve)
+            return KernelSource(raster: try read(rects[0]), columns: columns.table, rows: rows.table, curve: curve)
         }
         let whole = PixelRect(x: 0, y: 0, width: columns.count, height: rows.count)
         var raster = AnyRaster(zeroed: whole, layout: layout, format: format)
@@ -92,9 +91,7 @@ package struct AxisMap: Hashable, Sendable {
     }
 
     /// Where `interval`, one of the intervals, starts among all.
-    func offset(of interval: Range<Int>) -> Int {
-        intervals.prefix { $0 != interval }.reduce(0) { $0 + $1.count }
-    }
+    func offset(of interval: Range<Int>) -> Int { intervals.prefix { $0 != interval }.reduce(0) { $0 + $1.count } }
 
     /// Neighbours in `coordinates` are the same, neighbours in the input, or (where `wrap` starts again) far apart.
     private static func intervals(covering coordinates: [Int?]) -> [Range<Int>] {

@@ -54,9 +54,7 @@ extension AreaOptions {
         return Double(output.channels) * (light == .encoded ? whole ?? floating : floating)
     }
 
-    package func extent(of input: PixelRect, growth: Halo) -> PixelRect {
-        expands ? input.expanded(by: growth) : input
-    }
+    package func extent(of input: PixelRect, growth: Halo) -> PixelRect { expands ? input.expanded(by: growth) : input }
 
     package func outputLayout(for layout: PixelLayout) -> PixelLayout {
         edge == .transparent ? layout.addingAlpha : layout
@@ -69,18 +67,14 @@ extension AreaOptions {
     }
 
     /// - Parameter reading: what the filter reads for a rectangle that changes.
-    package func needed(
-        for output: PixelRect, in input: PixelRect, reading: (PixelRect) -> PixelRect
-    ) -> PixelRect {
+    package func needed(for output: PixelRect, in input: PixelRect, reading: (PixelRect) -> PixelRect) -> PixelRect {
         guard let mask = mask(in: input) else { return output.union(reading(output)) }
         let changed = mask.bounds(in: output)
         return changed.isEmpty ? output : output.union(reading(changed))
     }
 
     /// Where the filter applies, in coordinates.
-    package func mask(in input: PixelRect) -> RoundedRect? {
-        within.map { RoundedRect($0, in: input) }
-    }
+    package func mask(in input: PixelRect) -> RoundedRect? { within.map { RoundedRect($0, in: input) } }
 }
 
 extension RoundedRect {
@@ -127,8 +121,7 @@ extension SweepCenter {
     /// Lengths are measured from the corner of `input`, where its first pixel begins. That pixel's own centre lies half a
     /// pixel further on, so that 50 % is (width − 1)/2 in coordinates of pixels.
     init(_ x: Length, _ y: Length, in input: PixelRect) {
-        self.init(
-            x: x.coordinate(along: input.columns) - 0.5, y: y.coordinate(along: input.rows) - 0.5)
+        self.init(x: x.coordinate(along: input.columns) - 0.5, y: y.coordinate(along: input.rows) - 0.5)
     }
 }
 

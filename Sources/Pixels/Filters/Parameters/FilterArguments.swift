@@ -139,9 +139,7 @@ package struct FilterArguments: Sendable {
 struct ArgumentCheck {
     private let descriptor: FilterDescriptor
 
-    init(_ descriptor: FilterDescriptor) {
-        self.descriptor = descriptor
-    }
+    init(_ descriptor: FilterDescriptor) { self.descriptor = descriptor }
 
     func check(_ value: ParameterValue, of name: String) throws(FilterError) {
         guard let parameter = descriptor.parameters.first(where: { $0.name == name }) else {

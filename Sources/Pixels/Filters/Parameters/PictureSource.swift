@@ -44,9 +44,7 @@ package final class Layer: Sendable {
     /// Ways with more corners have the blurs that they used least recently made again.
     private static let kept = 8
 
-    package init(_ raster: AnyRaster) {
-        self.raster = raster
-    }
+    package init(_ raster: AnyRaster) { self.raster = raster }
 
     /// See ``SweptLayer``.
     func swept(along direction: Route.Point, radius: Double) -> SweptLayer {

@@ -58,9 +58,7 @@ struct ConvertedPicture: ~Copyable {
     /// Adds metadata that libvips does not tell.
     ///
     /// - Returns: what EXIF says, where libvips has not seen it.
-    private static func complete(
-        _ metadata: inout ImageMetadata, of stored: borrowing StoredPicture
-    ) -> ExifDocument? {
+    private static func complete(_ metadata: inout ImageMetadata, of stored: borrowing StoredPicture) -> ExifDocument? {
         let image = stored.image.retained()
         let isSeen = metadata.exif != nil
         stored.format.complete(&metadata, of: stored.file) { image.text($0) }
@@ -180,9 +178,7 @@ enum ColorPlan: Hashable {
 
 extension ColorPlan {
     /// Carries out the plan, as further steps of a libvips pipeline. Every step works pixel by pixel.
-    func apply(
-        to image: borrowing VipsImageReference, _ color: StoredColor
-    ) throws(VipsError) -> VipsImageReference {
+    func apply(to image: borrowing VipsImageReference, _ color: StoredColor) throws(VipsError) -> VipsImageReference {
         switch self {
         case .keep:
             return image.retained()

@@ -33,9 +33,7 @@ struct ICCProfile: Hashable {
     }
 
     /// True when the profile can say something about pixels of this layout.
-    func fits(_ layout: PixelLayout) -> Bool {
-        space == (layout.removingAlpha == .gray ? "GRAY" : "RGB")
-    }
+    func fits(_ layout: PixelLayout) -> Bool { space == (layout.removingAlpha == .gray ? "GRAY" : "RGB") }
 }
 
 extension TransferCurve {
@@ -108,9 +106,7 @@ extension ToneCurve {
 struct ICCData: Hashable {
     private let bytes: ArraySlice<UInt8>
 
-    init(_ bytes: ArraySlice<UInt8>) {
-        self.bytes = bytes
-    }
+    init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
     func part(at offset: Int, length: Int) -> ICCData? {
         guard offset >= 0, length >= 0, offset <= bytes.count, length <= bytes.count - offset else { return nil }

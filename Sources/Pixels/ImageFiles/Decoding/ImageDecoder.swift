@@ -303,9 +303,7 @@ package enum Orientation: Int, Hashable, Sendable, CaseIterable {
     case turnedRight = 8
 
     /// A tag that no reader knows counts as upright, as everywhere.
-    package init(tag: Int) {
-        self = Orientation(rawValue: tag) ?? .upright
-    }
+    package init(tag: Int) { self = Orientation(rawValue: tag) ?? .upright }
 
     /// True when an upright row needs one row of the file.
     package var isRowLocal: Bool { self == .upright || self == .mirrored }

@@ -125,9 +125,7 @@ struct StoredPicture: ~Copyable {
     }
 
     /// The file as libvips can read it.
-    private static func readable(
-        _ file: InputFile, _ format: any ImageFormat
-    ) throws(ImageFileError) -> InputFile {
+    private static func readable(_ file: InputFile, _ format: any ImageFormat) throws(ImageFileError) -> InputFile {
         guard file.floats.isEmpty else { return file }
         let tiff = try checked(file, format) { () throws(UnsupportedFeatureError) in try FloatTIFF(file) }
         return try tiff.map { tiff throws(ImageFileError) in
@@ -161,9 +159,7 @@ struct StoredPicture: ~Copyable {
     }
 
     /// The tags of a TIFF file, most of which libvips does not tell; nil for other formats.
-    var directories: TIFFDirectories? {
-        TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) }
-    }
+    var directories: TIFFDirectories? { TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) } }
 
     /// True when libvips takes memory for all pixels.
     var isHeldWhole: Bool {
@@ -222,8 +218,7 @@ struct StoredRows: ~Copyable {
         precondition(buffer.count >= part.height * stride, "the buffer has room for the rows")
         for top in Swift.stride(from: part.y, to: part.bottom, by: Self.step) {
             let some = top..<min(top + Self.step, part.bottom)
-            var rect = VipsRect(
-                left: gint(part.x), top: gint(top), width: gint(part.width), height: gint(some.count))
+            var rect = VipsRect(left: gint(part.x), top: gint(top), width: gint(part.width), height: gint(some.count))
             try DrawingTime.shared.counting(drawing) { () throws(ImageFileError) in
                 guard vips_region_prepare(region.pointer, &rect) == 0 else { throw broken(after: top) }
             }
@@ -287,9 +282,7 @@ struct TIFFStrips {
     init?(_ file: InputFile) {
         guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
         let entries = directories.main
-        func numbers(_ tag: UInt16) -> [Int] {
-            entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? []
-        }
+        func numbers(_ tag: UInt16) -> [Int] { entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? [] }
         guard let height = numbers(Tag.height).first, height > 0 else { return nil }
         let rowsPerStrip = min(height, numbers(Tag.rowsPerStrip).first ?? height)
         let planar = numbers(Tag.planarConfiguration).first ?? 1

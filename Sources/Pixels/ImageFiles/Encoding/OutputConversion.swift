@@ -36,9 +36,7 @@ package struct OutputConversion: Hashable, Sendable {
     }
 
     /// True when pixels are written as they are.
-    package var isIdentity: Bool {
-        layout == outputLayout && sampleFormat == outputFormat
-    }
+    package var isIdentity: Bool { layout == outputLayout && sampleFormat == outputFormat }
 
     private static func held(_ format: SampleFormat, by descriptor: FormatDescriptor) -> SampleFormat {
         if descriptor.sampleFormats.contains(format) { return format }

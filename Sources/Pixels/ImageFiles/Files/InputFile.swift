@@ -52,9 +52,7 @@ package final class InputFile {
         self.floats = floats ?? file.floats
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// A name by which this very file can be opened again, for as long as it is open here.
     ///
@@ -150,7 +148,5 @@ extension [UInt8] {
     }
 
     /// With a zero behind it when the count is odd, as TIFF, RIFF and Photoshop's resources want it.
-    var paddedToEven: [UInt8] {
-        count.isMultiple(of: 2) ? self : self + [0]
-    }
+    var paddedToEven: [UInt8] { count.isMultiple(of: 2) ? self : self + [0] }
 }

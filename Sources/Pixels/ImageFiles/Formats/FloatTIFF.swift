@@ -43,9 +43,7 @@ struct FloatTIFF {
         let entries: [TIFFDirectories.Entry]
         let directories: TIFFDirectories
 
-        func numbers(_ tag: UInt16) -> [Int] {
-            entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? []
-        }
+        func numbers(_ tag: UInt16) -> [Int] { entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? [] }
 
         /// Refuses what libtiff would have to know the real samples for.
         func check(bits: Int) throws(UnsupportedFeatureError) {

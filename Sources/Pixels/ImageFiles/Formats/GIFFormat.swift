@@ -74,9 +74,7 @@ struct GIFBlocks {
     /// The bytes that were read last, and where they begin.
     private var (window, start): ([UInt8], Int) = ([], 0)
 
-    init(_ file: InputFile) {
-        self.file = file
-    }
+    init(_ file: InputFile) { self.file = file }
 
     /// Where the file is cut off; nil if it ends between two blocks. Many writers leave out the trailer.
     mutating func damage() -> String? {

@@ -114,8 +114,7 @@ enum HEIFColor {
     ) throws(UnsupportedFeatureError) -> StatedColor? {
         func statement(_ item: Int) throws(UnsupportedFeatureError) -> StatedColor? {
             guard let codes = codes(of: item, contents, file) else { return nil }
-            return try StatedColor.coded(
-                primaries: codes.primaries, transfer: codes.transfer, outranksProfile: false)
+            return try StatedColor.coded(primaries: codes.primaries, transfer: codes.transfer, outranksProfile: false)
         }
         guard let page = picture.page else {
             return try contents.primary.flatMap { item throws(UnsupportedFeatureError) in try statement(item) }

@@ -199,14 +199,10 @@ package enum ImageFormats {
     }
 
     /// The format with this name in the catalog, `jpeg`.
-    package static func named(_ name: String) -> (any ImageFormat)? {
-        all.first { $0.descriptor.name == name }
-    }
+    package static func named(_ name: String) -> (any ImageFormat)? { all.first { $0.descriptor.name == name } }
 
     /// The format of a file's content.
-    static func recognizing(_ head: [UInt8]) -> (any ImageFormat)? {
-        all.first { $0.recognizes(head) }
-    }
+    static func recognizing(_ head: [UInt8]) -> (any ImageFormat)? { all.first { $0.recognizes(head) } }
 
     /// How many of a file's bytes are needed to recognise it.
     static let headLength = 1024
@@ -250,9 +246,7 @@ package struct FormatOptions: Sendable {
         values[name] ?? parameters.first { $0.name == name }?.fallback
     }
 
-    private func kind(of name: String) -> ParameterKind? {
-        parameters.first { $0.name == name }?.kind
-    }
+    private func kind(of name: String) -> ParameterKind? { parameters.first { $0.name == name }?.kind }
 }
 
 /// What a codec takes of one core's time for a picture of 8-bit RGB, in nanoseconds a pixel: measured on photographs

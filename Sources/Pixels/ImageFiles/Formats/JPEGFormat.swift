@@ -49,9 +49,7 @@ package struct JPEGFormat: ImageFormat {
 
     package init() {}
 
-    package func recognizes(_ head: [UInt8]) -> Bool {
-        head.starts(with: [0xFF, 0xD8, 0xFF])
-    }
+    package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: [0xFF, 0xD8, 0xFF]) }
 
     package func holdsFurtherPictures(_ file: InputFile) -> Bool { MultiPictureIndex(file)?.holdsFurther ?? false }
 
@@ -72,9 +70,7 @@ package struct JPEGFormat: ImageFormat {
         Insertion(bytes: JPEGSegments.bytes(for: metadata), position: 2)  // after the start-of-image marker
     }
 
-    package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? {
-        ("shrink", .integer(factor))
-    }
+    package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? { ("shrink", .integer(factor)) }
 
     package func libraries(for options: FormatOptions) -> [String] { ["libjpeg"] }
 

@@ -18,8 +18,7 @@ package struct JPEGXLFormat: ImageFormat {
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
                 summary: "how much detail is kept"),
-            ParameterDescriptor(
-                "lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
             ParameterDescriptor(
                 "effort", .integer(minimum: 3, maximum: 9), fallback: .integer(5),
                 summary: "3 is fastest, 9 is smallest"),
@@ -111,9 +110,7 @@ struct JPEGXLHeader {
 /// The parts of the header, each a bundle of the standard.
 extension BitReader {
     /// One of four: a number, and what is added to it in so many bits.
-    fileprivate mutating func choice(
-        _ a: (Int, Int), _ b: (Int, Int), _ c: (Int, Int), _ d: (Int, Int)
-    ) -> Int {
+    fileprivate mutating func choice(_ a: (Int, Int), _ b: (Int, Int), _ c: (Int, Int), _ d: (Int, Int)) -> Int {
         let (offset, bits) = [a, b, c, d][number(2)]
         return offset + number(bits)
     }

@@ -48,9 +48,7 @@ package struct PNGFormat: ImageFormat {
 
     package init() {}
 
-    package func recognizes(_ head: [UInt8]) -> Bool {
-        head.starts(with: PNGChunks.signature)
-    }
+    package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: PNGChunks.signature) }
 
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
@@ -199,9 +197,7 @@ struct PNGContents {
     }
 
     /// Hundred-thousandths of the power by which light was stored. None has no meaning.
-    private var gamma: Int? {
-        numbers("gAMA", count: 1).flatMap { $0[0] > 0 ? $0[0] : nil }
-    }
+    private var gamma: Int? { numbers("gAMA", count: 1).flatMap { $0[0] > 0 ? $0[0] : nil } }
 
     /// 45455 is what a writer of sRGB has to put in beside its `sRGB`, and what writers that leave that out mean by it.
     private func curve(_ primaries: StatedColor.Primaries) -> StatedColor.Curve {

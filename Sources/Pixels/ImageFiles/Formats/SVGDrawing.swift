@@ -62,9 +62,7 @@ package struct SVGDrawing {
         try apply(SVGStyleSheet(String(decoding: sheets, as: UTF8.self)))
     }
 
-    private static func local(_ name: String) -> String {
-        name.split(separator: ":").last.map(String.init) ?? name
-    }
+    private static func local(_ name: String) -> String { name.split(separator: ":").last.map(String.init) ?? name }
 
     private mutating func add(_ element: Element) -> Int {
         let index = elements.count

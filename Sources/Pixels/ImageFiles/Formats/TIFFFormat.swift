@@ -102,9 +102,7 @@ package struct TIFFFormat: ImageFormat {
         }
     }
 
-    package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {
-        TIFFRevision.add(metadata, to: file)
-    }
+    package func revise(_ file: OutputFile, adding metadata: ImageMetadata) { TIFFRevision.add(metadata, to: file) }
 
     package func libraries(for options: FormatOptions) -> [String] {
         switch try? options.word("compression") as Compression {

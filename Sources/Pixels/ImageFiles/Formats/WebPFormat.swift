@@ -15,8 +15,7 @@ package struct WebPFormat: ImageFormat {
             ParameterDescriptor(
                 "quality", .integer(minimum: 0, maximum: 100), fallback: .integer(82),
                 summary: "how much detail is kept; with lossless, how hard to try for a small file"),
-            ParameterDescriptor(
-                "lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
             ParameterDescriptor(
                 "effort", .integer(minimum: 0, maximum: 6), fallback: .integer(4),
                 summary: "0 is fastest, 6 is smallest"),

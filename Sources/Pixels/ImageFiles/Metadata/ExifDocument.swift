@@ -349,7 +349,5 @@ extension ExifDocument {
 
 extension [UInt8] {
     /// True when a JPEG may start somewhere in the bytes.
-    var holdsJPEG: Bool {
-        indices.contains { self[$0] == 0xFF && self[$0...].starts(with: [0xFF, 0xD8, 0xFF]) }
-    }
+    var holdsJPEG: Bool { indices.contains { self[$0] == 0xFF && self[$0...].starts(with: [0xFF, 0xD8, 0xFF]) } }
 }

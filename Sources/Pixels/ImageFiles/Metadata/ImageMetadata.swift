@@ -176,9 +176,7 @@ extension ImageMetadata {
 package struct Blob: Hashable, Sendable, Codable {
     package let bytes: [UInt8]
 
-    package init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

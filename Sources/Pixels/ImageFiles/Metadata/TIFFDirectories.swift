@@ -34,19 +34,13 @@ struct TIFFDirectories {
         self.fetch = fetch
     }
 
-    init?(block: [UInt8]) {
-        self.init(size: block.count) { Array(block[$0]) }
-    }
+    init?(block: [UInt8]) { self.init(size: block.count) { Array(block[$0]) } }
 
     /// The directory that the header points to.
-    var main: [Entry] {
-        number(at: offsets.headerPointer, bytes: offsets.length).map(directory) ?? []
-    }
+    var main: [Entry] { number(at: offsets.headerPointer, bytes: offsets.length).map(directory) ?? [] }
 
     /// Where the directory behind the main one is; 0 when there is none.
-    var offsetAfterMain: Int {
-        number(at: offsets.headerPointer, bytes: offsets.length).map(offset(after:)) ?? 0
-    }
+    var offsetAfterMain: Int { number(at: offsets.headerPointer, bytes: offsets.length).map(offset(after:)) ?? 0 }
 
     private func offset(after start: Int) -> Int {
         guard start < size, let count = number(at: start, bytes: offsets.countLength), count <= 1 << 16 else {
@@ -247,9 +241,7 @@ struct TIFFPieces {
     /// Nil for a page without pixels, or of a kind whose strips are not what they say: JPEG as TIFF 6 had it.
     init?(of entries: [TIFFDirectories.Entry], in directories: TIFFDirectories) {
         func entry(_ tag: UInt16) -> TIFFDirectories.Entry? { entries.first { $0.tag == tag } }
-        func number(_ tag: UInt16) -> Int? {
-            entry(tag).flatMap { directories.numbers(of: $0, in: 0..<1) }?.first
-        }
+        func number(_ tag: UInt16) -> Int? { entry(tag).flatMap { directories.numbers(of: $0, in: 0..<1) }?.first }
         let compression = number(Tag.compression) ?? 1
         guard let width = number(Tag.width), let height = number(Tag.height), compression != 6 else { return nil }
         isTiled = entry(Tag.tiles.offsets) != nil
@@ -347,9 +339,7 @@ enum TIFFType: UInt16 {
     var isDirectory: Bool { self == .directory || self == .directory8 }
 
     /// Bytes of one number; a rational is two of them.
-    var numberSize: Int {
-        self == .rational || self == .signedRational ? 4 : size
-    }
+    var numberSize: Int { self == .rational || self == .signedRational ? 4 : size }
 }
 
 /// The two sizes of TIFF structures: offsets of four bytes, or of eight.
@@ -401,9 +391,7 @@ struct DirectoryWriter {
     }
 
     /// How many bytes ``bytes(at:)`` gives.
-    var byteCount: Int {
-        directories.reduce(0) { $0 + byteCount(of: $1) }
-    }
+    var byteCount: Int { directories.reduce(0) { $0 + byteCount(of: $1) } }
 
     /// The directories as they are at `start`, an even offset; the main one is the first.
     func bytes(at start: Int) -> [UInt8] {

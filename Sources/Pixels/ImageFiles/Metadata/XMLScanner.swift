@@ -19,9 +19,7 @@ struct XMLScanner {
     private let bytes: [UInt8]
     private var position = 0
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The next token and where it lies; nil at the end.
     mutating func next() throws(MalformedError) -> (token: Token, range: Range<Int>)? {
@@ -98,7 +96,5 @@ struct XMLScanner {
         while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        [0x20, 0x09, 0x0A, 0x0D].contains(byte)
-    }
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }

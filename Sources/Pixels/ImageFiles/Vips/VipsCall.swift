@@ -91,13 +91,9 @@ struct VipsReference<Object>: ~Copyable {
         self.pointer = pointer
     }
 
-    private init(owned pointer: UnsafeMutablePointer<Object>) {
-        self.pointer = pointer
-    }
+    private init(owned pointer: UnsafeMutablePointer<Object>) { self.pointer = pointer }
 
-    deinit {
-        g_object_unref(pointer)
-    }
+    deinit { g_object_unref(pointer) }
 
     /// A second reference to the same object.
     func retained() -> VipsReference {

@@ -64,18 +64,14 @@ extension VipsReference where Object == VipsImage {
         bytes.withUnsafeBytes { vips_image_set_blob_copy(pointer, field, $0.baseAddress, $0.count) }
     }
 
-    func setInteger(_ field: String, to value: Int) {
-        vips_image_set_int(pointer, field, gint(clamping: value))
-    }
+    func setInteger(_ field: String, to value: Int) { vips_image_set_int(pointer, field, gint(clamping: value)) }
 
     func setIntegers(_ field: String, to values: [Int]) {
         let values = values.map { gint(clamping: $0) }
         vips_image_set_array_int(pointer, field, values, gint(values.count))
     }
 
-    func setText(_ field: String, to text: String) {
-        vips_image_set_string(pointer, field, text)
-    }
+    func setText(_ field: String, to text: String) { vips_image_set_string(pointer, field, text) }
 }
 
 extension VipsReference<VipsImage> {

@@ -21,9 +21,7 @@ package enum VipsRuntime {
     }
 
     /// `8.14.1`.
-    package static var version: String {
-        "\(vips_version(0)).\(vips_version(1)).\(vips_version(2))"
-    }
+    package static var version: String { "\(vips_version(0)).\(vips_version(1)).\(vips_version(2))" }
 
     private static let hasStarted = Mutex(false)
 
@@ -161,7 +159,5 @@ package struct LoadedLibraries {
 }
 
 extension Substring {
-    fileprivate func trimmingSuffix(_ suffix: String) -> Substring {
-        hasSuffix(suffix) ? dropLast(suffix.count) : self
-    }
+    fileprivate func trimmingSuffix(_ suffix: String) -> Substring { hasSuffix(suffix) ? dropLast(suffix.count) : self }
 }

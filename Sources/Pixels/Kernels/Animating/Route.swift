@@ -61,9 +61,7 @@ package struct Route: Hashable, Sendable {
     }
 
     /// The line that one is on; nil where all points are the same.
-    package func line(at progress: Double) -> Line? {
-        lines.last { $0.before <= progress * length } ?? lines.first
-    }
+    package func line(at progress: Double) -> Line? { lines.last { $0.before <= progress * length } ?? lines.first }
 }
 
 /// A picture that moves while a shutter is open: the mean of it at all positions on its way.
@@ -182,8 +180,7 @@ package struct SweptLayer: Sendable {
     ///   - direction: of length 1, y down.
     ///   - radius: half of the line's length in pixels, at most 1000.
     package init(_ picture: AnyRaster, direction: Route.Point, radius: Double) {
-        let motion = Motion(
-            MotionTaps.Velocity(x: radius * direction.x, y: radius * direction.y), .continuous)
+        let motion = Motion(MotionTaps.Velocity(x: radius * direction.x, y: radius * direction.y), .continuous)
         let halo = motion.halo
         let own = picture.converted(to: .f32)
         let grown = own.rect.expanded(by: halo)

@@ -34,8 +34,7 @@ public struct Box: Blur {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         if source.isWholeWords(light, destination) {
             return source.renderWords(within: mask, on: level, into: &destination) { words, writer in
-                let parts = WordMean.parts(
-                    of: writer.rect.columns, channels: words.channels, reach: horizontal.reach)
+                let parts = WordMean.parts(of: writer.rect.columns, channels: words.channels, reach: horizontal.reach)
                 for columns in parts { WordMean(words, columns, horizontal, vertical, writer).render() }
             }
         }

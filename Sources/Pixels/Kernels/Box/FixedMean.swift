@@ -228,9 +228,7 @@ final class SummedRows {
     private let zeroWords: RowBuffer<UInt16>
 
     /// - Parameter isOpaque: no pixel has an alpha below full.
-    init(
-        _ source: ByteSource, _ columns: Range<Int>, _ axis: BoxAxis, isOpaque: Bool, _ target: ByteRowWriter
-    ) {
+    init(_ source: ByteSource, _ columns: Range<Int>, _ axis: BoxAxis, isOpaque: Bool, _ target: ByteRowWriter) {
         self.columns = columns
         channels = target.layout.channels
         segments = ColumnSegment.cut(

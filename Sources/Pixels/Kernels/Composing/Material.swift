@@ -50,8 +50,7 @@ package struct Material: WorkingKernel {
     }
 
     /// The published matrix, out = luma + saturation·(in − luma) with the luma of Rec. 709. What is gray stays as it is.
-    @inline(__always)
-    private func saturate(_ values: inout MutableSpan<Double>, at start: Int) {
+    @inline(__always) private func saturate(_ values: inout MutableSpan<Double>, at start: Int) {
         let (red, green, blue) = (values[start], values[start + 1], values[start + 2])
         let luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue
         values[start] = luma + saturation * (red - luma)
@@ -59,8 +58,7 @@ package struct Material: WorkingKernel {
         values[start + 2] = luma + saturation * (blue - luma)
     }
 
-    @inline(__always)
-    private func clamp(_ values: inout MutableSpan<Double>, at start: Int, to alpha: Double) {
+    @inline(__always) private func clamp(_ values: inout MutableSpan<Double>, at start: Int, to alpha: Double) {
         for channel in start..<start + 3 { values[channel] = min(max(values[channel], 0), alpha) }
     }
 }

@@ -35,9 +35,7 @@ package struct Overlay: Sendable {
     private let fronts: [Front]
 
     /// - Parameter fronts: the lowest first. What they make of a pixel is rounded once.
-    package init(_ fronts: [Front]) {
-        self.fronts = fronts
-    }
+    package init(_ fronts: [Front]) { self.fronts = fronts }
 
     /// The output's layout: gray pictures become coloured ones where what lies over them has colours.
     package static func layout(of behind: PixelLayout, under front: PixelLayout) -> PixelLayout {
@@ -96,9 +94,7 @@ private struct OverlaidRows {
     }
 
     /// Lays what the picture has at `y` over working values of `columns`.
-    mutating func lay(
-        row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double
-    ) {
+    mutating func lay(row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double) {
         guard (0...rect.height).contains(y - shift.y) else { return }
         read(y - shift.y - 1, rest.y, into: &upper)
         read(y - shift.y, 1 - rest.y, into: &lower)

@@ -28,9 +28,7 @@ final class FixedDisc {
         }
     }
 
-    init(
-        _ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter
-    ) {
+    init(_ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter) {
         self.weights = weights
         self.strip = strip
         self.target = target

@@ -58,9 +58,7 @@ final class ByteRowWriter {
     static func streams(_ bytes: Int) -> Bool { bytes >= streamedBytes }
 
     /// - Parameter target: all samples of the rectangle, rows without padding.
-    init(
-        _ target: MutableRow<UInt8>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations
-    ) {
+    init(_ target: MutableRow<UInt8>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations) {
         self.target = target
         self.rect = rect
         self.layout = layout
@@ -158,8 +156,7 @@ final class ByteSource {
     }
 
     /// The raster's row at a coordinate; negative where nothing is.
-    @inline(__always)
-    func position(ofRow y: Int) -> Int {
+    @inline(__always) func position(ofRow y: Int) -> Int {
         let inside = min(max(y, rowCore.lowerBound), rowCore.upperBound &- 1)
         return Int(positions[unchecked: inside &- rowCore.lowerBound])
     }
@@ -168,16 +165,14 @@ final class ByteSource {
     func rasterRow(_ position: Int) -> Row<UInt8> { samples + position * stride }
 
     /// A pixel whose column is one of ``inPlaceColumns``; readable to ``Reading/slack`` values beyond its row.
-    @inline(__always)
-    func inPlace(x: Int, position: Int) -> Row<UInt8> {
+    @inline(__always) func inPlace(x: Int, position: Int) -> Row<UInt8> {
         let column = (x &+ run.shift) &* channels
         if innerRows.contains(position) { return samples + (position &* stride &+ column) }
         return Row(outerRow(position) + column)
     }
 
     /// The same of the row at a coordinate.
-    @inline(__always)
-    func row(_ y: Int, inPlace x: Int) -> Row<UInt8> {
+    @inline(__always) func row(_ y: Int, inPlace x: Int) -> Row<UInt8> {
         let position = position(ofRow: y)
         return position < 0 ? zeros : inPlace(x: x, position: position)
     }
@@ -219,9 +214,7 @@ final class ByteSource {
     }
 
     /// Copies the pixels at `offsets` of a row.
-    func copy(
-        _ offsets: Row<Int>, count: Int, position: Int, to target: MutableRow<UInt8>
-    ) {
+    func copy(_ offsets: Row<Int>, count: Int, position: Int, to target: MutableRow<UInt8>) {
         guard position >= 0 else { return target.update(repeating: 0, count: count * channels) }
         switch channels {
         case 1: copyPixels(1, position, offsets, count, target)
@@ -231,8 +224,7 @@ final class ByteSource {
         }
     }
 
-    @inline(__always)
-    private func copyPixels(
+    @inline(__always) private func copyPixels(
         _ channels: Int, _ position: Int, _ offsets: Row<Int>, _ count: Int, _ target: MutableRow<UInt8>
     ) {
         precondition(count <= offsets.count && count * channels <= target.count, "every pixel has a place")
@@ -246,9 +238,7 @@ final class ByteSource {
         }
     }
 
-    private func copyOneByOne(
-        _ wanted: Range<Int>, _ position: Int, from start: Int, to target: MutableRow<UInt8>
-    ) {
+    private func copyOneByOne(_ wanted: Range<Int>, _ position: Int, from start: Int, to target: MutableRow<UInt8>) {
         for x in wanted {
             let location = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)]
             let pixel = target + (x - start) * channels

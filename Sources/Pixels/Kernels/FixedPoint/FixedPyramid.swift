@@ -209,9 +209,7 @@ extension FixedPyramid {
     }
 
     /// The rows that a halved row is made of.
-    private func rowsRead(_ index: Int, _ row: Int) -> Range<Int> {
-        horizontal.prefilters[index].window(row..<row + 1)
-    }
+    private func rowsRead(_ index: Int, _ row: Int) -> Range<Int> { horizontal.prefilters[index].window(row..<row + 1) }
 
     private func halveSource(_ row: Int) {
         let (ring, taps) = (low[0], taps[0])

@@ -78,9 +78,7 @@ final class FixedRows {
     }
 
     /// True when no row up to now, from the coordinate `y` on, has a pixel that is not opaque.
-    func isOpaque(from y: Int) -> Bool {
-        premultiplied.map { $0.lastTranslucent < y } ?? true
-    }
+    func isOpaque(from y: Int) -> Bool { premultiplied.map { $0.lastTranslucent < y } ?? true }
 }
 
 /// The rows of one strip of columns of 8-bit samples, widened to 16 bits, as a window slides down.
@@ -105,8 +103,7 @@ final class FixedStrip {
     convenience init(
         _ source: ByteSource, taps: SymmetricPairs, strip: Range<Int>, shift: Int, _ target: ByteRowWriter
     ) {
-        self.init(
-            source, reach: (taps.reachX, taps.reachY), pairs: taps.pairs, strip: strip, shift: shift, target)
+        self.init(source, reach: (taps.reachX, taps.reachY), pairs: taps.pairs, strip: strip, shift: shift, target)
     }
 
     /// - Parameters:
@@ -338,23 +335,19 @@ final class CopiedRows {
         memory = RowBuffer(count: stride * count)
     }
 
-    @inline(__always)
-    private func row(_ y: Int) -> MutableRow<UInt8> {
+    @inline(__always) private func row(_ y: Int) -> MutableRow<UInt8> {
         memory.start.moved(unchecked: Reading.slack &+ (y & mask) &* stride)
     }
 
     /// The column `x` of a row that is held.
-    @inline(__always)
-    func row(_ y: Int, x: Int, _ channels: Int) -> Row<UInt8> {
+    @inline(__always) func row(_ y: Int, x: Int, _ channels: Int) -> Row<UInt8> {
         Row(row(y).moved(unchecked: (x &- columns.lowerBound) &* channels))
     }
 
-    @inline(__always)
-    func holds(_ y: Int) -> Bool { held[unchecked: y & mask] == y }
+    @inline(__always) func holds(_ y: Int) -> Bool { held[unchecked: y & mask] == y }
 
     func fill(_ y: Int, from source: ByteSource) {
-        source.copy(
-            Row(offsets.start), count: columns.count, position: source.position(ofRow: y), to: row(y))
+        source.copy(Row(offsets.start), count: columns.count, position: source.position(ofRow: y), to: row(y))
         held[y & mask] = y
     }
 }

@@ -98,8 +98,7 @@ private final class BlockSums {
         addUp(row)
         let first = outputs.lowerBound - length / 2
         let start = first - columns.lowerBound
-        precondition(
-            start >= 0 && start + outputs.count + length - 1 <= columns.count, "windows lie in the columns")
+        precondition(start >= 0 && start + outputs.count + length - 1 <= columns.count, "windows lie in the columns")
         var phase = first.modulo(length)
         for index in 0..<outputs.count {
             let head = heads[unchecked: start + index + length - 1]

@@ -19,14 +19,11 @@ public struct Gaussian: Blur {
         fixedY = sigmaX == sigmaY ? fixedX : .fixedPoint(sigma: sigmaY)
         floatingX = .floating(sigma: sigmaX)
         floatingY = sigmaX == sigmaY ? floatingX : .floating(sigma: sigmaY)
-        halo = Halo(
-            horizontal: max(fixedX.reach, floatingX.reach), vertical: max(fixedY.reach, floatingY.reach))
+        halo = Halo(horizontal: max(fixedX.reach, floatingX.reach), vertical: max(fixedY.reach, floatingY.reach))
     }
 
     /// The same standard deviation along both axes, in pixels.
-    public init(radius: Double) {
-        self.init(sigmaX: radius, sigmaY: radius)
-    }
+    public init(radius: Double) { self.init(sigmaX: radius, sigmaY: radius) }
 
     /// The same blur with the inner loops of one level, which this CPU must have.
     package func running(on level: CPULevel) -> Gaussian {

@@ -6,9 +6,7 @@ extension KernelSource {
     /// Renders whole samples within a mask. What is partly covered is blended with the original, from the rounded samples.
     ///
     /// - Parameter body: renders into every pixel of a raster.
-    func render(
-        within mask: RoundedRect?, into destination: inout AnyRaster, _ body: (inout AnyRaster) -> Void
-    ) {
+    func render(within mask: RoundedRect?, into destination: inout AnyRaster, _ body: (inout AnyRaster) -> Void) {
         guard let mask else { return body(&destination) }
         copyPixels(to: &destination)
         let area = mask.bounds(in: destination.rect)

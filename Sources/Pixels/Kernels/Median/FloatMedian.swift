@@ -84,9 +84,7 @@ final class RankedRows {
     let window: RowList<Int32>
 
     /// - Parameter area: all that is read.
-    init(
-        _ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations
-    ) {
+    init(_ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations) {
         self.operations = operations
         source = FloatSource(reader, columns: area.columns, operations)
         ring = RowRing(
@@ -131,9 +129,7 @@ final class SortedBlock {
     private let positions: RowBuffer<UInt32>
     private let bits: RowBuffer<UInt64>
 
-    init(
-        _ reader: PixelReader, _ area: PixelRect, radius: Int, _ operations: RowOperations
-    ) {
+    init(_ reader: PixelReader, _ area: PixelRect, radius: Int, _ operations: RowOperations) {
         self.area = area
         self.radius = radius
         self.operations = operations

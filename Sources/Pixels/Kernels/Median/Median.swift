@@ -85,9 +85,7 @@ final class HistogramMedian {
         }
     }
 
-    init(
-        _ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: ByteRowWriter
-    ) {
+    init(_ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: ByteRowWriter) {
         self.radius = radius
         self.strip = strip
         self.source = source

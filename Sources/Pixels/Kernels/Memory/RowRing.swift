@@ -51,8 +51,7 @@ final class RowRing<Sample: BitwiseCopyable> {
     func row(_ y: Int) -> MutableRow<Sample> { rowInside(min(max(y, rows.lowerBound), rows.upperBound &- 1)) }
 
     /// The same for a row that is neither above the first nor below the last, without the test.
-    @inline(__always)
-    func rowInside(_ y: Int) -> MutableRow<Sample> {
+    @inline(__always) func rowInside(_ y: Int) -> MutableRow<Sample> {
         memory.start.moved(unchecked: origin &+ ((y &- rows.lowerBound) & mask) &* stride)
     }
 
@@ -61,8 +60,7 @@ final class RowRing<Sample: BitwiseCopyable> {
     func pixel(x: Int, y: Int) -> MutableRow<Sample> { row(y) + (x &- columns.lowerBound) &* channels }
 
     /// The first pixel of a plane of a row.
-    @inline(__always)
-    func plane(_ plane: Int, y: Int) -> MutableRow<Sample> { row(y) + plane &* planeStride }
+    @inline(__always) func plane(_ plane: Int, y: Int) -> MutableRow<Sample> { row(y) + plane &* planeStride }
 
     /// The start of a row's memory, margins included, and how many values it has.
     func whole(_ y: Int) -> MutableRow<Sample> { row(y) - origin }

@@ -129,9 +129,7 @@ public enum MotionTaps {
         let breaks = breakpoints(velocity)
         for (start, end) in zip(breaks, breaks.dropFirst()) {
             let middle = (start + end) / 2
-            let corner = (
-                x: Int((velocity.x * middle).rounded(.down)), y: Int((velocity.y * middle).rounded(.down))
-            )
+            let corner = (x: Int((velocity.x * middle).rounded(.down)), y: Int((velocity.y * middle).rounded(.down)))
             for (t, share) in [(start, 1.0), (middle, 4.0), (end, 1.0)] {
                 let bilinear = BilinearCell(
                     fractionX: velocity.x * t - Double(corner.x), fractionY: velocity.y * t - Double(corner.y))

@@ -33,9 +33,7 @@ extension AxisDesign {
 
 extension Prefilter {
     /// The samples at the higher rate that some low-rate samples are made of.
-    func window(_ low: Range<Int>) -> Range<Int> {
-        2 * low.lowerBound - before..<2 * (low.upperBound - 1) + after + 1
-    }
+    func window(_ low: Range<Int>) -> Range<Int> { 2 * low.lowerBound - before..<2 * (low.upperBound - 1) + after + 1 }
 }
 
 extension AxisDesign<UInt16> {

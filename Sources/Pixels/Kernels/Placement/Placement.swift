@@ -64,9 +64,7 @@ package struct Rotation: Hashable, Sendable {
     private let sin: Double
     private let cos: Double
 
-    package init(degrees: Double) {
-        (sin, cos) = DeterministicMath.sinCos(degrees: degrees)
-    }
+    package init(degrees: Double) { (sin, cos) = DeterministicMath.sinCos(degrees: degrees) }
 
     /// The smallest size that holds a turned picture.
     package func size(width: Int, height: Int) -> (width: Int, height: Int) {
@@ -78,9 +76,7 @@ package struct Rotation: Hashable, Sendable {
     }
 
     /// The position in the input, from its centre, of a position in the output, from its own; y downwards.
-    private func source(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
-        (x * cos - y * sin, x * sin + y * cos)
-    }
+    private func source(_ x: Double, _ y: Double) -> (x: Double, y: Double) { (x * cos - y * sin, x * sin + y * cos) }
 
     /// The input pixels that an output rectangle needs; some may lie outside the input.
     ///
@@ -191,8 +187,7 @@ package struct Rotation: Hashable, Sendable {
         }
 
         /// Nothing where no neighbour was read: all of them lie outside the picture.
-        @inline(__always)
-        func write(
+        @inline(__always) func write(
             _ pixels: Span<Double>, _ area: PixelRect, _ channels: Int, to row: inout MutableSpan<Double>, at index: Int
         ) {
             let isSeen = left >= area.x && left + 4 <= area.right && top >= area.y && top + 4 <= area.bottom

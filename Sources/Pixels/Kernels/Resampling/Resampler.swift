@@ -100,9 +100,7 @@ private struct Pass {
     /// Columns of the output.
     let count: Int
 
-    func run(
-        _ rows: [AxisResampling.Taps], _ corner: Int, to y: Int, x: Int, _ sink: inout some WorkingRowSink
-    ) {
+    func run(_ rows: [AxisResampling.Taps], _ corner: Int, to y: Int, x: Int, _ sink: inout some WorkingRowSink) {
         let channels = reader.layout.channels
         let first = (rows.map(\.start).min() ?? 0) + corner
         let end = (rows.map(\.range.upperBound).max() ?? 0) + corner

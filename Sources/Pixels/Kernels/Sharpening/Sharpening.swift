@@ -66,9 +66,7 @@ struct SharpenedBytes {
     private let target: ByteRowWriter
 
     /// - Parameter isOpaque: no pixel that is read has an alpha below full.
-    init(
-        _ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: ByteRowWriter
-    ) {
+    init(_ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: ByteRowWriter) {
         self.source = source
         self.gaussian = gaussian
         self.isOpaque = isOpaque
@@ -149,9 +147,7 @@ struct SharpenedFloats: WorkingKernel {
     private let threshold: Float
     private let operations: RowOperations
 
-    init(
-        _ gaussian: Gaussian, _ gain: Sharpening.Gain, _ format: SampleFormat, _ operations: RowOperations
-    ) {
+    init(_ gaussian: Gaussian, _ gain: Sharpening.Gain, _ format: SampleFormat, _ operations: RowOperations) {
         self.gaussian = gaussian
         self.operations = operations
         amount = Float(gain.amount)

@@ -52,8 +52,7 @@ struct PixelGroups: ~Copyable {
     private let starts: RowBuffer<Int>
 
     init(_ rays: ZoomRays, _ path: some SweepPath, _ area: PixelRect, _ operations: RowOperations) {
-        precondition(
-            area.area <= Int32.max && rays.groupCount < Int32.max, "pixels and groups are counted in 32 bits")
+        precondition(area.area <= Int32.max && rays.groupCount < Int32.max, "pixels and groups are counted in 32 bits")
         let none: Int32 = -1
         let groups = RowBuffer<Int32>(count: area.area)
         starts = RowBuffer(count: rays.groupCount + 2)

@@ -13,9 +13,7 @@ struct RingRenderer {
     private let locations: PixelPositions
     private let room = LineRoom()
 
-    init(
-        _ context: RingContext, steepness: Double, direct: [Range<Int>], _ area: PixelRect, into result: SweptPixels
-    ) {
+    init(_ context: RingContext, steepness: Double, direct: [Range<Int>], _ area: PixelRect, into result: SweptPixels) {
         self.context = context
         self.direct = direct
         self.area = area

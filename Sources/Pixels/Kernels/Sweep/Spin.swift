@@ -160,9 +160,7 @@ struct SpinBand {
     private static let thickness = 16.0
 
     /// Never on a ring, so that rounding takes no pixel beyond its band's rings.
-    private static func edge(_ distance: Double) -> Double {
-        (distance * 2).rounded(.down) / 2 + 0.125
-    }
+    private static func edge(_ distance: Double) -> Double { (distance * 2).rounded(.down) / 2 + 0.125 }
 
     private static func cut(
         _ all: Range<Double>, in wanted: ClosedRange<Double>, _ make: (Double, Double) -> SpinBand

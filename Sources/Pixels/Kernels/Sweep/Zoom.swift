@@ -167,8 +167,7 @@ struct ZoomRays {
         let count = Int((ends.max() ?? 0).rounded(.up)) + 2 - first
         room.reserve(count)
         let samples = room.samples.start
-        let direction = DeterministicMath.sinCos(
-            degrees: 360 * Double(line.modulo(octave.rays)) / Double(octave.rays))
+        let direction = DeterministicMath.sinCos(degrees: 360 * Double(line.modulo(octave.rays)) / Double(octave.rays))
         operations.sampleRay(
             picture, center: [center.x, center.y], stepX: direction.cos / Self.samplesPerPixel,
             stepY: direction.sin / Self.samplesPerPixel, first: first, count: count, out: samples)

@@ -94,14 +94,10 @@ extension GrayPicture {
     fileprivate func most(in rect: PixelRect, extent: PixelRect) -> Int {
         let columns =
             StrengthPosition(rect.x, extent.columns, in: width)
-            .low...StrengthPosition(
-                rect.right - 1, extent.columns, in: width
-            ).high
+            .low...StrengthPosition(rect.right - 1, extent.columns, in: width).high
         let rows =
             StrengthPosition(rect.y, extent.rows, in: height)
-            .low...StrengthPosition(
-                rect.bottom - 1, extent.rows, in: height
-            ).high
+            .low...StrengthPosition(rect.bottom - 1, extent.rows, in: height).high
         let samples = self.samples.span
         var most: UInt16 = 0
         for y in rows {
@@ -134,9 +130,7 @@ package struct StrengthGradient: Hashable, Sendable {
     /// Over which distance they grow to full.
     package let falloff: Double
 
-    package init(
-        shape: Shape, centerX: Double, centerY: Double, degrees: Double, sharp: Double, falloff: Double
-    ) {
+    package init(shape: Shape, centerX: Double, centerY: Double, degrees: Double, sharp: Double, falloff: Double) {
         self.shape = shape
         (self.centerX, self.centerY) = (centerX, centerY)
         let (sin, cos) = DeterministicMath.sinCos(degrees: degrees)

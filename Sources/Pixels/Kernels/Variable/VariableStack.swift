@@ -146,9 +146,7 @@ final class PlaneSums {
     }
 
     /// Those of a row, to be filled in first.
-    func strengths(_ y: Int) -> MutableRow<UInt16> {
-        strengths.start + (y - rows.lowerBound) * columns.count
-    }
+    func strengths(_ y: Int) -> MutableRow<UInt16> { strengths.start + (y - rows.lowerBound) * columns.count }
 
     /// The rows that come are those of a node.
     func take(_ levels: VariableLevels, _ node: Int, strengths: ClosedRange<Int>, scale: Float) {

@@ -102,9 +102,7 @@ final class WordRowWriter {
     private let streams: Bool
 
     /// - Parameter target: all samples of the rectangle, rows without padding.
-    init(
-        _ target: MutableRow<UInt16>, rect: PixelRect, channels: Int, _ operations: RowOperations
-    ) {
+    init(_ target: MutableRow<UInt16>, rect: PixelRect, channels: Int, _ operations: RowOperations) {
         self.target = target
         self.rect = rect
         self.channels = channels

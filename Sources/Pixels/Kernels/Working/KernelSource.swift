@@ -21,13 +21,9 @@ public struct AxisTable: Hashable, Sendable {
     }
 
     /// Coordinates that lie in the raster in their own order, the first one at position 0.
-    public init(range: Range<Int>) {
-        self.init(range: range, positions: (0..<Int32(range.count)).map { $0 })
-    }
+    public init(range: Range<Int>) { self.init(range: range, positions: (0..<Int32(range.count)).map { $0 }) }
 
-    package subscript(coordinate: Int) -> Int {
-        Int(positions[coordinate - range.lowerBound])
-    }
+    package subscript(coordinate: Int) -> Int { Int(positions[coordinate - range.lowerBound]) }
 }
 
 /// The pixels that a kernel may read: a raster, and tables that say where each coordinate lies in it.
@@ -67,9 +63,7 @@ extension KernelSource {
     }
 
     /// - Parameter reading: what is read for a rectangle that is changed.
-    func checkCoverage(
-        of destination: AnyRaster, within mask: RoundedRect?, reading: (PixelRect) -> PixelRect
-    ) {
+    func checkCoverage(of destination: AnyRaster, within mask: RoundedRect?, reading: (PixelRect) -> PixelRect) {
         let own = raster.layout
         precondition(
             destination.layout == own || destination.layout == own.addingAlpha, "a filter may add alpha, nothing else")

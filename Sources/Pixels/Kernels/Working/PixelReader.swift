@@ -70,8 +70,7 @@ struct PixelDecoder {
         self.tones = tones ?? .none
     }
 
-    @inline(__always)
-    func decode<Sample: TransferSample>(
+    @inline(__always) func decode<Sample: TransferSample>(
         _ samples: Span<Sample>, at from: Int, into row: inout MutableSpan<Double>, at to: Int
     ) {
         let alpha = storesAlpha ? samples[from + colors].double : Sample.full

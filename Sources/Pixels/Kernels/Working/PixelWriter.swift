@@ -76,8 +76,7 @@ struct PixelEncoder {
         self.tones = tones ?? .none
     }
 
-    @inline(__always)
-    func encode<Sample: TransferSample>(
+    @inline(__always) func encode<Sample: TransferSample>(
         _ row: Span<Double>, at from: Int, into samples: inout MutableSpan<Sample>, at to: Int
     ) {
         guard hasAlpha else {
@@ -95,8 +94,7 @@ struct PixelEncoder {
         samples[to + colors] = alpha
     }
 
-    @inline(__always)
-    private func sample<Sample: TransferSample>(_ value: Double, _ channel: Int) -> Sample {
+    @inline(__always) private func sample<Sample: TransferSample>(_ value: Double, _ channel: Int) -> Sample {
         isLinear ? Sample(linear: value, tones, channel) : Sample(rounding: value)
     }
 }

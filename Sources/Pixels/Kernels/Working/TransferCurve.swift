@@ -226,13 +226,11 @@ protocol TransferSample: PixelSample {
 }
 
 extension UInt8: TransferSample {
-    @inline(__always)
-    func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double {
+    @inline(__always) func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double {
         tones.table[channel * tones.step + Int(self)]
     }
 
-    @inline(__always)
-    init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int) {
+    @inline(__always) init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int) {
         self =
             tones.isSRGB
             ? tones.bytes[Int(UInt16(rounding: linear * 257))]
@@ -241,13 +239,11 @@ extension UInt8: TransferSample {
 }
 
 extension UInt16: TransferSample {
-    @inline(__always)
-    func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double {
+    @inline(__always) func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double {
         tones.table[channel * tones.step + Int(self)]
     }
 
-    @inline(__always)
-    init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int) {
+    @inline(__always) init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int) {
         self =
             tones.isSRGB
             ? UInt16(rounding: SRGBCurve.encode(linear / UInt16.full) * UInt16.full)
@@ -256,13 +252,11 @@ extension UInt16: TransferSample {
 }
 
 extension Float: TransferSample {
-    @inline(__always)
-    func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double {
+    @inline(__always) func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double {
         tones.curve(channel).decode(Double(self))
     }
 
-    @inline(__always)
-    init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int) {
+    @inline(__always) init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int) {
         self.init(rounding: tones.isSRGB ? SRGBCurve.encode(linear) : tones.curve(channel).encode(linear))
     }
 }

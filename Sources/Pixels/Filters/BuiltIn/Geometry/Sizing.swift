@@ -19,9 +19,7 @@ package struct Sizing: Hashable, Sendable {
         package let width: Int
         package let height: Int
 
-        package init(_ width: Int, _ height: Int) {
-            (self.width, self.height) = (width, height)
-        }
+        package init(_ width: Int, _ height: Int) { (self.width, self.height) = (width, height) }
     }
 
     package let scaled: Size
@@ -67,9 +65,7 @@ package struct Sizing: Hashable, Sendable {
     private init(_ size: Size, cutTo output: Size? = nil) {
         scaled = size
         self.output = output ?? size
-        shift = (
-            Self.half(size.width - self.output.width), Self.half(size.height - self.output.height)
-        )
+        shift = (Self.half(size.width - self.output.width), Self.half(size.height - self.output.height))
     }
 
     private static func box(_ wish: SizeWish, _ source: Size) -> (width: Int?, height: Int?) {
