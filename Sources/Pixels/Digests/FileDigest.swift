@@ -1,5 +1,5 @@
 import CXXHash
-import Glibc
+package import Glibc
 package import JobModel
 
 /// A file that could not be read to its end.
@@ -112,5 +112,15 @@ extension Digest {
         var stream = DigestStream()
         stream.update(bytes)
         self = stream.digest()
+    }
+}
+
+extension FileStamp {
+    /// What the system says of a file.
+    package init(_ found: stat) {
+        func nanoseconds(_ time: timespec) -> Int64 { FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec) }
+        self.init(
+            device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
+            modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))
     }
 }

@@ -123,16 +123,13 @@ struct Candidate {
     func permission(by policy: PluginPolicy) throws(PluginError) -> Permission {
         try PluginFolder.checkIsFile(path)
         try PluginFolder.checkOwnership(ofLibrary: path, isForeign: isForeign)
-        switch try policy.permission(for: path) {
-        case .unpinned:
-            return .given(self)
-        case .refused:
-            return .noPin(UnpinnedPlugin(path: path, sha256: SHA256.digest(ofFile: path) ?? ""))
-        case .pinned(let file):
+        if let file = try policy.pinnedFile(path) {
             var candidate = self
             candidate.openName = file.name
             return .given(candidate)
         }
+        guard policy.isPinnedOnly else { return .given(self) }
+        return .noPin(UnpinnedPlugin(path: path, sha256: SHA256.digest(ofFile: path) ?? ""))
     }
 }
 
@@ -189,22 +186,13 @@ package struct PluginPolicy: Hashable, Sendable {
 
     private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    enum Permission {
-        /// It has no pin and needs none.
-        case unpinned
-        /// It has no pin, and only pinned ones are used.
-        case refused
-        /// It is this file, opened.
-        case pinned(PinnedFile)
-    }
-
-    /// Whether a library may be opened, by its pin.
+    /// The file of a library that has a pin, opened; nil when it has none.
     ///
-    /// - Throws: when it has one, and is not what was pinned.
-    func permission(for path: String) throws(PluginError) -> Permission {
+    /// - Throws: when it is not what was pinned.
+    func pinnedFile(_ path: String) throws(PluginError) -> PinnedFile? {
         let name = Self.name(of: path)
         let pins = pins.filter { $0.file == name }
-        guard !pins.isEmpty else { return isPinnedOnly ? .refused : .unpinned }
+        guard !pins.isEmpty else { return nil }
         guard let file = PinnedFile(path), let found = file.sha256 else {
             throw PluginError("cannot be read, so its pin cannot be compared; correct its permissions")
         }
@@ -213,6 +201,6 @@ package struct PluginPolicy: Hashable, Sendable {
             throw PluginError(
                 "is not the file that was pinned: its SHA-256 is \(found); put that file back, or pin this one")
         }
-        return .pinned(file)
+        return file
     }
 }

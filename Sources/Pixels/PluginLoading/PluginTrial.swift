@@ -1,5 +1,6 @@
 import CPenumbraPlugin
 import CPluginTrial
+import Digests
 package import FilterKitTesting
 import Glibc
 package import JobModel
@@ -95,10 +96,7 @@ extension FileStamp {
     fileprivate init?(path: String) {
         var found = stat()
         guard stat(path, &found) == 0 else { return nil }
-        func nanoseconds(_ time: timespec) -> Int64 { FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec) }
-        self.init(
-            device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
-            modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))
+        self.init(found)
     }
 }
 

@@ -222,13 +222,6 @@ final class SourceFile {
 }
 
 extension FileStamp {
-    init(_ found: stat) {
-        func nanoseconds(_ time: timespec) -> Int64 { FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec) }
-        self.init(
-            device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
-            modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))
-    }
-
     /// The stamp. If it is too recent, its time is replaced by one that equals no other.
     fileprivate func ifOlder(than age: Int64, now: Int64) -> FileStamp {
         modified < now.subtractingReportingOverflow(age).partialValue

@@ -8,12 +8,12 @@ package import Raster
 /// where the second distance is Euclidean over all channels of the working values, alpha included. What lies farther
 /// away weighs at most e^−4.5 of the centre, a ninetieth; cut at 2s, a flat part would be blurred by 0.83·s along each axis
 /// instead of 0.97·s. Cost: the number of those pixels, about 28·s².
-package struct Bilateral: Sendable {
+package struct Bilateral: Sendable, LevelChoosing {
     private let offsets: [Offset]
     private let range: Double
     /// ⌈3s⌉.
     package let reach: Int
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     private struct Offset {
         let dx: Int
@@ -42,13 +42,6 @@ package struct Bilateral: Sendable {
     private static let log2e = 1.4426950408889634
 
     package var halo: Halo { Halo(horizontal: reach, vertical: reach) }
-
-    /// The same filter with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Bilateral {
-        var copy = self
-        copy.level = level
-        return copy
-    }
 
     /// Filters into every pixel of `destination`; see ``Motion/render(_:light:within:into:)``.
     package func render(

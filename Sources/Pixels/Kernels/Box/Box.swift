@@ -6,11 +6,11 @@ public import Raster
 ///
 /// Along each axis samples at a distance of up to ⌊radius⌋ have the weight 1, the next on either side what is left of
 /// the radius, all divided by 2·radius + 1.
-public struct Box: Blur {
+public struct Box: Blur, LevelChoosing {
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
     public let halo: Halo
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// - Parameters: half the sides of the rectangle less half a pixel, in pixels, 0 to 1000; 0 leaves its axis alone.
     public init(radiusX: Double, radiusY: Double) {
@@ -18,13 +18,6 @@ public struct Box: Blur {
         horizontal = BoxAxis(radius: radiusX)
         vertical = BoxAxis(radius: radiusY)
         halo = Halo(horizontal: horizontal.reach, vertical: vertical.reach)
-    }
-
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Box {
-        var copy = self
-        copy.level = level
-        return copy
     }
 
     /// See ``Gaussian/render(_:light:within:into:)``.

@@ -26,9 +26,7 @@ final class FixedMean {
     /// Cuts a picture so that a part's sums stay in the first-level cache. Where the cuts fall changes no pixel.
     static func parts(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
         let width = max((1 << 16) / channels, 8 * reach) & ~63
-        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
-            $0..<min($0 + width, columns.upperBound)
-        }
+        return columns.pieces(of: width)
     }
 
     /// - Parameters:
@@ -103,14 +101,11 @@ final class FixedMean {
             tail: Float(horizontal.tail / scale), count: count, bytes: hasAlpha ? nil : target.row,
             words: hasAlpha ? words.start : nil)
         if hasAlpha {
-            if source.isOpaque(from: y - vertical.reach) {
-                target.operations.roundWords(Row(words.start), count: count, bytes: target.row)
-            } else {
-                target.operations.unpremultiply(
-                    Row(words.start), zero: 0, colors: channels - 1, pixels: columns.count, out: target.row)
-            }
+            target.storeWords(
+                words.start, isOpaque: source.isOpaque(from: y - vertical.reach), columns: columns, y: y)
+        } else {
+            target.store(target.row, columns: columns, y: y)
         }
-        target.store(target.row, columns: columns, y: y)
     }
 }
 
@@ -156,9 +151,7 @@ final class WordMean {
     /// Cuts a picture so that a part's sums stay in the second-level cache. Where the cuts fall changes no pixel.
     static func parts(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
         let width = max((1 << 14) / channels, 8 * reach)
-        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
-            $0..<min($0 + width, columns.upperBound)
-        }
+        return columns.pieces(of: width)
     }
 
     /// - Parameter columns: a part of the target's.

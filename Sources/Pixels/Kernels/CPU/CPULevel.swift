@@ -52,6 +52,20 @@ public enum CPULevel: String, Hashable, Sendable, CaseIterable {
     }
 }
 
+/// A filter that runs the inner loops of one level.
+package protocol LevelChoosing {
+    var level: CPULevel { get set }
+}
+
+extension LevelChoosing {
+    /// The same filter with the inner loops of one level, which this CPU must have.
+    package func running(on level: CPULevel) -> Self {
+        var copy = self
+        copy.level = level
+        return copy
+    }
+}
+
 /// A level was asked for that does not exist, or that this CPU lacks.
 public struct CPULevelError: Error, Hashable, CustomStringConvertible {
     /// What was asked for; nil when there is no level to choose.

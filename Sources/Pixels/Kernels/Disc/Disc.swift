@@ -5,9 +5,9 @@ public import Raster
 
 /// A mean over a disc, as a lens out of focus makes it: each pixel weighs as much as the disc covers of it. Its cost
 /// grows with the radius.
-public struct Disc: Blur {
+public struct Disc: Blur, LevelChoosing {
     private let weights: DiscWeights
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// - Parameter radius: the disc is 2·radius + 1 pixels wide; 0 to 200.
     public init(radius: Double) {
@@ -16,13 +16,6 @@ public struct Disc: Blur {
     }
 
     public var halo: Halo { Halo(horizontal: weights.reach, vertical: weights.reach) }
-
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Disc {
-        var copy = self
-        copy.level = level
-        return copy
-    }
 
     /// See ``Gaussian/render(_:light:within:into:)``.
     public func render(

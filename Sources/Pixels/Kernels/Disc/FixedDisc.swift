@@ -23,9 +23,7 @@ final class FixedDisc {
     static func strips(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
         let fitting = (36 << 10) / (2 * (2 * reach + 2) * channels) - 2 * reach
         let width = max(fitting, 384, 4 * reach) & ~127
-        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
-            $0..<min($0 + width, columns.upperBound)
-        }
+        return columns.pieces(of: width)
     }
 
     init(_ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter) {
@@ -98,14 +96,10 @@ final class FixedDisc {
             counts: groups.counts, weights: groups.weights, groups: groups.counts.count, count: count,
             words: words.start, bytes: target.row)
         if hasAlpha {
-            if rows.isOpaque(from: y - weights.reach) {
-                target.operations.roundWords(Row(words.start), count: count, bytes: target.row)
-            } else {
-                target.operations.unpremultiply(
-                    Row(words.start), zero: 0, colors: channels - 1, pixels: strip.count, out: target.row)
-            }
+            target.storeWords(words.start, isOpaque: rows.isOpaque(from: y - weights.reach), columns: strip, y: y)
+        } else {
+            target.store(target.row, columns: strip, y: y)
         }
-        target.store(target.row, columns: strip, y: y)
     }
 }
 

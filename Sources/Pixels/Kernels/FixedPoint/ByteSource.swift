@@ -87,6 +87,19 @@ final class ByteRowWriter {
         operations.storeRow(Row(row), count: columns.count * layout.channels, streams: streams, out: target + start)
     }
 
+    /// Puts a part of a row of words in 8.7 fixed point where it belongs.
+    ///
+    /// - Parameter isOpaque: no pixel has an alpha below full, so that nothing is divided by it.
+    func storeWords(_ words: MutableRow<UInt16>, isOpaque: Bool, columns: Range<Int>, y: Int) {
+        if isOpaque {
+            operations.roundWords(Row(words), count: columns.count * layout.channels, bytes: row)
+        } else {
+            operations.unpremultiply(
+                Row(words), zero: 0, colors: layout.channels - 1, pixels: columns.count, out: row)
+        }
+        store(row, columns: columns, y: y)
+    }
+
     /// Makes all rows visible to other threads.
     func finish() {
         if streams { operations.endStreaming() }

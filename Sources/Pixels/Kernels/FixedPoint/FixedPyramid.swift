@@ -40,9 +40,7 @@ final class FixedPyramid {
     /// a part is much wider than what it reads beyond.
     static func parts(of output: PixelRect, channels: Int, reach: Int) -> [PixelRect] {
         let width = max(widestRow / channels, 8 * reach) & ~63
-        return stride(from: output.x, to: output.right, by: width).map {
-            PixelRect(columns: $0..<min($0 + width, output.right), rows: output.rows)
-        }
+        return output.columns.pieces(of: width).map { PixelRect(columns: $0, rows: output.rows) }
     }
 
     /// Values of an output row.

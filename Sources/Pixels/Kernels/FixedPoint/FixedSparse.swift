@@ -46,9 +46,7 @@ struct FixedSparse {
         let rows = 2 * taps.reachY + 2
         let fitting = (36 << 10) / (2 * rows * channels) - 2 * taps.reachX
         let width = max(fitting, 384, 2 * taps.reachX) & ~127
-        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
-            $0..<min($0 + width, columns.upperBound)
-        }
+        return columns.pieces(of: width)
     }
 
     private func render(_ run: FixedStrip, _ y: Int, _ strip: Range<Int>, _ target: ByteRowWriter) {
@@ -123,13 +121,7 @@ struct FixedBox {
                 sums: sums)
         }
         weigh(strip, sums, list, count, y, channels)
-        if strip.isOpaque(from: y - taps.reachY) {
-            operations.roundWords(Row(strip.words), count: count, bytes: target.row)
-        } else {
-            operations.unpremultiply(
-                Row(strip.words), zero: 0, colors: channels - 1, pixels: columns.count, out: target.row)
-        }
-        target.store(target.row, columns: columns, y: y)
+        target.storeWords(strip.words, isOpaque: strip.isOpaque(from: y - taps.reachY), columns: columns, y: y)
     }
 
     /// - Parameter list: room for the rows of the tails.

@@ -168,8 +168,6 @@ extension Range<Int> {
     func strips(rows: Int, margin: Int) -> [Range<Int>] {
         let fitting = (1 << 18) / (rows + 4) - 2 * margin
         let width = Swift.max(fitting, 256, margin)
-        return Swift.stride(from: lowerBound, to: upperBound, by: width).map {
-            $0..<Swift.min($0 + width, upperBound)
-        }
+        return pieces(of: width)
     }
 }

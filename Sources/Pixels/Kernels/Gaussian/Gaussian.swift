@@ -4,13 +4,13 @@ public import Geometry
 public import Raster
 
 /// A Gaussian blur with a standard deviation for each axis. Its cost does not grow with them.
-public struct Gaussian: Blur {
+public struct Gaussian: Blur, LevelChoosing {
     let fixedX: AxisDesign<UInt16>
     let fixedY: AxisDesign<UInt16>
     let floatingX: AxisDesign<Float>
     let floatingY: AxisDesign<Float>
     public let halo: Halo
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// - Parameters: standard deviations in pixels, 0 to 1000; 0 leaves its axis alone.
     public init(sigmaX: Double, sigmaY: Double) {
@@ -24,13 +24,6 @@ public struct Gaussian: Blur {
 
     /// The same standard deviation along both axes, in pixels.
     public init(radius: Double) { self.init(sigmaX: radius, sigmaY: radius) }
-
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Gaussian {
-        var copy = self
-        copy.level = level
-        return copy
-    }
 
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
     ///

@@ -6,10 +6,10 @@ public import Raster
 ///
 /// With alpha it is that of the colours times alpha, and of alpha: a colour that comes out above its alpha is stored as
 /// full. NaN counts as larger than every number.
-public struct Median: Blur {
+public struct Median: Blur, LevelChoosing {
     private let radius: Int
     public let halo: Halo
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// Up to this radius networks of minima and maxima are faster than histograms.
     static let networkRadius = 2
@@ -21,13 +21,6 @@ public struct Median: Blur {
         precondition((0...100).contains(radius), "a median's radius is 0 to 100 px")
         self.radius = radius
         halo = Halo(horizontal: radius, vertical: radius)
-    }
-
-    /// The same filter with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Median {
-        var copy = self
-        copy.level = level
-        return copy
     }
 
     /// See ``Gaussian/render(_:light:within:into:)``. 8-bit pixels that are all opaque take a short cut, with the same
@@ -80,9 +73,7 @@ final class HistogramMedian {
     /// Cuts columns so that their histograms stay in the cache. Where the cuts fall changes no pixel.
     static func strips(of columns: Range<Int>, channels: Int, radius: Int) -> [Range<Int>] {
         let width = max(bytes / (bytesOfColumn * channels) - 2 * radius, 2 * radius)
-        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
-            $0..<min($0 + width, columns.upperBound)
-        }
+        return columns.pieces(of: width)
     }
 
     init(_ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: ByteRowWriter) {

@@ -4,11 +4,11 @@ public import Geometry
 public import Raster
 
 /// A blur along a straight line; see ``MotionTaps``.
-public struct Motion: Blur {
+public struct Motion: Blur, LevelChoosing {
     private let taps: SymmetricPairs
     private let plateau: Plateau?
     public let halo: Halo
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// - Parameter velocity: at most 1000 pixels along each axis.
     public init(_ velocity: MotionTaps.Velocity, _ sampling: MotionTaps.Sampling) {
@@ -21,13 +21,6 @@ public struct Motion: Blur {
     /// Pairs of taps that are summed for each sample; 0 for a line along an axis, whose running sums cost the same at every
     /// length.
     package var summedPairs: Int { plateau == nil ? taps.pairs.count : 0 }
-
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Motion {
-        var copy = self
-        copy.level = level
-        return copy
-    }
 
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
     ///

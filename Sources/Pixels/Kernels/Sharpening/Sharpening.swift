@@ -7,10 +7,10 @@ public import Raster
 /// With d = in − gaussian(in), of colours times alpha, the result is in + amount·sign(d)·max(0, |d| − threshold). Where alpha
 /// varies, the part of d that it explains (a pixel's colour times the alpha's d) goes with the alpha's own result, and the rest is
 /// compared with the threshold: a picture of one colour stays of that colour. The result is stored as ``PixelWriter`` stores it: whole numbers are kept in their range, floats are not.
-public struct Sharpening: Blur {
+public struct Sharpening: Blur, LevelChoosing {
     private var gaussian: Gaussian
     private let gain: Gain
-    private var level = CPULevel.current
+    package var level = CPULevel.current { didSet { gaussian.level = level } }
 
     /// How differences are amplified.
     struct Gain: Hashable, Sendable {
@@ -30,14 +30,6 @@ public struct Sharpening: Blur {
     }
 
     public var halo: Halo { gaussian.halo }
-
-    /// The same filter with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Sharpening {
-        var copy = self
-        copy.level = level
-        copy.gaussian = gaussian.running(on: level)
-        return copy
-    }
 
     /// See ``Gaussian/render(_:light:within:into:)``.
     public func render(
@@ -124,18 +116,15 @@ struct SharpenedBytes {
     ) {
         let channels = target.layout.channels
         if isOpaque {
-            let count = columns.count * channels
             target.operations.sharpenWords(
-                row, blurred: blurred, amount: amount, threshold: threshold, count: count, out: words)
-            target.operations.roundWords(Row(words), count: count, bytes: target.row)
+                row, blurred: blurred, amount: amount, threshold: threshold, count: columns.count * channels, out: words
+            )
         } else {
             target.operations.sharpenPixels(
                 row, blurred: blurred, amount: amount, threshold: threshold, colors: channels - 1,
                 pixels: columns.count, out: words)
-            target.operations.unpremultiply(
-                Row(words), zero: 0, colors: channels - 1, pixels: columns.count, out: target.row)
         }
-        target.store(target.row, columns: columns, y: y)
+        target.storeWords(words, isOpaque: isOpaque, columns: columns, y: y)
     }
 }
 

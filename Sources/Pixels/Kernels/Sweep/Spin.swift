@@ -7,12 +7,12 @@ package import Raster
 /// A pixel p becomes the mean of the bilinearly interpolated input over the arc around c from −a/2 to +a/2 of p. Arcs of
 /// up to 8 px are sampled at the middles of 3·(⌈length⌉ + 1) equal parts, those that run along a row or a column of
 /// 2·(⌈length⌉ + 1), all others on rings; see ``SpinBand``.
-package struct Spin: Sendable {
+package struct Spin: Sendable, LevelChoosing {
     package let center: SweepCenter
     /// In degrees, the whole of it; 0–360.
     private let angle: Double
     private let half: (sin: Double, cos: Double)
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// What ``turns(in:)`` begins with, for arcs of up to 8 px and a little more.
     private static let shortTurns = 16
@@ -22,13 +22,6 @@ package struct Spin: Sendable {
         angle = degrees
         self.center = center
         half = DeterministicMath.sinCos(degrees: degrees / 2)
-    }
-
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Spin {
-        var copy = self
-        copy.level = level
-        return copy
     }
 
     /// Blurs into every pixel of `destination`; see ``Motion/render(_:light:within:into:)``.

@@ -7,12 +7,12 @@ package import Raster
 /// A pixel p becomes the mean of the bilinearly interpolated input over the segment from p to c + (p − c)·(1 − amount).
 /// Segments of up to 24 px are sampled at the middles of 3·(⌈length⌉ + 1) equal parts, those that run along a row or a column
 /// of ⌈length⌉ + 1, all others on rays; see ``ZoomRays``.
-package struct Zoom: Sendable {
+package struct Zoom: Sendable, LevelChoosing {
     package let center: SweepCenter
     private let amount: Double
     /// To the farthest pixel of the picture.
     private let farthest: Double
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// - Parameters:
     ///   - amount: −2…2; 1 leads to the centre.
@@ -22,13 +22,6 @@ package struct Zoom: Sendable {
         self.amount = amount
         self.center = center
         farthest = extent.isEmpty ? 1 : max(1, center.farthestDistance(to: extent))
-    }
-
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Zoom {
-        var copy = self
-        copy.level = level
-        return copy
     }
 
     /// Blurs into every pixel of `destination`; see ``Motion/render(_:light:within:into:)``.

@@ -6,24 +6,17 @@ import Synchronization
 
 /// A Gaussian whose standard deviation changes from pixel to pixel: out(p) = Σ G(σ(p))(q − p)·in(q), where σ(p) is the
 /// radius times the strength at p.
-package struct Variable: Sendable {
+package struct Variable: Sendable, LevelChoosing {
     private let radius: Double
     private let map: StrengthMap
     package let halo: Halo
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// - Parameter radius: the largest standard deviation in pixels, 0 to 200.
     package init(radius: Double, map: StrengthMap) {
         precondition((0...200).contains(radius), "a standard deviation is 0 to 200 px")
         (self.radius, self.map) = (radius, map)
         halo = Self.halo(radius, upTo: VariableLevels.full)
-    }
-
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Variable {
-        var copy = self
-        copy.level = level
-        return copy
     }
 
     private static func halo(_ radius: Double, upTo strength: Int) -> Halo {

@@ -78,6 +78,11 @@ extension KernelSource {
 }
 
 extension Range<Int> {
+    /// The range in pieces of `count` numbers; the last one may have fewer.
+    func pieces(of count: Int) -> [Range<Int>] {
+        stride(from: lowerBound, to: upperBound, by: count).map { $0..<Swift.min($0 + count, upperBound) }
+    }
+
     fileprivate func contains(_ other: Range<Int>) -> Bool {
         lowerBound <= other.lowerBound && other.upperBound <= upperBound
     }
