@@ -67,13 +67,6 @@ final class BandPipe: @unchecked Sendable {
 }
 
 extension BandPipe {
-    /// A value that one thread passes to another. The caller guarantees that it does not touch the value before the
-    /// thread has ended.
-    private struct Handed<Value>: @unchecked Sendable {
-        // Sendable: used by one thread at a time, see ``start(_:)``.
-        let value: Value
-    }
-
     /// Renders bands on a thread of its own.
     ///
     /// - Parameter make: It may use the caller's values, because the caller does not touch them before ``waitForEnd()``
@@ -82,10 +75,11 @@ extension BandPipe {
 
     /// Renders the bands of several pipes on one thread. If no thread can be started, the pipes end with that error.
     static func start(_ pipes: [BandPipe], _ make: @escaping () throws -> Void) {
-        let handed = Handed(value: make)
+        // The caller does not touch its values before the thread has ended.
+        nonisolated(unsafe) let make = make
         do throws(Shortage) {
             try WorkerThread.start {
-                let result = Result { try handed.value() }
+                let result = Result { try make() }
                 for pipe in pipes { pipe.finish(result) }
             }
         } catch {
@@ -103,20 +97,21 @@ extension BandPipe {
     static func together<Value>(
         _ count: Int, _ body: @escaping (Int) throws -> Value, abandon: @escaping () -> Void
     ) throws -> [Value] {
-        let handed = Handed(value: (body: body, abandon: abandon))
+        // Each thread has values of its own.
+        nonisolated(unsafe) let (body, abandon) = (body, abandon)
         let results = Results<Value>(count)
         for number in (0..<count).reversed() {
             let work = {
-                let result = Result { try handed.value.body(number) }
-                if case .failure = result { handed.value.abandon() }
+                let result = Result { try body(number) }
+                if case .failure = result { abandon() }
                 results.put(result, for: number)
             }
             if number == 0 {
                 work()
             } else {
-                let started = Handed(value: work)
+                nonisolated(unsafe) let work = work
                 do throws(Shortage) {
-                    try WorkerThread.start { started.value() }
+                    try WorkerThread.start { work() }
                 } catch {
                     abandon()
                     results.put(.failure(error), for: number)

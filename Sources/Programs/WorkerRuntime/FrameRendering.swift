@@ -9,7 +9,6 @@ import WorkerProtocol
 /// Moves an opened input's pixels to the encoders of its outputs, by any route.
 struct FrameRendering {
     let input: OpenedInput
-    let route: RenderRoute
     /// The indices, in the input, of the branches that are rendered.
     let branches: [Int]
     /// The bytes for tiles of a picture that is held.
@@ -17,14 +16,62 @@ struct FrameRendering {
     /// Cancelled when an output has failed, so that plugins that work on the others can stop.
     let cancellation: TaskCancellation
     /// Whether the borders of bands and tiles are shifted, for a second rendering.
-    var isShifted = false
+    let isShifted: Bool
+    /// The bands that the common chain renders while rows come in. Nil if the decoded picture is held.
+    let trunk: StreamPlan?
+    /// For each branch the bands that it renders of the common chain's result. Nil if that result is held.
+    let branchStreams: [StreamPlan?]
+    let chainPlan: ChainPlan
+    /// For each branch the plan from the common chain's result to the output.
+    let branchPlans: [ChainPlan]
+    /// The facts that the coordinator plans with.
+    let facts: FramePassage
+
+    /// - Parameters:
+    ///   - frameMemory: The bytes for the rows of one frame that are held at once, and for `pictures`.
+    ///   - pictures: The bytes of the pictures of its filters.
+    init(
+        _ input: OpenedInput, _ branches: [Int], frameMemory: Int, pictures: Int, tileMemory: Int,
+        cancellation: TaskCancellation, isShifted: Bool
+    ) {
+        self.input = input
+        self.branches = branches
+        self.tileMemory = tileMemory
+        self.cancellation = cancellation
+        self.isShifted = isShifted
+        let header = input.decoder.header
+        let samples = header.sampleFormat.bytes
+        let plan = input.chain.plan(input: header.rect, layout: header.layout)
+        chainPlan = plan
+        branchPlans = input.branches.map { $0.own.plan(input: plan.output, layout: plan.outputLayout) }
+        var budget = frameMemory - pictures
+        func stream(_ chain: Chain, _ plan: ChainPlan) -> StreamPlan? {
+            let stream = StreamPlan(chain, plan, bytesPerSample: samples, memoryBudget: budget)
+            budget -= stream?.bytes ?? 0
+            return stream
+        }
+        let isAnimation = header.frames > 1
+        let trunk = isAnimation ? nil : stream(input.chain, plan)
+        self.trunk = trunk
+        branchStreams =
+            trunk == nil
+            ? input.branches.map { _ in nil }
+            : zip(input.branches, branchPlans).map { $0.own.isIdentity ? trunk : stream($0.own, $1) }
+        let decoded = header.shape.byteCount
+        let between = plan.output.area * plan.outputLayout.channels * samples
+        let held = trunk == nil ? (isAnimation ? 3 : 1) * decoded : branchStreams.count { $0 == nil } * between
+        facts = FramePassage(
+            heldBecause: Self.reason(input, plan, branchPlans, trunk, branchStreams),
+            bytes: frameMemory - budget + held + Self.heldByDecoder(header)
+                + zip(input.branches, branchPlans).reduce(0) { $0 + Self.heldByEncoder($1.0, $1.1, samples) })
+    }
 
     private var header: ImageHeader { input.decoder.header }
 
     /// Calls `body` for each branch with its rows. If the rows stream, it does so for all branches at the same time.
     func callAsFunction<Value>(_ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value) throws -> [Value] {
         if header.frames > 1 { return try animated(body) }
-        if let trunk = route.trunk { return try streamed(trunk, body) }
+        if let trunk { return try streamed(trunk, body) }
         let picture = try input.decoder.wholePicture()
         return try branches.map { index in
             let branch = input.branches[index]
@@ -36,13 +83,13 @@ struct FrameRendering {
     private func streamed<Value>(
         _ trunk: StreamPlan, _ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value
     ) throws -> [Value] {
-        let frame = StreamedFrame(input, route, trunk, branches: branches, isShifted: isShifted)
+        let frame = StreamedFrame(self, trunk)
         defer { frame.stop() }
         return try BandPipe.together(branches.count) { number in
             let branch = input.branches[branches[number]]
-            let plan = route.branchPlans[branches[number]]
+            let plan = branchPlans[branches[number]]
             let conversion = try input.conversion(branch, plan)
-            guard route.branches[branches[number]] != nil else {
+            guard branchStreams[branches[number]] != nil else {
                 let picture = try collect(frame, number)
                 return try body(branch, held(picture, branch.own, plan, conversion))
             }
@@ -56,7 +103,7 @@ struct FrameRendering {
 
     /// The whole result of the common chain, for a branch that cannot begin before.
     private func collect(_ frame: StreamedFrame, _ branch: Int) throws -> AnyRaster {
-        let plan = route.chainPlan
+        let plan = chainPlan
         var picture = AnyRaster(zeroed: plan.output, layout: plan.outputLayout, format: header.sampleFormat)
         var row = plan.output.y
         while row < plan.output.bottom {
@@ -82,6 +129,35 @@ struct FrameRendering {
         return { row in
             try chain.render(grid.rowOfTiles(holding: row), over: isShifted ? grid.shiftedByHalf : grid, from: picture)
         }
+    }
+}
+
+extension FrameRendering {
+    private static func reason(
+        _ input: OpenedInput, _ plan: ChainPlan, _ branchPlans: [ChainPlan], _ trunk: StreamPlan?,
+        _ branches: [StreamPlan?]
+    ) -> String? {
+        let header = input.decoder.header
+        if header.frames > 1 { return "an animation, frame by frame" }
+        if input.branches.contains(where: { $0.whole.frames > 1 }) { return "an animation, frame by frame" }
+        if !plan.isRowLocal || !branchPlans.allSatisfy(\.isRowLocal) { return "its first rows need its last ones" }
+        if trunk == nil || branches.contains(where: { $0 == nil }) {
+            return "the rows that its filters read at once exceed the memory budget"
+        }
+        if header.isHeldWhole { return "its file is decoded as a whole" }
+        return header.streams ? nil : "its orientation (tag \(header.orientation)) turns it"
+    }
+
+    /// Formats that are decoded as a whole are also encoded as a whole.
+    private static func heldByEncoder(_ branch: OpenedInput.Branch, _ plan: ChainPlan, _ samples: Int) -> Int {
+        guard ImageFormats.named(branch.spec.format)?.isDecodedWhole ?? false else { return 0 }
+        return branch.inputFrames * plan.output.area * plan.outputLayout.channels * samples
+    }
+
+    /// Whether it is turned in memory, or in a scratch file because it is large.
+    private static func heldByDecoder(_ header: ImageHeader) -> Int {
+        if header.isHeldWhole { return header.shape.byteCount }
+        return header.streams ? 0 : min(header.shape.byteCount, DecodeLimits.heldBytes)
     }
 }
 
@@ -138,77 +214,6 @@ extension ImageDecoder {
     }
 }
 
-/// The route of a whole frame through a worker.
-struct RenderRoute {
-    /// The bands that the common chain renders while rows come in. Nil if the decoded picture is held.
-    let trunk: StreamPlan?
-    /// For each branch the bands that it renders of the common chain's result. Nil if that result is held.
-    let branches: [StreamPlan?]
-    let chainPlan: ChainPlan
-    /// For each branch the plan from the common chain's result to the output.
-    let branchPlans: [ChainPlan]
-    /// The facts that the coordinator plans with.
-    let facts: FramePassage
-
-    /// - Parameters:
-    ///   - memoryBudget: The bytes for the rows of one frame that are held at once, and for `pictures`.
-    ///   - pictures: The bytes of the pictures of its filters.
-    init(_ input: OpenedInput, memoryBudget: Int, pictures: Int) {
-        let header = input.decoder.header
-        let samples = header.sampleFormat.bytes
-        let plan = input.chain.plan(input: header.rect, layout: header.layout)
-        chainPlan = plan
-        branchPlans = input.branches.map { $0.own.plan(input: plan.output, layout: plan.outputLayout) }
-        var budget = memoryBudget - pictures
-        func stream(_ chain: Chain, _ plan: ChainPlan) -> StreamPlan? {
-            let stream = StreamPlan(chain, plan, bytesPerSample: samples, memoryBudget: budget)
-            budget -= stream?.bytes ?? 0
-            return stream
-        }
-        let isAnimation = header.frames > 1
-        let trunk = isAnimation ? nil : stream(input.chain, plan)
-        self.trunk = trunk
-        branches =
-            trunk == nil
-            ? input.branches.map { _ in nil }
-            : zip(input.branches, branchPlans).map { $0.own.isIdentity ? trunk : stream($0.own, $1) }
-        let decoded = header.shape.byteCount
-        let between = plan.output.area * plan.outputLayout.channels * samples
-        let held = trunk == nil ? (isAnimation ? 3 : 1) * decoded : branches.count { $0 == nil } * between
-        facts = FramePassage(
-            heldBecause: Self.reason(input, plan, branchPlans, trunk, branches),
-            bytes: memoryBudget - budget + held + Self.heldByDecoder(header)
-                + zip(input.branches, branchPlans).reduce(0) { $0 + Self.heldByEncoder($1.0, $1.1, samples) })
-    }
-
-    private static func reason(
-        _ input: OpenedInput, _ plan: ChainPlan, _ branchPlans: [ChainPlan], _ trunk: StreamPlan?,
-        _ branches: [StreamPlan?]
-    ) -> String? {
-        let header = input.decoder.header
-        if header.frames > 1 { return "an animation, frame by frame" }
-        if input.branches.contains(where: { $0.whole.frames > 1 }) { return "an animation, frame by frame" }
-        if !plan.isRowLocal || !branchPlans.allSatisfy(\.isRowLocal) { return "its first rows need its last ones" }
-        if trunk == nil || branches.contains(where: { $0 == nil }) {
-            return "the rows that its filters read at once exceed the memory budget"
-        }
-        if header.isHeldWhole { return "its file is decoded as a whole" }
-        return header.streams ? nil : "its orientation (tag \(header.orientation)) turns it"
-    }
-
-    /// Formats that are decoded as a whole are also encoded as a whole.
-    private static func heldByEncoder(_ branch: OpenedInput.Branch, _ plan: ChainPlan, _ samples: Int) -> Int {
-        guard ImageFormats.named(branch.spec.format)?.isDecodedWhole ?? false else { return 0 }
-        return branch.inputFrames * plan.output.area * plan.outputLayout.channels * samples
-    }
-
-    /// Whether it is turned in memory, or in a scratch file because it is large.
-    private static func heldByDecoder(_ header: ImageHeader) -> Int {
-        if header.isHeldWhole { return header.shape.byteCount }
-        return header.streams ? 0 : min(header.shape.byteCount, DecodeLimits.heldBytes)
-    }
-}
-
 /// A frame on its way through threads. One thread decodes, one runs the common chain and passes its bands to every
 /// branch, and one for each branch runs the rest of its chain. Encoders pull the rows.
 ///
@@ -222,14 +227,13 @@ struct StreamedFrame {
     private let outputs: [PixelRect]
 
     /// Starts the threads. ``stop()`` must be called before the decoder is used or released.
-    ///
-    /// - Parameters:
-    ///   - branches: The indices, in the input, of the branches that are rendered.
-    ///   - isShifted: Whether the borders of bands are shifted.
-    init(_ input: OpenedInput, _ route: RenderRoute, _ stream: StreamPlan, branches: [Int], isShifted: Bool) {
-        let (decoder, chain, plan) = (input.decoder, input.chain, route.chainPlan)
+    init(_ rendering: FrameRendering, _ stream: StreamPlan) {
+        let (input, branches) = (rendering.input, rendering.branches)
+        let (decoder, chain, plan) = (input.decoder, input.chain, rendering.chainPlan)
         let format = decoder.header.sampleFormat
-        func heights(_ stream: StreamPlan) -> [Int] { (isShifted ? stream.withOtherBorders : stream).bandHeights }
+        func heights(_ stream: StreamPlan) -> [Int] {
+            (rendering.isShifted ? stream.withOtherBorders : stream).bandHeights
+        }
         let bandHeights = heights(stream)
         let trunk = branches.map { _ in BandPipe(capacity: StreamPlan.queued) }
         self.trunk = trunk
@@ -244,8 +248,8 @@ struct StreamedFrame {
             while try decoded.pull() != nil {}
         }
         ends = zip(trunk, branches).map { source, branch in
-            let (own, plan) = (input.branches[branch].own, route.branchPlans[branch])
-            guard let bandHeights = route.branches[branch].map(heights), !own.isIdentity else { return source }
+            let (own, plan) = (input.branches[branch].own, rendering.branchPlans[branch])
+            guard let bandHeights = rendering.branchStreams[branch].map(heights), !own.isIdentity else { return source }
             let end = BandPipe(capacity: StreamPlan.queued)
             end.start { pipe in
                 let bands = own.stream(plan, format: format, bandHeights: bandHeights) { try source.pull() }
@@ -255,7 +259,7 @@ struct StreamedFrame {
             }
             return end
         }
-        outputs = branches.map { route.branches[$0] == nil ? plan.output : route.branchPlans[$0].output }
+        outputs = branches.map { rendering.branchStreams[$0] == nil ? plan.output : rendering.branchPlans[$0].output }
     }
 
     /// The next band of a branch. The last one comes only after the file was read to its end, so that damage in its

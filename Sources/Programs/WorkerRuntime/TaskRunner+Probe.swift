@@ -74,7 +74,7 @@ extension TaskRunner {
 
     /// Different ways of decoding come one after the other.
     private func passage(_ inputs: [OpenedInput], _ task: ProbeTask) -> FramePassage {
-        let facts = inputs.map { RenderRoute($0, memoryBudget: task.frameMemory, pictures: pictures.bytes).facts }
+        let facts = inputs.map { rendering($0, [], frameMemory: task.frameMemory, tileMemory: task.tileMemory).facts }
         return FramePassage(
             heldBecause: facts.lazy.compactMap(\.heldBecause).first, bytes: facts.map(\.bytes).max() ?? 0)
     }

@@ -70,8 +70,8 @@ struct TaskRunner {
         _ input: OpenedInput, _ branches: [Int], frameMemory: Int, tileMemory: Int, isShifted: Bool = false
     ) -> FrameRendering {
         FrameRendering(
-            input: input, route: RenderRoute(input, memoryBudget: frameMemory, pictures: pictures.bytes),
-            branches: branches, tileMemory: tileMemory, cancellation: toolbox.cancellation, isShifted: isShifted)
+            input, branches, frameMemory: frameMemory, pictures: pictures.bytes, tileMemory: tileMemory,
+            cancellation: toolbox.cancellation, isShifted: isShifted)
     }
 }
 
