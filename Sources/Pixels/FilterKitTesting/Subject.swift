@@ -70,10 +70,10 @@ extension penumbra_parameter {
     fileprivate static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
 
     /// With nothing in the members that an older header lacks.
-    fileprivate init(at position: UnsafeRawPointer, size: Int) {
+    fileprivate init(at address: UnsafeRawPointer, size: Int) {
         self.init()
         withUnsafeMutableBytes(of: &self) { target in
-            target.copyMemory(from: UnsafeRawBufferPointer(start: position, count: min(size, target.count)))
+            target.copyMemory(from: UnsafeRawBufferPointer(start: address, count: min(size, target.count)))
         }
     }
 
@@ -172,7 +172,7 @@ struct TestPicture: Sendable {
 
     /// The bytes of one sample. Area filters get colours multiplied by alpha.
     func store(
-        _ x: Int, _ y: Int, _ channel: Int, _ kind: SampleKind, isMultiplied: Bool, to position: UnsafeMutableRawPointer
+        _ x: Int, _ y: Int, _ channel: Int, _ kind: SampleKind, isMultiplied: Bool, to address: UnsafeMutableRawPointer
     ) {
         var value = value(x, y, channel)
         if kind != .f32 || content == .noise {  // as a host would have it from whole numbers
@@ -182,9 +182,9 @@ struct TestPicture: Sendable {
             }
         }
         switch kind {
-        case .u8: position.storeBytes(of: UInt8(value * 255 + 0.5), as: UInt8.self)
-        case .u16: position.storeBytes(of: UInt16(value * 65535 + 0.5), as: UInt16.self)
-        case .f32: position.storeBytes(of: value, as: Float.self)
+        case .u8: address.storeBytes(of: UInt8(value * 255 + 0.5), as: UInt8.self)
+        case .u16: address.storeBytes(of: UInt16(value * 65535 + 0.5), as: UInt16.self)
+        case .f32: address.storeBytes(of: value, as: Float.self)
         }
     }
 

@@ -84,11 +84,11 @@ struct Trial {
 
     private func fill(_ rows: GuardedRows, _ read: PixelRect) {
         for (index, y) in read.rows.enumerated() {
-            var position = rows.row(index)
+            var address = rows.row(index)
             for x in read.columns {
                 for channel in 0..<picture.channels {
-                    picture.store(x, y, channel, kind, isMultiplied: !subject.isPoint, to: position)
-                    position += kind.bytes
+                    picture.store(x, y, channel, kind, isMultiplied: !subject.isPoint, to: address)
+                    address += kind.bytes
                 }
             }
         }

@@ -23,7 +23,7 @@ package protocol Filter: Sendable {
     var isEven: Bool { get }
     /// Pixels of the input to one of the output, along each axis.
     func scale(in input: PixelRect) -> (x: Double, y: Double)
-    /// True when every row of the output needs only rows of the input around its own position, so that pictures can be
+    /// True when every row of the output needs only rows of the input near it, so that pictures can be
     /// filtered while they are decoded.
     func isRowLocal(in input: PixelRect) -> Bool
 

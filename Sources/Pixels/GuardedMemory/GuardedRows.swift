@@ -81,10 +81,10 @@ package final class GuardedRows {
         let lead = lead
         guard isIntact(start - lead, lead) else { return .beforeFirstRow }
         let (pitch, count) = (pitch, pitch - rowBytes)
-        var position = start + rowBytes
+        var address = start + rowBytes
         for row in 0..<max(0, rows - 1) {
-            guard isIntact(position, count) else { return .behindRow(row) }
-            position += pitch
+            guard isIntact(address, count) else { return .behindRow(row) }
+            address += pitch
         }
         return nil
     }

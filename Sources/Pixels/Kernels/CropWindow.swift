@@ -82,7 +82,7 @@ package struct CropWindow {
         let edge = abs(right.luma - pixel.luma) + abs(below.luma - pixel.luma)
         let largest = max(pixel.red, pixel.green, pixel.blue)
         let saturation = largest - min(pixel.red, pixel.green, pixel.blue)
-        // In very dark positions colour is noise.
+        // Where a picture is very dark, colour is noise.
         let color = largest > 40 ? saturation / 8 : 0
         return (4 * edge + color + (Self.isSkin(pixel) ? 40 : 0)) * pixel.alpha
     }

@@ -225,10 +225,10 @@ extension penumbra_parameter {
     static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
 
     /// With nothing in the members that an older header lacks.
-    init(at position: UnsafeRawPointer, size: Int) {
+    init(at address: UnsafeRawPointer, size: Int) {
         self.init()
         withUnsafeMutableBytes(of: &self) { target in
-            target.copyMemory(from: UnsafeRawBufferPointer(start: position, count: min(size, target.count)))
+            target.copyMemory(from: UnsafeRawBufferPointer(start: address, count: min(size, target.count)))
         }
     }
 }

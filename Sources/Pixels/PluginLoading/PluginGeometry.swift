@@ -76,7 +76,7 @@ struct PluginGeometry: Sendable {
         return read
     }
 
-    /// The most that a part of the picture needs around it, measured at nine positions: for plans, not for pixels.
+    /// The most that a part of the picture needs around it, measured for nine parts: for plans, not for pixels.
     func halo(in input: PixelRect) -> Halo {
         guard functions.regionOfInterest != nil, !input.isEmpty else { return halo }
         let output = extent(of: input) ?? input

@@ -161,7 +161,7 @@ package struct GrayPicture: Hashable, Sendable {
         samples = [UInt16](repeating: 0, count: width * height)
     }
 
-    /// Puts pixels at the position that they have in the picture.
+    /// Puts pixels at their position in the picture.
     package mutating func paste(_ pixels: AnyRaster) {
         switch pixels {
         case .u8(let raster): paste(raster) { UInt32($0) * 257 }

@@ -102,11 +102,11 @@ package struct Chain: Sendable {
         var (extent, current) = (input, layout)
         var halo = Halo.none
         var scale = (x: 1.0, y: 1.0)
-        for (filter, position) in zip(filters, regions) {
-            let isMissed = position.map { RoundedRect($0.region, in: extent).bounds(in: extent).isEmpty } ?? false
+        for (filter, masked) in zip(filters, regions) {
+            let isMissed = masked.map { RoundedRect($0.region, in: extent).bounds(in: extent).isEmpty } ?? false
             let stage = ChainPlan.Stage(
                 input: extent, inputLayout: current, output: filter.extent(of: extent),
-                outputLayout: filter.outputLayout(for: current), missing: isMissed ? position?.filter : nil)
+                outputLayout: filter.outputLayout(for: current), missing: isMissed ? masked?.filter : nil)
             stages.append(stage)
             halo = halo + filter.halo(in: extent).scaled(by: scale)
             let own = filter.scale(in: extent)

@@ -159,7 +159,7 @@ import Builtin
     let half = FloatVector(repeating: 0.5)
     var x = 0
     while x < count {
-        // Half of a sum has a position for the sign; the bit that is lost is a 128th of a sample over all pixels.
+        // Half of a sum leaves a bit for the sign; the bit that is lost is a 128th of a sample over all pixels.
         var result = floats(halved(loadSums(sums + x))) * (2 * weight)
         var (group, tap) = (0, 0)
         while group < groups {

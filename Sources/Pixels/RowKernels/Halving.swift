@@ -26,7 +26,7 @@ struct HalvingScratch {
 /// - Parameters:
 ///   - rows: as many rows as there are taps, each at the pixel that is twice the first output pixel. Readable from 4
 ///     pixels before to 4 pixels and 64 values behind the last one.
-///   - bias: half a unit of the last position for every truncated product; see docs/arithmetic.md.
+///   - bias: half a unit in the last place for every truncated product; see docs/arithmetic.md.
 ///   - scratch: 3200 values.
 ///   - out: writable to 32 values behind.
 @inline(never) func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(

@@ -1,6 +1,6 @@
 /// Random numbers that depend on a position and a seed alone: the same in every tile, in every run and on every machine.
 public enum Noise {
-    /// Four times 32 random bits for a position. Places next to one another have nothing in common.
+    /// Four times 32 random bits for a position. Neighbouring positions have nothing in common.
     ///
     /// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014) of a number that no other position near has.
     @inlinable public static func bits(x: Int, y: Int, seed: UInt64 = 0) -> SIMD4<UInt32> {

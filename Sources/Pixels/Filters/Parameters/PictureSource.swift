@@ -6,8 +6,8 @@ import Synchronization
 /// Where filters get the pictures that their parameters name: filters open no files themselves.
 package struct PictureSource: Sendable {
     /// - Parameters:
-    ///   - position: what the picture is for, as messages name it: `'mask' of variable`.
-    package typealias Open<Picture> = @Sendable (_ reference: PictureReference, _ position: String) throws -> Picture
+    ///   - purpose: what the picture is for, as messages name it: `'mask' of variable`.
+    package typealias Open<Picture> = @Sendable (_ reference: PictureReference, _ purpose: String) throws -> Picture
 
     let picture: Open<GrayPicture>
     /// In sRGB, or gray; its rectangle begins at 0, 0.
@@ -24,8 +24,8 @@ package struct PictureSource: Sendable {
 }
 
 extension FilterError {
-    fileprivate static func unreadable(_ picture: PictureReference, _ position: String) -> FilterError {
-        FilterError(filter: position, problem: .failed(reason: "\(picture.path) cannot be read here"))
+    fileprivate static func unreadable(_ picture: PictureReference, _ purpose: String) -> FilterError {
+        FilterError(filter: purpose, problem: .failed(reason: "\(picture.path) cannot be read here"))
     }
 }
 

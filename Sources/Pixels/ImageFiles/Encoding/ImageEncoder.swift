@@ -149,8 +149,8 @@ extension ImageEncoder {
 
     /// libvips says in words alone what kept it from writing.
     private static func isFull(_ path: String) -> Bool {
-        var offset = statvfs()
-        return statvfs(path, &offset) == 0 && (offset.f_bavail < 16 || offset.f_files > 0 && offset.f_favail == 0)
+        var system = statvfs()
+        return statvfs(path, &system) == 0 && (system.f_bavail < 16 || system.f_files > 0 && system.f_favail == 0)
     }
 
     private static func remove(_ path: String) {

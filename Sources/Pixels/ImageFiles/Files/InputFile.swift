@@ -41,7 +41,7 @@ package final class InputFile {
         let bytes: [UInt8]
     }
 
-    /// The same file as if it had other bytes in some positions; the last ones may lie behind its end.
+    /// The same file as if it had other bytes at some offsets; the last ones may lie behind its end.
     init(_ file: InputFile, patches: [Patch], floats: [Int: FloatTIFF.Samples]? = nil) throws(ImageFileError) {
         path = file.path
         descriptor = dup(file.descriptor)

@@ -69,7 +69,7 @@ package protocol ImageFormat: Sendable {
     /// Puts metadata into a file whose pixels are written. Failures stay in the file.
     func revise(_ file: OutputFile, adding metadata: ImageMetadata)
 
-    /// True when a file has a position for IPTC records.
+    /// True when a file can hold IPTC records.
     var holdsIPTC: Bool { get }
 
     /// False when a file may be read back with other channels than it was written with, as its pixels need them.

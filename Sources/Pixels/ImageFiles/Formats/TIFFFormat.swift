@@ -140,7 +140,7 @@ enum TIFFRevision {
         file.put(pointer, at: directories.offsets.headerPointer)
     }
 
-    /// The entries that the file does not have. A maker note's offsets would be wrong at any other position than its own.
+    /// The entries that the file does not have. A maker note's offsets would be wrong at any other offset than its own.
     private static func document(
         of metadata: ImageMetadata, beside rows: [TIFFDirectories.Entry], littleEndian: Bool
     ) -> ExifDocument {

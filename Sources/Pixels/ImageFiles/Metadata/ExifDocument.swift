@@ -32,7 +32,7 @@ struct ExifDocument: Hashable {
     private(set) var isLittleEndian: Bool
     private(set) var entries: [Directory: [Entry]]
     /// Where the maker note lay, counted from the block's start: most makers count offsets in their notes from there,
-    /// so the note is written to the same position.
+    /// so the note is written at the same offset.
     let makerNoteOffset: Int?
 
     subscript(directory: Directory) -> [Entry] {
@@ -158,7 +158,7 @@ extension ExifDocument {
 extension ExifDocument {
     private static let headerLength = 8
 
-    /// An EXIF block: a header, the directories with their values, and the maker note at the position that it had.
+    /// An EXIF block: a header, the directories with their values, and the maker note at the offset that it had.
     /// Nothing of the block that was read gets into it but the document's entries.
     var block: [UInt8] {
         guard let makerNoteOffset, makerNoteOffset >= Self.headerLength,
@@ -318,7 +318,7 @@ extension ExifDocument {
         self[.interoperability] = []
     }
 
-    /// States the resolution where the block does not: a file with EXIF has no other position for it.
+    /// States the resolution where the block does not: a file with EXIF cannot state it elsewhere.
     fileprivate mutating func add(_ resolution: ImageMetadata.Resolution) {
         guard !self[.main].contains(where: { $0.tag == ExifTag.xResolution }) else { return }
         let (unit, scale): (Int, Double) = resolution.unit == .inch ? (2, 25.4) : (3, 10)

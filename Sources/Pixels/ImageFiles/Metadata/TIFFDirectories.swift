@@ -433,7 +433,7 @@ struct DirectoryWriter {
         number(Int(tag), length: 2) + number(Int(type.rawValue), length: 2) + offset(count) + field
     }
 
-    /// The note has its position outside of its directory's values.
+    /// The note lies outside of its directory's values.
     private func isNote(_ entry: Entry, in directory: Directory) -> Bool {
         noteOffset != nil && directory == .exif && entry.tag == ExifDocument.makerNote
     }

@@ -408,7 +408,7 @@ struct XMPCredit {
         return members.isEmpty ? nil : .structure(members)
     }
 
-    /// A text; nil for blanks alone. A date's zone tells a position.
+    /// A text; nil for blanks alone. A date's time zone tells where a person was.
     private func text(_ bytes: [UInt8], of name: String?) -> XMPProperty.Value? {
         guard bytes.contains(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return nil }
         let isDate = name.map { Self.properties[.dates]?.contains($0) ?? false } ?? false

@@ -20,7 +20,7 @@ final class NetworkMedian {
     func render() {
         let rows = target.rect.rows
         for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {
-            // In position, as a direct FIR does: a copy past the caches would take longer.
+            // In place, as a direct FIR does: a copy past the caches would take longer.
             let first = target.inPlace(y: y)
             let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
             source.withRows(

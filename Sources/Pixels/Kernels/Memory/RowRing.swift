@@ -43,7 +43,7 @@ final class RowRing<Sample: BitwiseCopyable> {
         memory = RowBuffer(count: stride * held)
     }
 
-    /// Whether a row that may be asked for, the first or the last one in its position, is still to be made.
+    /// Whether a row that may be asked for, the first or the last one in its stead, is still to be made.
     func lacks(_ y: Int) -> Bool { next <= max(rows.lowerBound, min(y, rows.upperBound - 1)) }
 
     /// The first pixel of a row.
