@@ -1,4 +1,4 @@
-import CPenumbraPlugin
+package import CPenumbraPlugin
 import CPluginTrial
 import Geometry
 
@@ -67,10 +67,10 @@ struct Subject: @unchecked Sendable {
 
 extension penumbra_parameter {
     /// What the first revision of the header had.
-    fileprivate static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
+    package static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
 
     /// With nothing in the members that an older header lacks.
-    fileprivate init(at address: UnsafeRawPointer, size: Int) {
+    package init(at address: UnsafeRawPointer, size: Int) {
         self.init()
         withUnsafeMutableBytes(of: &self) { target in
             target.copyMemory(from: UnsafeRawBufferPointer(start: address, count: min(size, target.count)))

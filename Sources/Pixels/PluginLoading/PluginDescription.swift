@@ -1,6 +1,7 @@
 import CPenumbraPlugin
 import CPluginTrial
 import Catalogs
+import FilterKitTesting
 import Geometry
 
 /// What a plugin says about itself, copied from its C structures and checked.
@@ -217,19 +218,6 @@ extension ParameterRule {
                 "says that '\(name)' needs '\(needed)', without words that this one has; correct needed_words")
         }
         self = .needs(parameter: name, other: needed, words: words)
-    }
-}
-
-extension penumbra_parameter {
-    /// What the first revision of the header had.
-    static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
-
-    /// With nothing in the members that an older header lacks.
-    init(at address: UnsafeRawPointer, size: Int) {
-        self.init()
-        withUnsafeMutableBytes(of: &self) { target in
-            target.copyMemory(from: UnsafeRawBufferPointer(start: address, count: min(size, target.count)))
-        }
     }
 }
 
