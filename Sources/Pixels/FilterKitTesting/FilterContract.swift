@@ -33,7 +33,7 @@ public enum FilterContract {
     /// - Parameters:
     ///   - plugin: what its entry function answers.
     ///   - measuringMemory: also looks for memory that calls leave behind; only for a process that does nothing else.
-    ///   - begin: is told each check's name before it is tried, so that a crash can be laid to it.
+    ///   - begin: receives each check's name before the check runs, so that a crash can be attributed to it.
     ///   - report: gets what came of it.
     public static func check(
         _ plugin: UnsafeRawPointer?, measuringMemory: Bool, begin: (String) -> Void,

@@ -134,7 +134,7 @@ enum Threads {
 
 /// Rounding, masks of exceptions and the treatment of tiny numbers.
 enum FloatingPointMode {
-    /// Runs code that may change the mode, puts it back, and tells whether it was changed.
+    /// Runs code that may change the mode, restores it, and returns whether it was changed.
     static func kept<Result>(_ body: () -> Result) -> (Result, isKept: Bool) {
         var before = fenv_t()
         fegetenv(&before)

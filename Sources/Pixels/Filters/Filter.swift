@@ -55,14 +55,14 @@ package protocol Filter: Sendable {
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws
 }
 
-/// What a filter reads while it renders one rectangle.
+/// The input of a filter while it renders one rectangle.
 package struct FilterSource: Sendable {
     /// Covers what ``Filter/needed(for:in:)`` asked for.
     package let pixels: KernelSource
     /// The extent of the filter's whole input.
     package let extent: PixelRect
-    /// Which frame of an animation the input is, from 0; 0 of a still, and of each page of a document. For what shall differ
-    /// from frame to frame, as noise does.
+    /// Which frame of an animation the input is, from 0; 0 of a still, and of each page of a document. Filters such as noise
+    /// use it to differ from frame to frame.
     package let frame: Int
 
     package init(pixels: KernelSource, extent: PixelRect, frame: Int = 0) {

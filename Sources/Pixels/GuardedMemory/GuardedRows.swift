@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// Rows of bytes for code that is not trusted: behind the last one lies a page that may not be touched, and before the
-/// first and between the rows a pattern that shows when somebody wrote there.
+/// first and between the rows a pattern that shows any write there.
 ///
 /// Without slack the last byte ends at the page, so one byte too far is a fault at once. The memory is kept for the next
 /// shape, and what a smaller one does not need lies before it: the pattern there ends after 256 bytes at most, and the page
@@ -37,7 +37,7 @@ package final class GuardedRows {
     }
 
     /// Makes room for so many rows, of whatever content, with the pattern around them: it is written where the shape is
-    /// another one than before, and otherwise still there, or ``damage()`` tells.
+    /// another one than before, and otherwise still there. If it is not, ``damage()`` reports it.
     package func reshape(rows: Int, rowBytes: Int) throws(OutOfMemoryError) {
         precondition(rows >= 0 && rowBytes >= 0, "memory has a size")
         guard isNew || rows != self.rows || rowBytes != self.rowBytes else { return }
@@ -53,7 +53,7 @@ package final class GuardedRows {
     package var start: UnsafeMutableRawPointer { mapping.end - slack - total }
 
     private var total: Int { rows == 0 ? 0 : (rows - 1) * pitch + rowBytes }
-    /// Bytes before the first row that carry the pattern. What lies before them was of a larger shape: nobody looks there.
+    /// Bytes before the first row that carry the pattern. What lies before them was of a larger shape and is not checked.
     private var lead: Int { min(256, mapping.bytes - slack - total) }
 
     /// Sets every row to zeros.
@@ -70,7 +70,7 @@ package final class GuardedRows {
         case behindRow(Int)
     }
 
-    /// Nil while nobody has written outside the rows. What was written over is put right by the next shape.
+    /// Nil as long as all writes were inside the rows. What was written over is put right by the next shape.
     package func damage() -> Damage? {
         let damage = firstDamage()
         if damage != nil { isNew = true }

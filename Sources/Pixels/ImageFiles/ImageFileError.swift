@@ -42,7 +42,7 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case library(String)
     }
 
-    /// Whose fault it is, which decides what happens next (invariant 7 of the design).
+    /// The cause of the failure. It decides what happens next (invariant 7 of the design).
     package enum Kind: String, Hashable, Sendable {
         /// The picture: trying again changes nothing.
         case data
@@ -52,7 +52,7 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case limit
         /// The disk or the file system: full, read-only, over quota, failing.
         case storage
-        /// This process: it can open no more files or has no more memory, or somebody's code closed the file.
+        /// This process: it can open no more files or has no more memory, or foreign code closed the file.
         case process
         case missing
         /// The disk or the server of a file that is to be read does not give it, and may another time.

@@ -95,7 +95,7 @@ package final class CancellationQuestion: Sendable {
 
     var isYes: Bool { answer() }
 
-    /// Borrowed: whoever calls a plugin holds the question meanwhile.
+    /// Borrowed: the caller of a plugin holds the question during the call.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static let ask: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in

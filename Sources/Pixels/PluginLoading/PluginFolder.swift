@@ -6,10 +6,10 @@ import Glibc
 /// A folder where plugins may lie.
 package struct PluginFolder: Hashable, Sendable {
     package let path: String
-    /// True for the folder beside the program, which nobody named: it may be missing or hold libraries that are no
-    /// plugins, and neither is worth a word.
+    /// True for the folder beside the program, which no setting names. It may be missing, or hold other libraries.
+    /// Neither is reported.
     package let isImplicit: Bool
-    /// True when a file named it that somebody else may have written, and no setting of this user.
+    /// True when a file of another user may have named it, and no setting of this user does.
     package let isForeign: Bool
 
     package init(_ path: String, isImplicit: Bool = false, isForeign: Bool = false) {
@@ -73,7 +73,7 @@ package struct PluginFolder: Hashable, Sendable {
         return status
     }
 
-    /// What is no file is not opened: a named pipe would keep whoever opens it waiting.
+    /// Throws for anything but a regular file. To open a named pipe would block.
     static func checkIsFile(_ path: String) throws(PluginError) {
         guard try status(of: path).st_mode & S_IFMT == S_IFREG else {
             throw PluginError("is not a regular file, so it is not used; remove it, or give it another name")
@@ -100,7 +100,7 @@ package struct PluginFolder: Hashable, Sendable {
 /// A library that may be opened as a plugin.
 struct Candidate {
     let path: String
-    /// True when it lies in a folder that nobody named.
+    /// True when it lies in a folder that no setting names.
     let isImplicit: Bool
     /// As ``PluginFolder/isForeign``.
     let isForeign: Bool

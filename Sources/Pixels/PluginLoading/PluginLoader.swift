@@ -15,7 +15,7 @@ package struct LoadedPlugin: Sendable {
     package var name: String { entry.descriptor.name }
 }
 
-/// What was found in the plugin folders.
+/// The result of a search in the plugin folders.
 package struct LoadedPlugins: Sendable {
     package let plugins: [LoadedPlugin]
     /// One sentence for each file or folder that could not be used.
@@ -36,7 +36,7 @@ package struct PluginLoader {
     /// - Parameters:
     ///   - reservedNames: that no plugin may have: those of the built-in filters, and others that Penumbra uses.
     ///   - policy: which libraries may be opened.
-    ///   - isCancelled: what plugins are told that ask whether they may stop.
+    ///   - isCancelled: the answer for plugins that ask whether they may stop.
     ///   - trial: opens libraries in a child process first. Only for a process with one thread.
     package init(
         reservedNames: [String], policy: PluginPolicy = PluginPolicy(),
@@ -106,7 +106,7 @@ package struct PluginLoader {
     }
 }
 
-/// What was found so far, and what was wrong with the rest.
+/// The plugins that were found so far, and the problems of the others.
 private struct Found {
     var candidates: [Candidate] = []
     private(set) var plugins: [LoadedPlugin] = []
@@ -183,7 +183,7 @@ struct PluginError: Error, Hashable, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// What a plugin did that no plugin may do; follows the filter's name.
+/// A breach of the plugin interface by a plugin. The text follows the filter's name.
 struct PluginFaultError: Error, Hashable, CustomStringConvertible {
     let description: String
 

@@ -20,7 +20,7 @@ package struct PluginTrial: Sendable {
         self.known = known
     }
 
-    /// What came of a trial.
+    /// The result of a trial.
     struct Findings {
         /// Why some of the libraries must not be opened here, by their paths.
         var problems: [String: PluginError] = [:]
@@ -100,7 +100,7 @@ extension FileStamp {
     }
 }
 
-/// Tries a library with the contract of filters, whoever may write it and wherever it lies: in this process.
+/// Tries a library with the contract of filters, in this process. Its owner and its folder do not matter.
 package enum PluginCheck {
     /// - Parameters:
     ///   - measuringMemory: only for a process that does nothing else.

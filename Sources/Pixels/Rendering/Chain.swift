@@ -9,11 +9,11 @@ package import Raster
 package struct Chain: Sendable {
     /// Without those that change nothing, so that they touch no pixel.
     let filters: [any Filter]
-    /// Of each filter: its name, and where the manifest wants it alone.
+    /// For each filter: its name, and the region that the manifest applies it to. Nil for the whole picture.
     private let regions: [(filter: String, region: Region)?]
-    /// What the samples of its input mean.
+    /// The curves from the input's samples to light.
     let curve: TransferCurve
-    /// Which frame of an animation is rendered; see `FilterSource.frame`. Of all frames that the chain makes, each is told its own.
+    /// Which frame of an animation is rendered; see `FilterSource.frame`. If the chain makes frames, each is rendered with its own number.
     private(set) var frame = 0
 
     /// Throws `FilterError` for an unknown filter or a value that does not fit.
@@ -91,7 +91,7 @@ package struct Chain: Sendable {
     /// True when the output has the input's bytes.
     package var isIdentity: Bool { filters.isEmpty }
 
-    /// See `Filter.checkGeometry`: for those who plan and do not render.
+    /// See `Filter.checkGeometry`: for plans without rendering.
     package func checkGeometry() throws { for filter in filters { try filter.checkGeometry() } }
 
     /// See `Filter.isEven`.
@@ -152,7 +152,7 @@ extension Chain {
         guard let animation, frames > 1, let stage = plan.stages.last else {
             return try render(tile, through: plan.stages.count, plan, source)
         }
-        // Filters before the animation are told the frame, too.
+        // Filters before the animation get the frame's number, too.
         var film = AnyRaster(zeroed: tile, layout: plan.outputLayout, format: source.format)
         for (frame, rect) in animation.parts(of: tile, stage.input) {
             let part = rect.translated(x: 0, y: frame * stage.input.height)
@@ -195,7 +195,7 @@ extension Halo {
     }
 }
 
-/// What a chain makes of an input of given extent and layout, without a pixel of it.
+/// The geometry of a chain for an input of given extent and layout. It needs no pixels.
 package struct ChainPlan: Hashable, Sendable {
     /// One filter's step. Filters that change nothing have none.
     package struct Stage: Hashable, Sendable {

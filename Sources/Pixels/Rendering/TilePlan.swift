@@ -76,7 +76,7 @@ package struct TilePlan: Hashable, Sendable {
     }
 }
 
-/// What a tile of some size reads and holds.
+/// The pixels that a tile of some size reads, and the memory that it takes.
 struct TileCost {
     typealias Side = (width: Int, height: Int)
 

@@ -180,7 +180,7 @@ enum ProcessState {
 
     /// Runs code that may change the state, and restores it.
     ///
-    /// - Returns: Descriptions of the changes, and how many more files are open now, whoever opened them.
+    /// - Returns: Descriptions of the changes, and how many more files are open now.
     static func kept<Result>(_ body: () -> Result) -> (result: Result, changes: [String], opened: Int) {
         var mask = sigset_t()
         process_state_mask(&mask)

@@ -57,7 +57,7 @@ struct Toolbox: Sendable {
                 }))
     }
 
-    /// The registry with plugins that tell `watch` when their code runs.
+    /// The registry with plugins that report to `watch` when their code runs.
     ///
     /// - Parameters:
     ///   - limits: For pictures that filters read.

@@ -28,10 +28,10 @@ public struct Tile: ~Copyable {
         self.cancellation = cancellation
     }
 
-    /// True when nobody wants the tile any more: a filter that takes long looks now and then, and returns.
+    /// True when the tile is not needed any more. A filter that takes long checks it now and then, and returns.
     public var isCancelled: Bool { cancellation() }
 
-    /// Throws when nobody wants the tile any more; cheap enough for every row.
+    /// Throws when the tile is not needed any more. Cheap enough for every row.
     public func checkCancellation() throws {
         if isCancelled { throw CancellationError() }
     }

@@ -3,7 +3,7 @@ package import Geometry
 package import Kernels
 package import Raster
 
-/// What an output rectangle needs of a filter's input, and how to gather it into one raster.
+/// The parts of a filter's input that an output rectangle needs, and how to gather them into one raster.
 ///
 /// The needed pixels are the product of the needed columns and rows: one rectangle, or up to four where `wrap` needs
 /// opposite sides of the input.

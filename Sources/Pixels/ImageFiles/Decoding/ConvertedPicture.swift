@@ -12,7 +12,7 @@ struct ConvertedPicture: ~Copyable {
     let metadata: ImageMetadata
     /// How the rows lie.
     let orientation: Orientation
-    /// What of the file is not in it.
+    /// The contents of the file that the picture lacks.
     let losses: [DecodingLoss]
 
     init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeatureError) {
@@ -55,7 +55,7 @@ struct ConvertedPicture: ~Copyable {
         return losses
     }
 
-    /// Adds metadata that libvips does not tell.
+    /// Adds metadata that libvips does not report.
     ///
     /// - Returns: what EXIF says, where libvips has not seen it.
     private static func complete(_ metadata: inout ImageMetadata, of stored: borrowing StoredPicture) -> ExifDocument? {
@@ -111,7 +111,7 @@ struct ConvertedPicture: ~Copyable {
 }
 
 extension TIFFDirectories {
-    /// Refuses what libvips reads without a word, and wrongly.
+    /// Refuses contents that libvips reads wrongly, without a warning.
     fileprivate func checkFirstPage() throws(UnsupportedFeatureError) {
         let entries = main
         func value(_ tag: UInt16) -> Int { entries.first { $0.tag == tag }.flatMap(number) ?? 0 }
@@ -126,7 +126,7 @@ extension TIFFDirectories {
     }
 }
 
-/// What happens to a picture's colours between the file and the first filter.
+/// The conversion of a picture's colours between the file and the first filter.
 enum ColorPlan: Hashable {
     /// Nothing. A profile that is not of the picture's space says nothing about it and is not taken over.
     case keep(profile: Bool)
@@ -281,7 +281,7 @@ extension ColorPlan {
     }
 }
 
-/// What a picture's file says about its samples, as libvips reads it.
+/// The colour space and sample format of a picture's file, as libvips reads them.
 struct StoredColor: Hashable {
     enum Space: Hashable {
         case gray
@@ -339,7 +339,7 @@ struct StoredColor: Hashable {
     }
 }
 
-/// What Penumbra does not read, as a phrase that follows "with".
+/// A feature of a picture that Penumbra does not read, as a phrase that follows "with".
 package struct UnsupportedFeatureError: Error, Hashable {
     let phrase: String
     /// What a person can do.

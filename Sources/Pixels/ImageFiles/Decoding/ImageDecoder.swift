@@ -19,9 +19,9 @@ package import Raster
 package final class ImageDecoder {
     package let header: ImageHeader
     package let metadata: ImageMetadata
-    /// What the delivered samples mean.
+    /// The curves from the delivered samples to light.
     package private(set) lazy var curve = TransferCurve(profile: metadata.icc?.bytes)
-    /// What was asked for.
+    /// The colours that the caller wants.
     package let color: ColorPolicy
     let pages: PageChoice
     let file: InputFile

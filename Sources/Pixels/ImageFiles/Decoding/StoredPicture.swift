@@ -39,7 +39,7 @@ struct StoredPicture: ~Copyable {
         guard VipsModules.offers(format) else {
             throw ImageFileError(path: file.path, .noDecoder(format: format.title))
         }
-        // Of a format without pages each one would be the same picture. libvips tells of other formats' pages.
+        // In a format without pages each page would be the same picture. libvips reports the pages of other formats.
         if case .page(let number) = pages, number > 0, !format.loader.traits.contains(.hasPages) {
             throw ImageFileError(
                 path: file.path, .brokenHeader(format: format.title, detail: "it has no page \(number + 1)"))
@@ -49,7 +49,7 @@ struct StoredPicture: ~Copyable {
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: damage))
         }
         let file = try Self.readable(file, format)
-        // Even to tell its size can take long.
+        // Even finding its size can take long.
         let outline = try Self.checked(file, format) { () throws(UnsupportedFeatureError) in
             try format.drawing(in: file)
         }
@@ -158,7 +158,7 @@ struct StoredPicture: ~Copyable {
         format.loader.traits.contains(.turnsUpright) ? .upright : Orientation(tag: image.integer("orientation") ?? 1)
     }
 
-    /// The tags of a TIFF file, most of which libvips does not tell; nil for other formats.
+    /// The tags of a TIFF file, most of which libvips does not report. Nil for other formats.
     var directories: TIFFDirectories? { TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) } }
 
     /// True when libvips takes memory for all pixels.

@@ -56,7 +56,7 @@ package final class InputFile {
 
     /// A name by which this very file can be opened again, for as long as it is open here.
     ///
-    /// Whoever opens it so may call damage what is none: ``findFailure()`` tells.
+    /// A library that opens it so may report a failure of the disk as damage. ``findFailure()`` decides.
     var openName: String {
         isOpenedByName = true
         return "/proc/self/fd/\(descriptor)"

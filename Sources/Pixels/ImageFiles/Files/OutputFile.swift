@@ -21,7 +21,7 @@ package final class OutputFile {
     init(path: String, insertion: Insertion? = nil) throws(ImageFileError) {
         self.path = path
         self.insertion = insertion
-        // Never through a link that somebody else has put there.
+        // Never through a link that another user has put there.
         descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw ImageFileError(path: path, .create, errno: errno) }
         var status = stat()

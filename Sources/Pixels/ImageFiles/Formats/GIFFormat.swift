@@ -55,7 +55,7 @@ package struct GIFFormat: ImageFormat {
 /// The blocks of a GIF file: <https://www.w3.org/Graphics/GIF/spec-gif89a.txt>. Lengths may be lies; each of them leads on, up to the
 /// file's end.
 ///
-/// Of a file that is cut off, libvips gives the frames up to there, and what there is of the last one, without a word.
+/// Of a file that is cut off, libvips gives the frames up to there, and what there is of the last one, without a warning.
 struct GIFBlocks {
     private enum Kind {
         static let `extension`: UInt8 = 0x21
@@ -90,7 +90,7 @@ struct GIFBlocks {
                 offset = end
             case Kind.image:
                 guard let flags = byte(at: offset + Self.descriptorLength - 1),
-                    // Behind the colours, one byte tells how the data are packed.
+                    // Behind the colours, one byte states how the data are packed.
                     let end = end(ofDataAt: offset + Self.descriptorLength + Self.colorsLength(flags) + 1)
                 else { return cut() }
                 frames += 1
@@ -102,7 +102,7 @@ struct GIFBlocks {
         return isAnnounced ? cut() : nil
     }
 
-    /// Bytes of a table of colours, by the flags that tell of it.
+    /// Bytes of a table of colours, by the flags that describe it.
     private static func colorsLength(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
     /// The offset behind pieces of data, of which the last one is empty; nil where the file ends before.

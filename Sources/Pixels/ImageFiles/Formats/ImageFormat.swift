@@ -28,29 +28,29 @@ package protocol ImageFormat: Sendable {
     /// format.
     func recognizes(_ head: [UInt8]) -> Bool
 
-    /// What there is in a file that starts with `head` which libvips reads without a word, and wrongly.
+    /// The content, in a file that starts with `head`, that libvips reads wrongly, without a warning.
     func unsupportedFeature(in head: [UInt8]) -> String?
 
-    /// Where a file is cut off, of which libvips gives without a word what there is.
+    /// Where a file is cut off, if libvips gives its rest without a warning.
     func damage(in file: InputFile) -> String?
 
-    /// Whether a file holds further pictures, of which libvips does not tell, and which are no mere previews.
+    /// Whether a file holds further pictures, which libvips does not report, and which are more than previews.
     func holdsFurtherPictures(_ file: InputFile) -> Bool
 
-    /// What a whole file says of its colours beside a profile, which libvips does not tell.
+    /// What a whole file says of its colours beside a profile. libvips does not report it.
     ///
-    /// - Throws: what there is in it that libvips reads without a word, and wrongly.
+    /// - Throws: for contents that libvips reads wrongly, without a warning.
     func statedColor(in file: InputFile, of picture: LoadedPicture) throws(UnsupportedFeatureError) -> StatedColor?
 
     /// True when libvips draws the pixels, for which it may need any time: ``DrawingTime``.
     var isDrawn: Bool { get }
 
-    /// What can be told of a drawing's work from its text; nil for pictures that are stored as pixels.
+    /// An estimate of a drawing's work from its text. Nil for pictures that are stored as pixels.
     ///
     /// - Throws: what cannot be seen through.
     func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing?
 
-    /// Adds metadata that libvips does not tell.
+    /// Adds metadata that libvips does not report.
     ///
     /// - Parameter unpacked: a text of a PNG by libvips' name for it.
     func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?)
@@ -118,7 +118,7 @@ extension ImageFormat {
     }
 }
 
-/// Which picture of a file is read, as libvips tells it.
+/// The picture of a file that is read, as libvips reports it.
 package struct LoadedPicture: Hashable {
     /// From 0; nil for the one that the file names as its picture, or that comes first.
     let page: Int?

@@ -60,7 +60,7 @@ package struct JPEGXLFormat: ImageFormat {
     }
 }
 
-/// What a JPEG XL file says before its pixels, as far as libvips does not tell it: ISO/IEC 18181-1, annexes A, D and E.
+/// What a JPEG XL file says before its pixels, as far as libvips does not report it: ISO/IEC 18181-1, annexes A, D and E.
 struct JPEGXLHeader {
     private(set) var isAnimation = false
     /// The code point of ITU-T H.273, or none: a gamma, a profile.
@@ -163,7 +163,7 @@ extension BitReader {
         if kind == filterArray { _ = choice((1, 0), (0, 2), (3, 4), (19, 8)) }
     }
 
-    /// Of the colours, if it is told by a code.
+    /// Of the colours, if a code states it.
     fileprivate mutating func transfer() -> Int? {
         let (gray, xyb, custom) = (1, 2, 2)
         let isDefault = flag()

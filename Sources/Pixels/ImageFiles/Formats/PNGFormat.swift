@@ -83,7 +83,7 @@ package struct PNGFormat: ImageFormat {
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { true }
 }
 
-/// What libvips does not tell of a PNG file: the chunks around its pixels. Lengths may be lies, so every look is checked, and there
+/// The parts of a PNG file that libvips does not report: the chunks around its pixels. Lengths may be lies, so every look is checked, and there
 /// are only so many of them.
 struct PNGContents {
     /// By their names; the first of each.
@@ -136,7 +136,7 @@ struct PNGContents {
         }
     }
 
-    /// Adds what libvips does not tell: texts that hide no picture, and blocks of metadata that lie behind the pixels or in texts.
+    /// Adds what libvips does not report: texts that hide no picture, and blocks of metadata that lie behind the pixels or in texts.
     ///
     /// - Parameter unpacked: a text by libvips' name for it. It unpacks those before the pixels, and not more than some hundred.
     func complete(_ metadata: inout ImageMetadata, unpacked: (String) -> String?) {

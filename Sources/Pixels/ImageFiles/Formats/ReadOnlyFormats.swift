@@ -48,7 +48,7 @@ package struct SVGFormat: ReadOnlyFormat {
         guard file.size <= Self.longestText else {
             throw UnsupportedFeatureError("more than 256 MB of text", remedy: "draw it to a PNG first")
         }
-        // What cannot be read is told when libvips reads it.
+        // libvips reports what cannot be read when it reads it.
         return try file.bytes(in: 0..<file.size).map { bytes throws(UnsupportedFeatureError) in try SVGDrawing(bytes) }
     }
 

@@ -88,7 +88,7 @@ extension ImageMetadata {
     /// block it is. How an animation's frames follow each other is part of the picture. A profile that does not fit the
     /// layout is no one's: see ``ImageFormat/colorPolicy(for:asked:save:output:)``.
     ///
-    /// - Parameter holdsIPTC: whether the output can hold IPTC records. Else XMP tells what they say and it does not.
+    /// - Parameter holdsIPTC: whether the output can hold IPTC records. If it cannot, the XMP packet gets what they say and it lacks.
     package func carried(by policy: MetadataPolicy, shape: ImageShape, holdsIPTC: Bool = true) -> ImageMetadata {
         let kinds = policy.kinds
         func isWanted(_ kind: MetadataKind) -> Bool { kinds?.contains(kind) ?? true }

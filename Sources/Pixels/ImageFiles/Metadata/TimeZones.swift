@@ -1,4 +1,4 @@
-/// Time zones of dates, which tell roughly where a picture was taken.
+/// Time zones of dates, which show roughly where a picture was taken.
 enum TimeZones {
     /// A date without its zone: `2026-11-24T20:30:00` of `2026-11-24T20:30:00+05:45`.
     ///

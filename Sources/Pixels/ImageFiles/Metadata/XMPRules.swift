@@ -60,7 +60,7 @@ enum XMPRules {
         }
     }
 
-    /// The packet with a further description behind all others. One without RDF tells no reader anything, and gives way.
+    /// The packet with a further description behind all others. A packet without RDF is replaced, because no reader understands it.
     private static func adding(
         _ properties: [XMPProperty], to packet: [UInt8], _ tokens: Tokens, _ prefixes: [String: String]
     ) -> [UInt8]? {
@@ -265,7 +265,7 @@ extension XMPProperty.Value {
 }
 
 /// Those properties of an XMP packet that an output is asked to carry, and nothing else of it: neither names of programs nor
-/// identifiers, nor properties that nobody knows.
+/// identifiers, nor unknown properties.
 ///
 /// A property counts only where it describes the picture itself. Packets also hold the properties of other pictures, such as those
 /// that a composite was made of (`xmpMM:Pantry`): their creators are not this picture's.

@@ -107,7 +107,7 @@ struct VipsReference<Object>: ~Copyable {
     }
 }
 
-/// What libvips said when a call of it failed, as one line.
+/// The message of libvips after a failed call, as one line.
 struct VipsError: Error {
     let line: String
 

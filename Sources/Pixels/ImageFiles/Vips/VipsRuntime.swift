@@ -113,11 +113,11 @@ package struct LoadedLibraries {
 
     /// Those that are loaded now.
     package init() {
-        // Where the kernel does not tell, they stay unnamed.
+        // Where the kernel does not list them, they stay unnamed.
         self.init(maps: Self.contents(of: "/proc/self/maps"))
     }
 
-    /// The kernel makes the text while it is read, and tells no size before.
+    /// The kernel makes the text while it is read, so that its size is not known before.
     private static func contents(of path: String) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }

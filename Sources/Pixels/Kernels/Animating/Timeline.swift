@@ -23,7 +23,7 @@ package struct Timeline: Hashable, Sendable {
     /// - Parameter frame: from 0.
     package func time(of frame: Int) -> Double { frame >= count - 1 ? duration : min(Double(frame) / fps, duration) }
 
-    /// How long each frame is shown, in milliseconds, where a file can tell only multiples of `unit` of them. Roundings do
+    /// How long each frame is shown, in milliseconds, where a file can state only multiples of `unit`. Roundings do
     /// not add up.
     package func delays(unit: Int) -> [Int] {
         let ends = (0...count).map { Int((Double($0) / fps * 1000 / Double(unit)).rounded()) * unit }

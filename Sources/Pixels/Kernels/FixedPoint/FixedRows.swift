@@ -250,7 +250,7 @@ final class PremultipliedRows {
     }
 }
 
-/// What an inner loop reads around its outputs.
+/// The margin that an inner loop reads around its outputs.
 struct Reading {
     /// Source pixels from one output pixel to the next: 1 or 2.
     let scale: Int

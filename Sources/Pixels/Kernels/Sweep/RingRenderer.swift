@@ -136,7 +136,7 @@ private struct PixelBatch: ~Copyable {
         return room.start
     }
 
-    /// The samples that are read along a ring. Directions rise or fall along a run, so that its ends tell.
+    /// The samples that are read along a ring. Directions rise or fall along a run, so that its ends are its limits.
     func positions(_ along: Row<Double>) -> Range<Int> {
         var (least, greatest, first) = (Double.infinity, 0.0, 0)
         for run in runs {

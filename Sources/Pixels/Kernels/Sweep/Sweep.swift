@@ -108,7 +108,7 @@ extension SweepPath {
 /// The point that a zoom or a spin leaves where it is, in coordinates of pixel centres.
 package struct SweepCenter: Hashable, Sendable {
     /// How far a long path runs away from rows and columns. A bilinear picture has kinks there. A path that crosses some blurs
-    /// them, so that the means of the lines around it tell its own within a level of 255; one that runs along them does not.
+    /// them, so that the means of the lines around it give its own within a level of 255; one that runs along them does not.
     static let leastDrift = 2.0
     /// What sampling reads beyond a path: the pixel to the right and below, and what lines read around one.
     package static let margin = Halo(horizontal: 3, vertical: 3)
@@ -137,7 +137,7 @@ package struct SweepCenter: Hashable, Sendable {
 
     /// The pixels around the centre's column of which something is true: on both sides up to the first of which it is not.
     ///
-    /// - Parameter holds: told how far to the right they lie; once false, it stays so to that side.
+    /// - Parameter holds: receives how far to the right they lie; once false, it stays so to that side.
     func columns(where holds: (Double) -> Bool) -> Range<Int> {
         let first = Int(x.rounded(.up))
         // Halves what is left of a range that is no tile's, so that every tile comes to the same position.

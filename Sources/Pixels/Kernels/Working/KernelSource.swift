@@ -2,9 +2,9 @@ import Catalogs
 package import Geometry
 public import Raster
 
-/// For each coordinate of one axis that a kernel may ask for: where it lies in a raster.
+/// The position in a raster of each coordinate along one axis.
 ///
-/// All that kernels know of edges. Where an image ends, and what is seen there, was decided when the table was made.
+/// Kernels know edges only from these tables. The code that makes a table decides where an image ends and what is seen there.
 public struct AxisTable: Hashable, Sendable {
     /// What ``positions`` has where nothing lies: all samples are zero there, alpha included.
     public static let transparent: Int32 = -1
@@ -26,13 +26,13 @@ public struct AxisTable: Hashable, Sendable {
     package subscript(coordinate: Int) -> Int { Int(positions[coordinate - range.lowerBound]) }
 }
 
-/// The pixels that a kernel may read: a raster, and tables that say where each coordinate lies in it.
+/// The pixels that a kernel may read: a raster, and the position of each coordinate in it.
 public struct KernelSource: Sendable {
     /// Its own `rect` plays no role here.
     public let raster: AnyRaster
     public let columns: AxisTable
     public let rows: AxisTable
-    /// What the raster's colours mean.
+    /// The curves from the raster's samples to light.
     public let curve: TransferCurve
 
     /// - Precondition: every position of the tables lies in the raster.

@@ -3,8 +3,8 @@ import Catalogs
 import Raster
 import Synchronization
 
-/// How much linear light the stored colours of a picture stand for, channel by channel. Kernels that work in linear light
-/// convert by it, both ways.
+/// The curves from the stored colours of a picture to linear light, one for each channel. Kernels that work in linear light
+/// convert by them, both ways.
 ///
 /// The tables of the curves are made when they are first needed, and once for all that share this value.
 public struct TransferCurve: Sendable {

@@ -109,7 +109,7 @@ extension KernelSource {
     }
 }
 
-/// What all blurs have in common.
+/// The interface of all blurs.
 public protocol Blur: Sendable {
     /// What is read around each pixel.
     var halo: Halo { get }

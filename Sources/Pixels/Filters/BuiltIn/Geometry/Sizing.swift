@@ -77,7 +77,7 @@ package struct Sizing: Hashable, Sendable {
     }
 
     /// To the nearest pixel, and never none. Far beyond what any format holds, sides stay what they are, so that no
-    /// product of them overflows before somebody refuses them.
+    /// product of them overflows before they are refused.
     private static func side(_ side: Int, _ factor: Double) -> Int {
         max(1, Int(min((Double(side) * factor).rounded(), 100_000_000)))
     }
