@@ -60,7 +60,7 @@ public enum FilterContract {
     }
 }
 
-/// One thing to try.
+/// One check of the contract.
 struct ContractCheck: Sendable {
     let name: String
     var measuresMemory = false

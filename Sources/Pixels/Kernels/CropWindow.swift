@@ -3,7 +3,7 @@ import Catalogs
 import Geometry
 package import Raster
 
-/// What part of a picture is kept when one side of it is cut.
+/// The part of a picture that is kept when one side of it is cut.
 package enum CropChoice: String, Hashable, Sendable, CaseIterable {
     case centre
     /// Where there is most to look at: edges, strong colours, skin.

@@ -90,7 +90,7 @@ package final class ResamplingTables: Sendable {
     }
 }
 
-/// One rectangle's way through both axes.
+/// The resampling of one rectangle along both axes.
 private struct Pass {
     let reader: PixelReader
     let operations: RowOperations
@@ -129,7 +129,7 @@ private struct Pass {
     }
 }
 
-/// What a resampled pixel is a weighted mean of.
+/// The input pixels, with weights, that a resampled pixel is a mean of.
 package enum ResamplingKernel: String, Hashable, Sendable, CaseIterable {
     /// sinc(x)·sinc(x/3) for |x| < 3, widened by the scale when pictures shrink: sharp, and free of aliases.
     case lanczos3

@@ -6,7 +6,9 @@ public import Raster
 ///
 /// With d = in − gaussian(in), of colours times alpha, the result is in + amount·sign(d)·max(0, |d| − threshold). Where alpha
 /// varies, the part of d that it explains (a pixel's colour times the alpha's d) goes with the alpha's own result, and the rest is
-/// compared with the threshold: a picture of one colour stays of that colour. The result is stored as ``PixelWriter`` stores it: whole numbers are kept in their range, floats are not.
+/// compared with the threshold: a picture of one colour stays of that colour.
+///
+/// The result is stored as ``PixelWriter`` stores it: whole numbers are kept in their range, floats are not.
 public struct Sharpening: Blur, LevelChoosing {
     private var gaussian: Gaussian
     private let gain: Gain

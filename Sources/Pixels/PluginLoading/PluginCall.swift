@@ -124,7 +124,7 @@ extension penumbra_rect {
     }
 }
 
-/// What a plugin wrote.
+/// The output of a plugin's call.
 enum PluginResult {
     /// Pixels as they are stored.
     case stored(AnyRaster)

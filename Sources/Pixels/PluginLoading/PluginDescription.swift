@@ -4,7 +4,7 @@ import Catalogs
 import FilterKitTesting
 import Geometry
 
-/// What a plugin says about itself, copied from its C structures and checked.
+/// A plugin's description of itself, copied from its C structures and checked.
 struct PluginDescription: Sendable {
     let name: String
     let version: String

@@ -79,7 +79,7 @@ struct PluginFilter: Filter {
     }
 }
 
-/// What the host does around a plugin.
+/// The host's work around a plugin.
 struct PluginOptions {
     /// Nil for a point filter, which has neither edges nor light.
     let area: AreaOptions?
@@ -129,7 +129,7 @@ extension PluginDescription {
     }
 }
 
-/// One rectangle of a plugin's output, with all that the host does around the plugin's call.
+/// One rectangle of a plugin's output, with the host's work around the call.
 struct PluginRendering {
     let call: PluginCall
     let plugin: PluginDescription

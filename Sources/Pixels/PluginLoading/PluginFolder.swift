@@ -156,7 +156,7 @@ struct PinnedFile {
     func close() { Glibc.close(descriptor) }
 }
 
-/// Which libraries may be used as plugins, beside what their owners and permissions say.
+/// The rule, beside owners and permissions, for the libraries that may be used as plugins.
 package struct PluginPolicy: Hashable, Sendable {
     /// A file name and the SHA-256 that a file of that name must have, in small hexadecimal digits.
     package struct Pin: Hashable, Sendable {

@@ -2,7 +2,7 @@ public import Catalogs
 public import Geometry
 import Glibc
 
-/// What the bytes of a canvas mean. The file itself has no header: the process that made it keeps this.
+/// The meaning of a canvas's bytes. The file itself has no header: the process that made it keeps this.
 public struct CanvasHeader: Hashable, Sendable, Codable {
     public let rect: PixelRect
     public let layout: PixelLayout

@@ -170,7 +170,7 @@ private enum Weighing {
     slideAlong(row, channels, length, weight, tail, count, nil, words)
 }
 
-/// What a row's means are taken of.
+/// The values that a row's means are taken of.
 private protocol WideSample: BitwiseCopyable {
     /// 16 of them.
     static func wide(_ source: UnsafePointer<Self>) -> WideVector

@@ -55,7 +55,7 @@ extension Float: SampleKind {
     return result
 }
 
-/// What becomes of samples when they are read.
+/// The conversion of samples when they are read.
 protocol Reading {
     /// True when they are taken as they are.
     static var isPlain: Bool { get }

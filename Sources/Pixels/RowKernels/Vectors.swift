@@ -109,7 +109,7 @@ func highProduct(_ x: WordVector, _ w: UInt16) -> WordVector { highProduct(x, Wo
 @inline(__always)
 func roundedToBytes(_ x: WordVector) -> ByteVector { narrowed(shiftedRight(x &+ WordVector(repeating: 64), by: 7)) }
 
-/// What a row of an image in 8 bits is made of: samples, or words in 8.7 fixed point.
+/// The values of a row of an 8-bit image: samples, or words in 8.7 fixed point.
 protocol FixedSample: BitwiseCopyable {
     /// 32 of them as words; samples are not scaled.
     static func words(_ source: UnsafePointer<Self>) -> WordVector

@@ -11,7 +11,7 @@ public protocol FilterParameter: Sendable {
     var definition: ParameterDefinition { get }
 }
 
-/// What the host learns of a parameter.
+/// The facts about a parameter that the host needs.
 public struct ParameterDefinition: Sendable {
     enum Kind: Sendable {
         case number(ClosedRange<Double>)

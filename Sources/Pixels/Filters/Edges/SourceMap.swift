@@ -44,7 +44,7 @@ package struct SourceMap: Hashable, Sendable {
     }
 }
 
-/// Which parts of the input one axis of an output needs, and where each coordinate is found in them.
+/// The parts of the input that one axis of an output needs, and the position of each coordinate in them.
 package struct AxisMap: Hashable, Sendable {
     /// The needed parts of the input, in its order; neither overlapping nor touching. At most one, or two for `wrap`;
     /// none when all that is needed is transparent.
@@ -119,7 +119,7 @@ package struct AxisMap: Hashable, Sendable {
     }
 }
 
-/// What a filter sees outside its input. The one place of these rules.
+/// The pixels that a filter sees outside its input. Only this type knows these rules.
 package enum Edge: String, Hashable, Sendable, CaseIterable {
     /// The nearest pixel of the input: a a | a b c | c c.
     case clamp

@@ -1,7 +1,7 @@
 package import Catalogs
 import Glibc
 
-/// What is known of a picture before its pixels are decoded.
+/// The facts about a picture that are known before its pixels are decoded.
 package struct ImageHeader: Hashable, Sendable, Codable {
     /// The format of the file's content, as the catalog names it: `jpeg`.
     package let formatName: String

@@ -69,7 +69,7 @@ extension PixelLayout {
     fileprivate var inColor: PixelLayout { hasAlpha ? .rgba : .rgb }
 }
 
-/// What shows through transparent pixels where a format has no alpha: red, green and blue, 0–255.
+/// The colour behind transparent pixels where a format has no alpha: red, green and blue, 0–255.
 struct Background: Hashable, Sendable {
     let channels: [Int]
 

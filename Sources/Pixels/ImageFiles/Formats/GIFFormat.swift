@@ -55,7 +55,7 @@ package struct GIFFormat: ImageFormat {
 /// The blocks of a GIF file: <https://www.w3.org/Graphics/GIF/spec-gif89a.txt>. Lengths may be lies; each of them leads on, up to the
 /// file's end.
 ///
-/// Of a file that is cut off, libvips gives the frames up to there, and what there is of the last one, without a warning.
+/// If a file is cut off, libvips gives the frames up to there, and what there is of the last one, without a warning.
 struct GIFBlocks {
     private enum Kind {
         static let `extension`: UInt8 = 0x21

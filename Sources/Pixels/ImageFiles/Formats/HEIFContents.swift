@@ -208,7 +208,7 @@ enum MediaBoxes {
     }
 }
 
-/// What an AV1 picture says of its colours in its sequence header: AV1 Bitstream & Decoding Process Specification, 5.5.
+/// The colours that an AV1 picture states in its sequence header: AV1 Bitstream & Decoding Process Specification, 5.5.
 enum AV1Color {
     /// How many of a picture's first bytes hold the header.
     static let enough = 1024

@@ -60,7 +60,7 @@ package struct JPEGXLFormat: ImageFormat {
     }
 }
 
-/// What a JPEG XL file says before its pixels, as far as libvips does not report it: ISO/IEC 18181-1, annexes A, D and E.
+/// The contents of a JPEG XL file before its pixels, as far as libvips does not report it: ISO/IEC 18181-1, annexes A, D and E.
 struct JPEGXLHeader {
     private(set) var isAnimation = false
     /// The code point of ITU-T H.273, or none: a gamma, a profile.

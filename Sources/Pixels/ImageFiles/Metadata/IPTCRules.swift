@@ -1,6 +1,6 @@
 import JobModel
 
-/// What of IPTC records (IIM 4.2) an output may carry: no picture, and under some policies only what is asked for.
+/// The IPTC records (IIM 4.2) that an output may carry: no picture, and under some policies only what is asked for.
 enum IPTCRules {
     /// - Parameter kinds: nil for everything.
     static func apply(to records: [UInt8], kinds: Set<MetadataKind>?) -> [UInt8]? {

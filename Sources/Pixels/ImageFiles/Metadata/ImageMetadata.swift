@@ -2,7 +2,7 @@ import CVips
 import FoundationEssentials
 package import JobModel
 
-/// What a file carries beside its pixels.
+/// The metadata of a file.
 package struct ImageMetadata: Hashable, Sendable, Codable {
     /// Pixels per length.
     package struct Resolution: Hashable, Sendable, Codable {

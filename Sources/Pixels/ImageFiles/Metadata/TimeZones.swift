@@ -44,7 +44,7 @@ enum TimeZones {
     fileprivate static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }
 
-/// What stands where in a date.
+/// The parts of a date, by offset.
 private struct DateText {
     let bytes: [UInt8]
 

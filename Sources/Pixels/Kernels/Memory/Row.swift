@@ -209,7 +209,7 @@ struct RowList<Value: BitwiseCopyable>: ~Copyable {
     }
 }
 
-/// Likewise for what a loop writes.
+/// The rows of a window that a loop writes.
 struct MutableRowList<Value: BitwiseCopyable>: ~Copyable {
     private let memory: RowBuffer<UnsafeMutablePointer<Value>?>
 

@@ -163,7 +163,7 @@ protocol RingMeans: AnyObject {
         into target: MutableRow<Float>)
 }
 
-/// What is the same for all of a spin's bands.
+/// The values that all bands of a spin share.
 struct RingContext {
     let picture: SweptPicture
     let operations: RowOperations

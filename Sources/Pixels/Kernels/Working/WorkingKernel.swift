@@ -82,7 +82,7 @@ package struct PlaneRow {
     func plane(_ channel: Int) -> MutableRow<Float> { first + channel * stride }
 }
 
-/// Which values a filter computes with.
+/// The values that a filter computes with.
 public enum Light: String, Hashable, Sendable, CaseIterable {
     /// The samples as they are stored.
     case encoded

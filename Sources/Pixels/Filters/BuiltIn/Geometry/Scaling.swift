@@ -3,7 +3,7 @@ package import Geometry
 package import Kernels
 package import Raster
 
-/// What `resize` and `thumbnail` have in common: a picture is scaled, then cut or surrounded by bars.
+/// The common part of `resize` and `thumbnail`: a picture is scaled, then cut or surrounded by bars.
 package struct Scaling: Sendable {
     package let wish: SizeWish
     package let fit: Fit

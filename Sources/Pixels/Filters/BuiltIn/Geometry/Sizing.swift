@@ -13,7 +13,7 @@ package enum Fit: String, Hashable, Sendable, CaseIterable {
     case pad
 }
 
-/// What a picture of some size becomes: scaled, then cut or surrounded by bars.
+/// The size of a picture after it was scaled, then cut or surrounded by bars.
 package struct Sizing: Hashable, Sendable {
     package struct Size: Hashable, Sendable {
         package let width: Int
