@@ -26,9 +26,7 @@ final class FixedRows {
         channels = layout.channels
         scale = reading.scale
         segments = ColumnSegment.cut(outputs, of: source, reading: reading, window: window)
-        let read =
-            reading.scale * outputs.lowerBound - reading.before..<reading.scale * (outputs.upperBound - 1)
-            + reading.after + 1
+        let read = reading.columns(for: outputs)
         premultiplied =
             layout.hasAlpha
             ? PremultipliedRows(source, layout: layout, columns: read, window: window, operations) : nil
@@ -259,6 +257,11 @@ struct Reading {
     let after: Int
     /// Values that vectors read beyond those, on either side.
     static let slack = 192
+
+    /// The source columns that are read for columns of the output.
+    func columns(for outputs: Range<Int>) -> Range<Int> {
+        scale * outputs.lowerBound - before..<scale * (outputs.upperBound - 1) + after + 1
+    }
 }
 
 /// A part of the output's columns whose source rows are all read in the same way.
@@ -272,10 +275,7 @@ final class ColumnSegment {
         self.outputs = outputs
         self.source = source
         copies = copying.map { reading in
-            let columns =
-                reading.scale * outputs.lowerBound - reading.before..<reading.scale * (outputs.upperBound - 1)
-                + reading.after + 1
-            return CopiedRows(columns, of: source, capacity: window)
+            CopiedRows(reading.columns(for: outputs), of: source, capacity: window)
         }
     }
 

@@ -39,7 +39,7 @@ extension Prefilter {
 extension AxisDesign<UInt16> {
     /// For samples of 8 bits: weights are fractions of 65536 (65535 stands for 1).
     ///
-    /// The shortest FIR, and the most levels, with which no picture can be off by 1 (see ``FixedPointError``).
+    /// The shortest FIR, and the most levels, with which no picture can be off by 1 (see ``RoundingBound``).
     ///
     /// - Parameter sigma: standard deviation in samples, at least 0.
     package static func fixedPoint(sigma: Double) -> AxisDesign {
@@ -55,7 +55,7 @@ extension AxisDesign<UInt16> {
             for radius in 2...MultirateFit.longestRadius {
                 last = AxisDesign(prefilters: prefilters, weights: quantized(fit.weights(radius: radius)))
                 let error = fit.worstError(last.weights.map { Double($0) / 65536 })
-                if FixedPointError(prefilters: prefilters, radius: last.radius, kernelError: error).worst < 1 {
+                if RoundingBound(prefilters: prefilters, radius: last.radius, kernelError: error).worst < 1 {
                     return last
                 }
             }

@@ -180,7 +180,7 @@ package enum LinearSystem {
 }
 
 /// How far a sample of 0…255 can be off, whatever the picture; docs/arithmetic.md derives each term.
-package struct FixedPointError: Hashable, Sendable {
+package struct RoundingBound: Hashable, Sendable {
     /// From kernels that are not quite a Gaussian, both axes together.
     package let kernel: Double
     /// From products, halves and averages rounded to 1/128.
