@@ -57,10 +57,12 @@ struct SharpenedBytes {
     /// In 8.7 fixed point.
     private let threshold: Float
     private let isOpaque: Bool
-    private let target: ByteRowWriter
+    private let target: RowWriter<UInt8>
 
     /// - Parameter isOpaque: no pixel that is read has an alpha below full.
-    init(_ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: ByteRowWriter) {
+    init(
+        _ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: RowWriter<UInt8>
+    ) {
         self.source = source
         self.gaussian = gaussian
         self.isOpaque = isOpaque

@@ -6,7 +6,7 @@ final class FixedMean {
     private let columns: Range<Int>
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
-    private let target: ByteRowWriter
+    private let target: RowWriter<UInt8>
     private let source: SummedRows
     private let channels: Int
     /// Of the windows of all columns that are read, in 8.7 fixed point; or of samples, where those fit 16 bits and no
@@ -34,7 +34,7 @@ final class FixedMean {
     ///   - isOpaque: no pixel that is read has an alpha below full.
     init(
         _ bytes: ByteSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, isOpaque: Bool,
-        _ target: ByteRowWriter
+        _ target: RowWriter<UInt8>
     ) {
         self.horizontal = horizontal
         self.vertical = vertical
@@ -133,7 +133,7 @@ final class WordMean {
     private let columns: Range<Int>
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
-    private let target: WordRowWriter
+    private let target: RowWriter<UInt16>
     private let source: WordSource.Columns
     private let channels: Int
     private let count: Int
@@ -156,7 +156,8 @@ final class WordMean {
 
     /// - Parameter columns: a part of the target's.
     init(
-        _ words: WordSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, _ target: WordRowWriter
+        _ words: WordSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis,
+        _ target: RowWriter<UInt16>
     ) {
         self.columns = columns
         self.horizontal = horizontal
@@ -203,7 +204,7 @@ final class WordMean {
         target.operations.averageWideAlong(
             Row(row), channels: channels, length: horizontal.length, weight: Float(horizontal.weight / 16),
             tail: Float(horizontal.tail / 16), count: columns.count * channels, words: target.row)
-        target.store(columns: columns, y: y)
+        target.store(target.row, columns: columns, y: y)
     }
 }
 
@@ -221,7 +222,7 @@ final class SummedRows {
     private let zeroWords: RowBuffer<UInt16>
 
     /// - Parameter isOpaque: no pixel has an alpha below full.
-    init(_ source: ByteSource, _ columns: Range<Int>, _ axis: BoxAxis, isOpaque: Bool, _ target: ByteRowWriter) {
+    init(_ source: ByteSource, _ columns: Range<Int>, _ axis: BoxAxis, isOpaque: Bool, _ target: RowWriter<UInt8>) {
         self.columns = columns
         channels = target.layout.channels
         segments = ColumnSegment.cut(

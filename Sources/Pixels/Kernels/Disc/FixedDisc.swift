@@ -9,7 +9,7 @@ import Geometry
 final class FixedDisc {
     private let weights: DiscWeights
     private let strip: Range<Int>
-    private let target: ByteRowWriter
+    private let target: RowWriter<UInt8>
     private let rows: FixedStrip
     private let channels: Int
     private let groups: DiscGroups
@@ -26,7 +26,7 @@ final class FixedDisc {
         return columns.pieces(of: width)
     }
 
-    init(_ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter) {
+    init(_ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: RowWriter<UInt8>) {
         self.weights = weights
         self.strip = strip
         self.target = target

@@ -8,7 +8,7 @@ extension KernelSource {
     /// - Parameter body: writes all rows.
     func renderBytes(
         within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
-        _ body: (ByteSource, ByteRowWriter) -> Void
+        _ body: (ByteSource, RowWriter<UInt8>) -> Void
     ) {
         render(within: mask, into: &destination) { renderBytes(on: level, into: &$0, body) }
     }
@@ -20,7 +20,7 @@ extension KernelSource {
     }
 
     private func renderBytes(
-        on level: CPULevel, into destination: inout AnyRaster, _ body: (ByteSource, ByteRowWriter) -> Void
+        on level: CPULevel, into destination: inout AnyRaster, _ body: (ByteSource, RowWriter<UInt8>) -> Void
     ) {
         guard case .u8(var target) = destination.take(), case .u8(let own) = raster else {
             preconditionFailure("8-bit samples in and out")
@@ -31,7 +31,7 @@ extension KernelSource {
         own.samples.withRow { from in
             target.samples.withMutableRow { to in
                 guard !rect.isEmpty else { return }
-                let writer = ByteRowWriter(to, rect: rect, layout: layout, operations)
+                let writer = RowWriter<UInt8>(to, rect: rect, layout: layout, operations)
                 body(ByteSource(self, samples: from, wanted: rect.columns), writer)
                 writer.finish()
             }
@@ -44,26 +44,24 @@ extension KernelSource {
 ///
 /// Rows are finished in a buffer in the first-level cache, where loops may write whole vectors, and then copied: past
 /// the caches when the picture is larger than they are, which saves reading each line before it is written.
-final class ByteRowWriter {
+final class RowWriter<Sample: BitwiseCopyable> {
     let rect: PixelRect
     let layout: PixelLayout
     let operations: RowOperations
-    private let target: MutableRow<UInt8>
-    private let rows: RowBuffer<UInt8>
+    private let target: MutableRow<Sample>
+    private let rows: RowBuffer<Sample>
     private let streams: Bool
 
     /// From this size on, rows are written past the caches: the size of a second-level cache.
-    private static let streamedBytes = 4 << 20
-
-    static func streams(_ bytes: Int) -> Bool { bytes >= streamedBytes }
+    private static var streamedBytes: Int { 4 << 20 }
 
     /// - Parameter target: all samples of the rectangle, rows without padding.
-    init(_ target: MutableRow<UInt8>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations) {
+    init(_ target: MutableRow<Sample>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations) {
         self.target = target
         self.rect = rect
         self.layout = layout
         self.operations = operations
-        streams = Self.streams(rect.area * layout.channels)
+        streams = rect.area * layout.channels * MemoryLayout<Sample>.stride >= Self.streamedBytes
         rows = RowBuffer(count: 2 * Self.bufferSize(rect, layout))
     }
 
@@ -72,21 +70,28 @@ final class ByteRowWriter {
     }
 
     /// Room for a row and 192 values behind it.
-    var row: MutableRow<UInt8> { rows.start }
+    var row: MutableRow<Sample> { rows.start }
     /// Room for another one.
-    var secondRow: MutableRow<UInt8> { rows.start + rows.count / 2 }
+    var secondRow: MutableRow<Sample> { rows.start + rows.count / 2 }
 
     /// Where a row belongs, for loops that write nothing beyond its end.
-    func inPlace(y: Int) -> MutableRow<UInt8> { target + (y - rect.y) * rect.width * layout.channels }
+    func inPlace(y: Int) -> MutableRow<Sample> { target + (y - rect.y) * rect.width * layout.channels }
 
-    func store(_ row: MutableRow<UInt8>, y: Int) { store(row, columns: rect.columns, y: y) }
+    func store(_ row: MutableRow<Sample>, y: Int) { store(row, columns: rect.columns, y: y) }
 
     /// Puts a part of a row where it belongs.
-    func store(_ row: MutableRow<UInt8>, columns: Range<Int>, y: Int) {
+    func store(_ row: MutableRow<Sample>, columns: Range<Int>, y: Int) {
         let start = ((y - rect.y) * rect.width + columns.lowerBound - rect.x) * layout.channels
         operations.storeRow(Row(row), count: columns.count * layout.channels, streams: streams, out: target + start)
     }
 
+    /// Makes all rows visible to other threads.
+    func finish() {
+        if streams { operations.endStreaming() }
+    }
+}
+
+extension RowWriter<UInt8> {
     /// Puts a part of a row of words in 8.7 fixed point where it belongs.
     ///
     /// - Parameter isOpaque: no pixel has an alpha below full, so that nothing is divided by it.
@@ -98,11 +103,6 @@ final class ByteRowWriter {
                 Row(words), zero: 0, colors: layout.channels - 1, pixels: columns.count, out: row)
         }
         store(row, columns: columns, y: y)
-    }
-
-    /// Makes all rows visible to other threads.
-    func finish() {
-        if streams { operations.endStreaming() }
     }
 }
 

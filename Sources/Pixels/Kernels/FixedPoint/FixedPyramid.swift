@@ -105,7 +105,7 @@ final class FixedPyramid {
     }
 
     /// Writes every pixel of the output.
-    func render(to target: ByteRowWriter) {
+    func render(to target: RowWriter<UInt8>) {
         let halo = vertical.reach
         for pair in output.y >> 1...(output.rows.upperBound - 1) >> 1 {
             makeUp(1, through: pair + reach[0])
@@ -126,7 +126,7 @@ final class FixedPyramid {
     }
 
     /// Doubles a part of two rows to samples in the first-level cache, and puts them where they belong.
-    private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: ByteRowWriter) {
+    private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: RowWriter<UInt8>) {
         setWindow(up[0], around: pair, x: columns.lowerBound >> 1)
         let even = 2 * pair >= output.y
         let odd = 2 * pair + 1 < output.rows.upperBound
@@ -139,7 +139,7 @@ final class FixedPyramid {
     }
 
     /// Doubles a row to words and divides by alpha.
-    private func writeStraight(_ y: Int, to target: ByteRowWriter) {
+    private func writeStraight(_ y: Int, to target: RowWriter<UInt8>) {
         operations.unpremultiply(doubledRow(y), zero: zero, colors: channels - 1, pixels: output.width, out: target.row)
         target.store(target.row, columns: output.columns, y: y)
     }
@@ -275,12 +275,12 @@ package final class FixedDirect {
     }
 
     /// Writes every pixel of the output.
-    func render(to target: ByteRowWriter) {
+    func render(to target: RowWriter<UInt8>) {
         for y in stride(from: output.y, to: output.y + output.height, by: 2) { render(pairAt: y, to: target) }
     }
 
     /// Renders the row `y` and, if there is one, the next.
-    private func render(pairAt y: Int, to target: ByteRowWriter) {
+    private func render(pairAt y: Int, to target: RowWriter<UInt8>) {
         let isPair = y + 1 < output.y + output.height
         source.withOpaqueRows(
             y - radius..<y + radius + 2,
@@ -298,7 +298,7 @@ package final class FixedDirect {
     }
 
     /// - Parameter first: in the list, the first row that is read.
-    private func render(_ rows: borrowing RowList<UInt16>, from first: Int, y: Int, to target: ByteRowWriter) {
+    private func render(_ rows: borrowing RowList<UInt16>, from first: Int, y: Int, to target: RowWriter<UInt8>) {
         let isOpaque = source.isOpaque(from: y - radius)
         operations.filterWordRow(
             rows, from: first, channels: source.channels, radius: radius, vertical: vertical, horizontal: horizontal,

@@ -99,7 +99,7 @@ final class FixedStrip {
 
     /// - Parameter shift: 7 for 8.7 fixed point, or 0; pixels with alpha are always in fixed point.
     convenience init(
-        _ source: ByteSource, taps: SymmetricPairs, strip: Range<Int>, shift: Int, _ target: ByteRowWriter
+        _ source: ByteSource, taps: SymmetricPairs, strip: Range<Int>, shift: Int, _ target: RowWriter<UInt8>
     ) {
         self.init(source, reach: (taps.reachX, taps.reachY), pairs: taps.pairs, strip: strip, shift: shift, target)
     }
@@ -109,7 +109,7 @@ final class FixedStrip {
     ///   - pairs: for ``makeWindow(_:)``.
     init(
         _ source: ByteSource, reach: (x: Int, y: Int), pairs: [SymmetricPairs.Pair] = [], strip: Range<Int>,
-        shift: Int, _ target: ByteRowWriter
+        shift: Int, _ target: RowWriter<UInt8>
     ) {
         let columns = strip.lowerBound - reach.x..<strip.upperBound + reach.x
         let rows = target.rect.rows

@@ -33,7 +33,7 @@ struct FixedSparse {
         }
     }
 
-    func render(_ source: ByteSource, to target: ByteRowWriter) {
+    func render(_ source: ByteSource, to target: RowWriter<UInt8>) {
         let channels = target.layout.channels
         for strip in strips(target.rect.columns, channels) {
             let run = FixedStrip(source, taps: taps, strip: strip, shift: meanShift == nil ? 7 : 0, target)
@@ -49,7 +49,7 @@ struct FixedSparse {
         return columns.pieces(of: width)
     }
 
-    private func render(_ run: FixedStrip, _ y: Int, _ strip: Range<Int>, _ target: ByteRowWriter) {
+    private func render(_ run: FixedStrip, _ y: Int, _ strip: Range<Int>, _ target: RowWriter<UInt8>) {
         let operations = target.operations
         let center = run.makeWindow(y)
         let count = strip.count * target.layout.channels
@@ -86,7 +86,7 @@ struct FixedBox {
 
     private var isHorizontal: Bool { taps.reachY == 0 }
 
-    func render(_ source: ByteSource, to target: ByteRowWriter) {
+    func render(_ source: ByteSource, to target: RowWriter<UInt8>) {
         let columns = target.rect.columns
         // Along the rows there is nothing to keep in the cache; down the columns it is the window's rows.
         let width = isHorizontal ? columns.count : max(512, (1 << 19) / (2 * taps.reachY + 2)) & ~63
@@ -101,7 +101,7 @@ struct FixedBox {
 
     private func render(
         _ strip: FixedStrip, _ columns: Range<Int>, _ sums: MutableRow<UInt32>,
-        _ list: borrowing RowList<UInt16>, _ y: Int, _ target: ByteRowWriter
+        _ list: borrowing RowList<UInt16>, _ y: Int, _ target: RowWriter<UInt8>
     ) {
         let operations = target.operations
         let channels = target.layout.channels

@@ -15,17 +15,17 @@ extension KernelSource {
     /// - Parameter body: writes all rows.
     func renderWords(
         within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
-        _ body: (WordSource, WordRowWriter) -> Void
+        _ body: (WordSource, RowWriter<UInt16>) -> Void
     ) {
         render(within: mask, into: &destination) { destination in
             guard case .u16(var target) = destination.take(), case .u16(let own) = raster else {
                 preconditionFailure("16-bit samples in and out")
             }
-            let rect = target.rect
+            let (rect, layout) = (target.rect, target.layout)
             own.samples.withRow { from in
                 target.samples.withMutableRow { to in
                     guard !rect.isEmpty else { return }
-                    let writer = WordRowWriter(to, rect: rect, channels: own.layout.channels, .of(level))
+                    let writer = RowWriter(to, rect: rect, layout: layout, .of(level))
                     body(WordSource(self, samples: from), writer)
                     writer.finish()
                 }
@@ -89,42 +89,5 @@ final class WordSource {
             copy(y, to: room)
             return Row(room)
         }
-    }
-}
-
-/// Takes finished rows of 16-bit samples.
-final class WordRowWriter {
-    let rect: PixelRect
-    let operations: RowOperations
-    private let channels: Int
-    private let target: MutableRow<UInt16>
-    private let room: RowBuffer<UInt16>
-    private let streams: Bool
-
-    /// - Parameter target: all samples of the rectangle, rows without padding.
-    init(_ target: MutableRow<UInt16>, rect: PixelRect, channels: Int, _ operations: RowOperations) {
-        self.target = target
-        self.rect = rect
-        self.channels = channels
-        self.operations = operations
-        room = RowBuffer(count: rect.width * channels + 128)
-        streams = ByteRowWriter.streams(2 * rect.area * channels)
-    }
-
-    /// Room for a row and 128 values behind it.
-    var row: MutableRow<UInt16> { room.start }
-
-    /// Where a row belongs, for loops that write nothing beyond its end.
-    func inPlace(y: Int) -> MutableRow<UInt16> { target + (y - rect.y) * rect.width * channels }
-
-    /// Puts a part of ``row`` where it belongs.
-    func store(columns: Range<Int>, y: Int) {
-        let to = inPlace(y: y) + (columns.lowerBound - rect.x) * channels
-        operations.storeRow(Row(row), count: columns.count * channels, streams: streams, out: to)
-    }
-
-    /// Makes all rows visible to other threads.
-    func finish() {
-        if streams { operations.endStreaming() }
     }
 }

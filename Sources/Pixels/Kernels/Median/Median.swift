@@ -59,7 +59,7 @@ final class HistogramMedian {
     private let columns: Range<Int>
     private let channels: Int
     private let source: ByteSource
-    private let target: ByteRowWriter
+    private let target: RowWriter<UInt8>
     private let histograms: RowBuffer<UInt8>
     private let steps = RowBuffer<UInt8>(count: 256)
     private let scratch = RowBuffer<UInt64>(count: 96)
@@ -76,7 +76,7 @@ final class HistogramMedian {
         return columns.pieces(of: width)
     }
 
-    init(_ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: ByteRowWriter) {
+    init(_ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: RowWriter<UInt8>) {
         self.radius = radius
         self.strip = strip
         self.source = source

@@ -4,11 +4,11 @@ import Geometry
 /// Medians of 3 × 3 and 5 × 5 opaque 8-bit pixels, two rows at a time.
 final class NetworkMedian {
     private let radius: Int
-    private let target: ByteRowWriter
+    private let target: RowWriter<UInt8>
     private let source: FixedRows
     private let scratch = RowBuffer<UInt8>(count: Median.scratchValues)
 
-    init(_ bytes: ByteSource, radius: Int, _ target: ByteRowWriter) {
+    init(_ bytes: ByteSource, radius: Int, _ target: RowWriter<UInt8>) {
         self.radius = radius
         self.target = target
         source = FixedRows(
@@ -39,13 +39,13 @@ final class NetworkMedian {
 /// Medians of 3 × 3 and 5 × 5 pixels of 16-bit samples, two rows at a time.
 final class WordMedian {
     private let radius: Int
-    private let target: WordRowWriter
+    private let target: RowWriter<UInt16>
     private let source: WordSource.Columns
     private let ring: RowRing<UInt16>
     private let window: RowList<UInt16>
     private let scratch = RowBuffer<UInt16>(count: Median.scratchValues)
 
-    init(_ words: WordSource, radius: Int, _ target: WordRowWriter) {
+    init(_ words: WordSource, radius: Int, _ target: RowWriter<UInt16>) {
         self.radius = radius
         self.target = target
         let read = target.rect.expanded(by: Halo(horizontal: radius, vertical: radius))
