@@ -76,8 +76,8 @@ package struct SymmetricPairs: Hashable, Sendable {
     /// The centre's weight and each pair's, rounded to fractions of 65536 that sum to that exactly: those that rounding moved down most are rounded up.
     package func quantized() -> [UInt16] {
         var sides = pairs.map { Int($0.weight * 65536) }
-        let wished = Int((center * 65536).rounded())
-        let missing = (65536 - wished) / 2 - sides.reduce(0, +)
+        let desired = Int((center * 65536).rounded())
+        let missing = (65536 - desired) / 2 - sides.reduce(0, +)
         let order = sides.indices.sorted {
             let (a, b) = (pairs[$0].weight * 65536 - Double(sides[$0]), pairs[$1].weight * 65536 - Double(sides[$1]))
             return a == b ? $0 < $1 : a > b

@@ -9,14 +9,14 @@ package import JobModel
 package struct PluginTrial: Sendable {
     /// How long a library may take to be opened. Once one was not opened in time, the next ones have half of it, and so
     /// on: many that hang must not keep a worker from starting.
-    private let patience: Duration
+    private let timeout: Duration
     /// What earlier trials refused.
     private let known: [RefusedLibrary]
 
-    private static let leastPatience = Duration.seconds(1)
+    private static let leastTimeout = Duration.seconds(1)
 
-    package init(patience: Duration = .seconds(10), known: [RefusedLibrary] = []) {
-        self.patience = patience
+    package init(timeout: Duration = .seconds(10), known: [RefusedLibrary] = []) {
+        self.timeout = timeout
         self.known = known
     }
 
@@ -46,9 +46,9 @@ package struct PluginTrial: Sendable {
             findings.refuse(candidate, stamp, PluginError(reason))
             return true
         }
-        var patience = patience
+        var timeout = timeout
         while !rest.isEmpty {
-            let trial = Self.run(rest.map(\.0.openName), patience)
+            let trial = Self.run(rest.map(\.0.openName), timeout)
             guard trial.error == 0 else {
                 let problem = PluginError("cannot be tried (\(String(cString: strerror(trial.error)))); try again")
                 for (candidate, _) in rest { findings.refuse(candidate, nil, problem) }
@@ -58,7 +58,7 @@ package struct PluginTrial: Sendable {
             if let (candidate, stamp) = rest.popFirst() {
                 findings.refuse(candidate, stamp, PluginError(ending: trial))
             }
-            if trial.hung != 0 { patience = max(patience / 2, min(patience, Self.leastPatience)) }
+            if trial.hung != 0 { timeout = max(timeout / 2, min(timeout, Self.leastTimeout)) }
         }
         return findings
     }
@@ -68,10 +68,10 @@ package struct PluginTrial: Sendable {
         known.first { $0.path == candidate.path && $0.stamp.isSameState(as: stamp) }?.reason
     }
 
-    private static func run(_ names: [String], _ patience: Duration) -> plugin_trial {
+    private static func run(_ names: [String], _ timeout: Duration) -> plugin_trial {
         let copies = names.map { strdup($0) }
         defer { copies.forEach { free($0) } }
-        let milliseconds = UInt32(clamping: Int(patience / .milliseconds(1)))
+        let milliseconds = UInt32(clamping: Int(timeout / .milliseconds(1)))
         return copies.map { UnsafePointer($0) }.withUnsafeBufferPointer {
             try_plugins($0.baseAddress, Int32($0.count), PENUMBRA_PLUGIN_ABI, milliseconds)
         }

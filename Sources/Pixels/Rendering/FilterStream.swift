@@ -195,7 +195,7 @@ package struct StreamPlan: Hashable, Sendable {
     package init?(_ chain: Chain, _ plan: ChainPlan, bytesPerSample: Int, memoryBudget: Int) {
         guard plan.isRowLocal else { return nil }
         let steps = zip(chain.filters, plan.stages).map { Step(filter: $0, stage: $1) }
-        var heights = steps.map(\.wishedHeight)
+        var heights = steps.map(\.desiredHeight)
         var bytes = Self.bytes(steps, heights, plan, bytesPerSample)
         func isGood() -> Bool {
             bytes <= memoryBudget
@@ -244,7 +244,7 @@ package struct StreamPlan: Hashable, Sendable {
             return filter.isEven ? needed.height : needed.rows.clamped(to: stage.input.rows).count
         }
 
-        var wishedHeight: Int {
+        var desiredHeight: Int {
             let least = rowsRead(1)
             let most = max(decodedRows + least, 2 * least)
             var height = 1

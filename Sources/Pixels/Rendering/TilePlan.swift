@@ -40,10 +40,10 @@ package struct TilePlan: Hashable, Sendable {
     }
 
     private static func automatic(_ cost: TileCost, _ plan: ChainPlan, memoryBudget: Int) -> TileCost.Side {
-        let wished = cost.isEven ? wishedTile(cost, plan) : smallestSquare(cost, plan)
-        if cost.bytes(wished) <= memoryBudget { return wished }
-        let sizes = sides(through: max(wished.width, wished.height, step), cost)
-        let squares = sizes.map { cost.cut((min($0, wished.width), min($0, wished.height))) }
+        let desired = cost.isEven ? desiredTile(cost, plan) : smallestSquare(cost, plan)
+        if cost.bytes(desired) <= memoryBudget { return desired }
+        let sizes = sides(through: max(desired.width, desired.height, step), cost)
+        let squares = sizes.map { cost.cut((min($0, desired.width), min($0, desired.height))) }
         let bands = sizes.map { cost.cut((Int.max, $0)) }
         let fitting = (squares + bands).filter { cost.bytes($0) <= memoryBudget }
         return fitting.min { cost.amplification($0) < cost.amplification($1) } ?? squares[0]
@@ -55,8 +55,8 @@ package struct TilePlan: Hashable, Sendable {
         return Array(sequence(first: step) { $0 < longest ? $0 + max(step, $0 / 4 / step * step) : nil })
     }
 
-    private static func wishedTile(_ cost: TileCost, _ plan: ChainPlan) -> TileCost.Side {
-        cost.cut((wishedSide(halo: cost.haloX, plan.scaleX), wishedSide(halo: cost.haloY, plan.scaleY)))
+    private static func desiredTile(_ cost: TileCost, _ plan: ChainPlan) -> TileCost.Side {
+        cost.cut((desiredSide(halo: cost.haloX, plan.scaleX), desiredSide(halo: cost.haloY, plan.scaleY)))
     }
 
     private static func smallestSquare(_ cost: TileCost, _ plan: ChainPlan) -> TileCost.Side {
@@ -70,7 +70,7 @@ package struct TilePlan: Hashable, Sendable {
     }
 
     /// - Parameter scale: the halo is in pixels of the input, so many to one of the output.
-    private static func wishedSide(halo: Int, _ scale: Double) -> Int {
+    private static func desiredSide(halo: Int, _ scale: Double) -> Int {
         let side = Double(halo) / scale / (allowedAmplification.squareRoot() - 1)
         return max(smallestSide, Int((side / Double(step)).rounded(.up)) * step)
     }

@@ -56,11 +56,11 @@ extension TaskRunner {
     /// data does not.
     private func finish(_ path: String, _ syncs: Bool) throws -> Int {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw trouble(path, errno) }
+        guard file >= 0 else { throw writeError(path, errno) }
         defer { close(file) }
-        guard !syncs || fsync(file) == 0 else { throw trouble(path, errno) }
+        guard !syncs || fsync(file) == 0 else { throw writeError(path, errno) }
         var found = stat()
-        guard fstat(file, &found) == 0 else { throw trouble(path, errno) }
+        guard fstat(file, &found) == 0 else { throw writeError(path, errno) }
         return Int(found.st_size)
     }
 
@@ -79,7 +79,7 @@ extension TaskRunner {
         return (tree.digest, tree.bytes)
     }
 
-    private func trouble(_ path: String, _ code: Int32) -> any Error {
+    private func writeError(_ path: String, _ code: Int32) -> any Error {
         if let shortage = Shortage(ofFile: code) { return shortage }
         let concernsStorage = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
         return TaskFailure(

@@ -167,8 +167,8 @@ extension PreviewTask.View {
         func range(_ offset: Length, _ size: Int, _ whole: Int) -> Range<Int> {
             let size = min(size, whole)
             let middle = offset.pixels(of: whole)
-            let wished = (middle - Double(size) / 2).rounded()
-            let start = Int(max(0, min(Double(whole - size), wished)))
+            let desired = (middle - Double(size) / 2).rounded()
+            let start = Int(max(0, min(Double(whole - size), desired)))
             return start..<start + size
         }
         return PixelRect(columns: range(x, width, whole.width), rows: range(y, height, whole.height))

@@ -176,7 +176,7 @@ final class PictureCache: Sendable {
     }
 
     /// Why a picture cannot be read. Nil if its header can be read.
-    static func trouble(with path: String, _ limits: DecodeLimits) -> String? {
+    static func problem(with path: String, _ limits: DecodeLimits) -> String? {
         var names = [path]
         do {
             let source = try SourceFile(path, bytes: nil)

@@ -106,8 +106,8 @@ package struct SVGDrawing {
         let seconds = work.reduce(0, +) / 1e9
         guard seconds > Self.margin * limit else { return nil }
         let worst = Part.allCases.max { work[$0.rawValue] < work[$1.rawValue] } ?? .references
-        let told = seconds < 1e6 ? "about \(Int(seconds)) s" : "more than a week"
-        return "\(told) of drawing, most of it for \(worst.words)"
+        let estimate = seconds < 1e6 ? "about \(Int(seconds)) s" : "more than a week"
+        return "\(estimate) of drawing, most of it for \(worst.words)"
     }
 
     /// Nanoseconds by ``Part``.
@@ -219,9 +219,9 @@ extension SVGDrawing {
             return target.hasPrefix("data:") && target.prefix(100).contains("svg")
         }
 
-        var isDrawnByReferenceAlone: Bool { Self.aside.contains(name) }
+        var isDrawnByReferenceAlone: Bool { Self.undrawn.contains(name) }
 
-        private static let aside: Set = [
+        private static let undrawn: Set = [
             "defs", "symbol", "pattern", "mask", "clipPath", "marker", "filter", "linearGradient", "radialGradient",
         ]
 

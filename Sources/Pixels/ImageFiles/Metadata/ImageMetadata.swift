@@ -101,11 +101,11 @@ extension ImageMetadata {
         }.map(Blob.init)
         let records = iptc.flatMap { IPTCRules.apply(to: $0.bytes, kinds: kinds) }
         if holdsIPTC { result.iptc = records.map(Blob.init) }
-        let told = holdsIPTC ? [] : records.map(IPTCRules.properties) ?? []
+        let properties = holdsIPTC ? [] : records.map(IPTCRules.properties) ?? []
         let packet = xmp.flatMap {
-            XMPRules.apply(to: $0.bytes, kinds: kinds, isConverted: isConverted, adding: told)
+            XMPRules.apply(to: $0.bytes, kinds: kinds, isConverted: isConverted, adding: properties)
         }
-        result.xmp = (packet ?? told.packet).map(Blob.init)
+        result.xmp = (packet ?? properties.packet).map(Blob.init)
         result.texts = texts.compactMap { $0.carried(by: kinds) }
         return result
     }

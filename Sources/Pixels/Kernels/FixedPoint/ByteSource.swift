@@ -273,5 +273,5 @@ final class ByteSource {
     }
 
     /// Whether there is a column at a coordinate.
-    func isThere(_ x: Int) -> Bool { columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] >= 0 }
+    func hasColumn(_ x: Int) -> Bool { columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] >= 0 }
 }

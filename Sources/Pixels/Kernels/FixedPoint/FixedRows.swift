@@ -199,7 +199,7 @@ final class PremultipliedRows {
         self.columns = columns.lowerBound - Self.margin..<columns.upperBound + Self.margin
         channels = layout.channels
         addsAlpha = layout.channels > source.channels
-        hasGaps = !self.columns.allSatisfy { source.isThere($0) }
+        hasGaps = !self.columns.allSatisfy { source.hasColumn($0) }
         var capacity = 1
         while capacity < window { capacity *= 2 }
         ring = RowRing(
@@ -238,11 +238,11 @@ final class PremultipliedRows {
         }
         let target = own + columns.count * source.channels
         for (index, x) in columns.enumerated() {
-            let isThere = position >= 0 && source.isThere(x)
+            let exists = position >= 0 && source.hasColumn(x)
             for color in 0..<source.channels {
                 target[unchecked: index * channels + color] = own[unchecked: index * source.channels + color]
             }
-            target[unchecked: index * channels + source.channels] = isThere ? 255 : 0
+            target[unchecked: index * channels + source.channels] = exists ? 255 : 0
         }
         operations.premultiply(Row(target), colors: channels - 1, pixels: columns.count, out: row)
     }
