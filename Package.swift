@@ -15,12 +15,13 @@ func module(_ group: String, _ name: String, _ dependencies: [Target.Dependency]
     .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
 }
 
-/// The inner loops, compiled once for each level of x86-64 from the same files, and once as they come elsewhere. Only
-/// these modules may use instructions that a CPU can lack; ARCHITECTURE.md says how that is kept so.
+/// The inner loops, compiled once for each level of x86-64 from the same files. Other architectures have one level: there
+/// all three modules are the same code, and the first is used. Only these modules may use instructions that a CPU can
+/// lack; ARCHITECTURE.md says how that is kept so.
 #if arch(x86_64)
     let rowKernelLevels = ["RowKernelsV2": "x86-64-v2", "RowKernelsV3": "x86-64-v3", "RowKernelsV4": "x86-64-v4"]
 #else
-    let rowKernelLevels = ["RowKernelsNative": ""]
+    let rowKernelLevels = ["RowKernelsV2": "", "RowKernelsV3": "", "RowKernelsV4": ""]
 #endif
 
 func rowKernels(_ name: String, _ level: String) -> Target {

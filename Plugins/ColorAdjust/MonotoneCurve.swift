@@ -40,9 +40,7 @@ struct MonotoneCurve: Sendable {
     private static func rising(_ wanted: [(height: Double, weight: Double)]) -> [Double] {
         var pools: [(mean: Double, weight: Double, count: Int)] = []
         for (index, point) in wanted.enumerated() {
-            var pool = (
-                mean: point.height - Double(index) * leastRise, weight: point.weight + leastWeight, count: 1
-            )
+            var pool = (mean: point.height - Double(index) * leastRise, weight: point.weight + leastWeight, count: 1)
             while let before = pools.last, before.mean > pool.mean {
                 let weight = before.weight + pool.weight
                 pool = (
@@ -68,11 +66,11 @@ struct MonotoneCurve: Sendable {
 
     func value(at x: Double) -> Double {
         let last = heights.count - 1
-        let place = x * Double(last)
-        if place <= 0 { return heights[0] + place * slopes.before }
-        guard place < Double(last) else { return heights[last] + (place - Double(last)) * slopes.behind }
-        let piece = Int(place)
-        let (t, s) = (place - Double(piece), Double(piece + 1) - place)
+        let position = x * Double(last)
+        if position <= 0 { return heights[0] + position * slopes.before }
+        guard position < Double(last) else { return heights[last] + (position - Double(last)) * slopes.behind }
+        let piece = Int(position)
+        let (t, s) = (position - Double(piece), Double(piece + 1) - position)
         return s * s * ((1 + 2 * t) * heights[piece] + t * tangents[piece])
             + t * t * ((1 + 2 * s) * heights[piece + 1] - s * tangents[piece + 1])
     }

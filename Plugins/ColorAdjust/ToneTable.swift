@@ -15,9 +15,9 @@ struct ToneTable: Sendable {
     func value(_ stored: Float) -> Float {
         if values.isEmpty { return stored }
         guard stored >= 0, stored < 1 else { return Float(tone.value(Double(stored))) }
-        let place = stored * 65535
-        let index = Int(place)
+        let position = stored * 65535
+        let index = Int(position)
         let low = values[index]
-        return low + (values[index + 1] - low) * (place - Float(index))
+        return low + (values[index + 1] - low) * (position - Float(index))
     }
 }

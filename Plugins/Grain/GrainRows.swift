@@ -41,9 +41,7 @@ struct GrainRows {
     /// The row of the next one.
     private var next = Int.min
 
-    init(_ shape: GrainShape, columns: Range<Int>) {
-        (self.shape, self.columns) = (shape, columns)
-    }
+    init(_ shape: GrainShape, columns: Range<Int>) { (self.shape, self.columns) = (shape, columns) }
 
     /// Four numbers for each column of row `y`, of mean 0 and standard deviation 1. Cheapest from one row to the next.
     mutating func row(_ y: Int) -> [SIMD4<Float>] {

@@ -1,12 +1,12 @@
 import FilterKit
 
-/// Which cells of a screen have pixels in a rectangle, and where each has its place in a list.
+/// Which cells of a screen have pixels in a rectangle, and where each has its position in a list.
 ///
 /// The list has little more than these cells, however wide and flat the rectangle is and however it is turned: for each
 /// row of cells it knows where the rectangle begins and ends.
 struct CellRange: Sendable {
     private let firstRow: Int
-    /// For each row of cells, what leads from a cell's number in it to its place.
+    /// For each row of cells, what leads from a cell's number in it to its position.
     private let offsets: [Int]
     let count: Int
 
@@ -37,9 +37,7 @@ private struct CellEdge {
     private let upper: (u: Double, v: Double)
     private let lower: (u: Double, v: Double)
 
-    init(_ a: (u: Double, v: Double), _ b: (u: Double, v: Double)) {
-        (upper, lower) = a.v < b.v ? (a, b) : (b, a)
-    }
+    init(_ a: (u: Double, v: Double), _ b: (u: Double, v: Double)) { (upper, lower) = a.v < b.v ? (a, b) : (b, a) }
 
     /// Where the part of it begins and ends, along u, that lies in a row of cells or next to it; nothing when none does.
     func ends(in row: Int) -> [Double] {

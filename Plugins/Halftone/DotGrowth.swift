@@ -11,21 +11,21 @@ struct DotGrowth: Sendable {
 
     /// - Parameters:
     ///   - border: width of a dot's border, in cells.
-    ///   - samples: how many places along each axis of a cell the area is reckoned from.
+    ///   - samples: how many positions along each axis of a cell the area is reckoned from.
     init(_ shape: DotShape, border: Double, samples: Int) {
         self.shape = shape
         let width = Float(border)
         lowest = -width / 2
         step = (shape.farthest + width) / Float(Self.steps)
         perDistance = 1 / width
-        let places = (0..<samples).map { (Float($0) + 0.5) / Float(samples) - 0.5 }
-        let distances = places.flatMap { v in places.map { u in shape.distance(u, v) } }.sorted()
+        let positions = (0..<samples).map { (Float($0) + 0.5) / Float(samples) - 0.5 }
+        let distances = positions.flatMap { v in positions.map { u in shape.distance(u, v) } }.sorted()
         covered = Self.coverage(distances, lowest: lowest, step: step, border: width)
     }
 
-    /// The mean of what is covered at the places of a cell, for each threshold.
+    /// The mean of what is covered at the positions of a cell, for each threshold.
     ///
-    /// - Parameter distances: of the places, sorted: those inside of a dot come first, then those at its border.
+    /// - Parameter distances: of the positions, sorted: those inside of a dot come first, then those at its border.
     private static func coverage(_ distances: [Float], lowest: Float, step: Float, border: Float) -> [Float] {
         let count = Double(distances.count)
         let sums = distances.reduce(into: [0.0]) { sums, distance in
@@ -56,7 +56,7 @@ struct DotGrowth: Sendable {
         return lowest + step * (Float(low) + part)
     }
 
-    /// How much of a pixel is covered, at a place in a cell whose dot has this threshold.
+    /// How much of a pixel is covered, at a position in a cell whose dot has this threshold.
     func coverage(_ u: Float, _ v: Float, _ threshold: Float) -> Float {
         let depth = 0.5 + (threshold - shape.distance(u, v)) * perDistance
         return depth > 0 ? (depth < 1 ? depth : 1) : 0

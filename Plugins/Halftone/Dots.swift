@@ -21,7 +21,7 @@ struct CellMeans {
         (self.range, self.sums) = (range, sums)
     }
 
-    /// What the cells are made of, at their places in the range; nil where there is nothing.
+    /// What the cells are made of, at their positions in the range; nil where there is nothing.
     func map<Result>(_ change: (SIMD3<Float>) -> Result) -> [Result?] {
         sums.map { sum in
             guard sum.w > 0 else { return nil }

@@ -50,8 +50,7 @@ struct Halftone: TileFilter {
     }
 
     var halo: Halo {
-        Halo(
-            horizontal: screens.map(\.reach.left).max() ?? 0, vertical: screens.map(\.reach.top).max() ?? 0)
+        Halo(horizontal: screens.map(\.reach.left).max() ?? 0, vertical: screens.map(\.reach.top).max() ?? 0)
     }
 
     func render(_ tile: borrowing Tile) throws {

@@ -5,7 +5,7 @@ struct Screen: Sendable {
     let growth: DotGrowth
     /// How far the pixels that decide about one of them are from it: those of its cell, and of the next one along a line.
     let reach: Halo
-    /// What a pixel to the right adds to the place in the grid.
+    /// What a pixel to the right adds to the position in the grid.
     private let (cos, sin): (Double, Double)
 
     /// - Parameters:
@@ -19,7 +19,7 @@ struct Screen: Sendable {
         let along = shape == .line ? 1.5 : 1
         reach = Halo(
             horizontal: Int((along * across + down).rounded(.up)), vertical: Int((along * down + across).rounded(.up)))
-        // Pixels lie at so few places of such a cell that the dots' areas are reckoned for these.
+        // Pixels lie at so few positions of such a cell that the dots' areas are reckoned for these.
         let isRegular = turn.cos * turn.sin == 0 && size == size.rounded() && size < 64
         growth = DotGrowth(shape, border: border / size, samples: isRegular ? Int(size) : 64)
     }
@@ -35,7 +35,7 @@ struct Screen: Sendable {
         (Double(x) * cos - Double(y) * sin, Double(x) * sin + Double(y) * cos)
     }
 
-    /// The cell at a column of a row, and the place in it, −½…½ from its middle.
+    /// The cell at a column of a row, and the position in it, −½…½ from its middle.
     func place(_ x: Int, _ row: (u: Double, v: Double)) -> (cell: Cell, u: Float, v: Float) {
         let (u, v) = (row.u + Double(x) * cos, row.v + Double(x) * sin)
         let cell = Cell(u: Self.floor(u), v: Self.floor(v))

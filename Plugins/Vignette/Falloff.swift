@@ -1,4 +1,4 @@
-/// How much of a vignette is at a place: 0 inside of an ellipse, 1 outside of a larger one, smooth between.
+/// How much of a vignette is at a position: 0 inside of an ellipse, 1 outside of a larger one, smooth between.
 struct Falloff {
     /// The centre, and what a pixel adds to the distance from it along each axis.
     private let (x, y): (Float, Float)
@@ -29,8 +29,8 @@ struct Falloff {
     /// The share at a column of a row.
     func share(_ x: Int, _ row: Float) -> Float {
         let distance = (Float(x) - self.x) * perColumn
-        let place = ((distance * distance + row).squareRoot() - inner) * perDistance
-        if place <= 0 { return 0 }
-        return place < 1 ? place * place * (3 - 2 * place) : 1
+        let position = ((distance * distance + row).squareRoot() - inner) * perDistance
+        if position <= 0 { return 0 }
+        return position < 1 ? position * position * (3 - 2 * position) : 1
     }
 }

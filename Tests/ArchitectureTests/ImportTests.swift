@@ -25,7 +25,6 @@ import Testing
         "RowKernelsV2": ["Kernels"],
         "RowKernelsV3": ["Kernels"],
         "RowKernelsV4": ["Kernels"],
-        "RowKernelsNative": ["Kernels"],
         "Subprocess": ["Engines"],
         "SystemPackage": ["Engines"],
         "DequeModule": ["Scheduling"],

@@ -73,8 +73,8 @@ import Testing
 
     @Test(arguments: [EIO, ESTALE, ENOSPC, EROFS])
     func `a disk that does not take what is written is no place for any picture`(code: Int32) {
-        #expect(ImageFileError(path: "out/x.jpg", .system(.create, errno: code)).kind == .place)
-        #expect(ImageFileError(path: "out/x.jpg", .system(.write, errno: code)).kind == .place)
+        #expect(ImageFileError(path: "out/x.jpg", .system(.create, errno: code)).kind == .storage)
+        #expect(ImageFileError(path: "out/x.jpg", .system(.write, errno: code)).kind == .storage)
     }
 
     // MARK: Size

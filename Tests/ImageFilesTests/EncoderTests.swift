@@ -81,7 +81,7 @@ import Testing
             ) { rows in conversion.convert(picture.cropped(to: PixelRect(columns: 0..<400, rows: rows))) }
         }
         #expect(error?.description == "/dev/full: cannot be written: no space left on device")
-        #expect(error?.kind == .place)
+        #expect(error?.kind == .storage)
         #expect(FileManager.default.fileExists(atPath: "/dev/full"))
     }
 
@@ -96,7 +96,7 @@ import Testing
         for (code, words) in [(EROFS, "read-only file system"), (EDQUOT, "disk quota exceeded")] {
             let error = ImageFileError(path: "out/x.png", .system(.create, errno: code))
             #expect(error.description == "out/x.png: cannot be created: \(words)")
-            #expect(error.kind == .place)
+            #expect(error.kind == .storage)
         }
     }
 

@@ -28,14 +28,14 @@ import Testing
     func `each format names its own libraries with their versions`(name: String, expected: String) throws {
         let format = try #require(ImageFormats.named(name))
         try VipsRuntime.prepare(format)
-        let text = EncoderVersions.text(of: format, save: SaveOptions())
+        let text = ImageEncoder.versions(of: format, save: SaveOptions())
         #expect(text.replacing(/[0-9]+(\.[0-9]+)*/, with: "N") == expected)
     }
 
     @Test func `a TIFF names the library that its compression takes`() throws {
         let format = try #require(ImageFormats.named("tiff"))
         func text(_ compression: String) -> String {
-            EncoderVersions.text(of: format, save: SaveOptions(values: ["compression": .word(compression)]))
+            ImageEncoder.versions(of: format, save: SaveOptions(values: ["compression": .word(compression)]))
         }
         #expect(text("jpeg").contains("libjpeg") && !text("jpeg").contains("libz"))
         #expect(!text("none").contains("libdeflate"))

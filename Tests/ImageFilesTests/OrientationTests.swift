@@ -39,7 +39,7 @@ import Testing
         #expect(
             error?.description == workspace.path("turned.tif")
                 + ": cannot be held whole to turn it upright: no such file or directory")
-        #expect(error?.kind == .place)
+        #expect(error?.kind == .storage)
     }
 
     @Test(arguments: ["jpeg", "webp"])

@@ -14,7 +14,7 @@ struct DesignTests {
         let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)
         let error = MultirateFit(exactSigma: sigma, prefilters: design.prefilters)
             .worstError(design.weights.map { Double($0) / 65536 })
-        let bound = FixedPointError(prefilters: design.prefilters, radius: design.radius, kernelError: error)
+        let bound = RoundingBound(prefilters: design.prefilters, radius: design.radius, kernelError: error)
         #expect(bound.worst < 1)
     }
 
@@ -24,7 +24,7 @@ struct DesignTests {
         let design = AxisDesign<UInt16>.fixedPoint(sigma: sigma)
         let error = MultirateFit(sigma: sigma, prefilters: design.prefilters)
             .worstError(design.weights.map { Double($0) / 65536 })
-        let bound = FixedPointError(prefilters: design.prefilters, radius: design.radius, kernelError: error)
+        let bound = RoundingBound(prefilters: design.prefilters, radius: design.radius, kernelError: error)
         #expect(bound.worst < 1)
     }
 
@@ -35,7 +35,7 @@ struct DesignTests {
         #expect(design.radius <= 9)
         let error = MultirateFit(exactSigma: sigma, prefilters: [])
             .worstError(design.weights.map { Double($0) / 65536 })
-        #expect(FixedPointError(prefilters: [], radius: design.radius, kernelError: error).worst < 1)
+        #expect(RoundingBound(prefilters: [], radius: design.radius, kernelError: error).worst < 1)
     }
 
     @Test(arguments: [0.3, 1, 2, 3.2, 3.25, 3.5, 4, 5, 6.49, 6.5, 8, 12.9, 13, 20, 25.9, 51, 100, 333, 1000])

@@ -61,7 +61,7 @@ struct PluginTrialTests {
     func `a library that hangs while it is opened is told, and the rest works`(code: String) throws {
         let path = try fixture.build("start", as: "liba.so", ["START=\(code)"])
         try fixture.build("spread")
-        let (plugins, problems) = fixture.load(trial: PluginTrial(patience: .milliseconds(300)))
+        let (plugins, problems) = fixture.load(trial: PluginTrial(timeout: .milliseconds(300)))
         #expect(plugins.map(\.name) == ["spread"])
         #expect(problems == ["plugin \(path) hangs while it is opened; remove it, or mend what it does at load"])
     }
@@ -73,7 +73,7 @@ struct PluginTrialTests {
         let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         defer { close(reader) }
         try fixture.build("start", as: "liba.so", ["START=open(\"\(pipe)\",O_WRONLY);fork();for (;;) pause();"])
-        _ = fixture.load(trial: PluginTrial(patience: .milliseconds(300)))
+        _ = fixture.load(trial: PluginTrial(timeout: .milliseconds(300)))
         var end = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
         #expect(poll(&end, 1, 10000) == 1)
         #expect(Int32(end.revents) & POLLHUP != 0)

@@ -98,10 +98,10 @@ struct AnimationTests {
     private func streamed(_ chain: Chain, _ picture: AnyRaster) throws -> [Double] {
         let plan = chain.plan(input: picture.rect, layout: picture.layout)
         var rest = [picture]
-        let stream = ChainStream(
-            chain, plan, format: picture.format, bandHeights: plan.stages.map { _ in 7 }, input: { rest.popLast() })
+        let stream = chain.stream(
+            plan, format: picture.format, bandHeights: plan.stages.map { _ in 7 }, input: { rest.popLast() })
         var samples: [Double] = []
-        while let band = try stream.nextBand() { samples += band.doubles }
+        while let band = try stream() { samples += band.doubles }
         #expect(samples.count == plan.output.area * plan.outputLayout.channels)
         return samples
     }

@@ -112,11 +112,11 @@ struct ProfileLightTests {
             }
             guard plan.isRowLocal else { continue }
             var rows: AnyRaster? = picture
-            let stream = ChainStream(chain, plan, format: format, bandHeights: [11]) {
+            let stream = chain.stream(plan, format: format, bandHeights: [11]) {
                 defer { rows = nil }
                 return rows
             }
-            while let band = try stream.nextBand() {
+            while let band = try stream() {
                 #expect(band.hasSameBytes(as: expected.cropped(to: band.rect)))
             }
         }

@@ -1,4 +1,5 @@
-import Glibc
+import CXXHash
+package import Glibc
 package import JobModel
 
 /// A file that could not be read to its end.
@@ -28,5 +29,98 @@ extension Digest {
             }
         }
         self = stream.digest()
+    }
+}
+
+/// A folder's content: the names and bytes of all files in it.
+package struct TreeDigest: Hashable, Sendable {
+    package let digest: Digest
+    /// Of all files.
+    package let bytes: Int
+
+    /// - Throws: also for what is neither a file nor a folder.
+    package init(ofFolderAt path: String) throws(DigestFileError) {
+        var stream = DigestStream()
+        var bytes = 0
+        for file in try Self.files(in: path, under: "") {
+            let full = "\(path)/\(file)"
+            var found = stat()
+            guard lstat(full, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+                throw DigestFileError(path: full, code: errno == 0 ? EINVAL : errno)
+            }
+            bytes += Int(found.st_size)
+            stream.update(Array("\(file)\0\(found.st_size)\0\(try Digest(ofFileAt: full))\0".utf8).span.bytes)
+        }
+        digest = stream.digest()
+        self.bytes = bytes
+    }
+
+    /// Paths below the folder, sorted; of files and what is not a folder.
+    package static func files(in path: String, under prefix: String) throws(DigestFileError) -> [String] {
+        guard let stream = opendir(path) else { throw DigestFileError(path: path, code: errno) }
+        defer { closedir(stream) }
+        var result: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name == "." || name == ".." { continue }
+            var found = stat()
+            let isFolder = lstat("\(path)/\(name)", &found) == 0 && found.st_mode & S_IFMT == S_IFDIR
+            result += isFolder ? try files(in: "\(path)/\(name)", under: prefix + name + "/") : [prefix + name]
+        }
+        return result.sorted()
+    }
+}
+
+/// Computes one XXH3-128 digest of bytes that come piece by piece; the digest does not depend on where they are cut.
+package struct DigestStream: ~Copyable {
+    private let state: OpaquePointer  // owned: made in init, freed in deinit
+
+    package init() {
+        guard let state = XXH3_createState() else { preconditionFailure("no memory for 576 bytes") }
+        XXH3_128bits_reset(state)
+        self.state = state
+    }
+
+    deinit { XXH3_freeState(state) }
+
+    package mutating func update(_ bytes: RawSpan) {
+        bytes.withUnsafeBytes { _ = XXH3_128bits_update(state, $0.baseAddress, $0.count) }
+    }
+
+    /// The digest of all bytes so far; more may follow.
+    package func digest() -> Digest {
+        let hash = XXH3_128bits_digest(state)
+        return Digest(high: hash.high64, low: hash.low64)
+    }
+}
+
+extension Digest {
+    /// The digest of digests, 16 bytes each, as their hexadecimal digits are written.
+    package init(of digests: [Digest]) {
+        var stream = DigestStream()
+        for digest in digests {
+            let words = [digest.high.bigEndian, digest.low.bigEndian]
+            stream.update(words.span.bytes)
+        }
+        self = stream.digest()
+    }
+
+    /// The digest of bytes that lie together.
+    package init(of bytes: RawSpan) {
+        var stream = DigestStream()
+        stream.update(bytes)
+        self = stream.digest()
+    }
+}
+
+extension FileStamp {
+    /// What the system says of a file.
+    package init(_ found: stat) {
+        func nanoseconds(_ time: timespec) -> Int64 { FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec) }
+        self.init(
+            device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
+            modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))
     }
 }

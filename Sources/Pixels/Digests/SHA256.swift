@@ -1,13 +1,13 @@
 import ContentNames
 import Glibc
 
-/// The digest that names a file's content to those who do not trust it.
+/// A digest that identifies a file's content where it is not trusted.
 package enum SHA256 {
     private static let chunk = 1 << 16
 
     /// 64 hexadecimal digits; nil when it is no regular file, or cannot be read.
     package static func digest(ofFile path: String) -> String? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // A pipe nobody writes to is not waited for.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // Does not wait for a pipe without a writer.
         guard file >= 0 else { return nil }
         defer { close(file) }
         return digest(ofDescriptor: file)

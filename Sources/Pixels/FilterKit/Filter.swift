@@ -3,7 +3,7 @@
 /// Authors conform to ``PointFilter``, ``AreaFilter``, ``TileFilter`` or ``GeometryFilter``, and export the type with
 /// ``Plugin/export(_:to:)``. A filter of points that works out something for a whole row or tile conforms to this
 /// protocol alone, and writes the tile in ``render(_:)``. What a filter writes at a pixel depends on its values, on the
-/// pixels around that one and on the place, never on the tile; a value is used by several threads at once, and keeps
+/// pixels around that one and on the position, never on the tile; a value is used by several threads at once, and keeps
 /// nothing between two calls.
 ///
 /// For the same bits on every machine a filter computes with `+ − × ÷` and `squareRoot()`: sines, powers and logarithms
@@ -25,7 +25,7 @@ extension Filter {
     public var isIdentity: Bool { false }
 }
 
-/// A filter whose pixels depend on the pixel at the same place only. Manifests can apply it `within` a region.
+/// A filter whose pixels depend on the pixel at the same position only. Manifests can apply it `within` a region.
 public protocol PointFilter: Filter {
     /// - Parameters:
     ///   - pixel: as it is stored: colours are not multiplied by alpha. Where the answer's alpha is 0 its colours

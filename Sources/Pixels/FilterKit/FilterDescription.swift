@@ -1,4 +1,4 @@
-/// What a filter says of itself to manifests.
+/// A filter's description of itself for manifests.
 public struct FilterDescription: Sendable {
     public let name: String
     public let version: String

@@ -32,7 +32,7 @@ extension Trial {
                     let start = ((y - whole.y) * whole.width + tile.x - whole.x) * pixelBytes
                     let count = tile.width * pixelBytes
                     guard part[row * count..<(row + 1) * count] == bytes[start..<start + count] else {
-                        throw Breach(
+                        throw BreachError(
                             "row \(y) of \(title) differs between a tile of \(width)×\(height) and the whole picture; "
                                 + "what is written may depend on places and values only")
                     }
@@ -47,11 +47,11 @@ extension Trial {
     fileprivate func checkExtreme() throws {
         let result = try render(extent)
         guard result.status == PENUMBRA_OK else {
-            if result.message.isEmpty { throw Breach("it fails and says not why; write a sentence to `error`") }
+            if result.message.isEmpty { throw BreachError("it fails and says not why; write a sentence to `error`") }
             return
         }
         guard try output(extent, unwritten: 0xFF) == result.bytes else {
-            throw Breach("it leaves pixels of \(title) unwritten, or gives other bytes the second time")
+            throw BreachError("it leaves pixels of \(title) unwritten, or gives other bytes the second time")
         }
         try checkIsFinite(result.bytes)
         // Four tiles: each of them reads all that such values read.
@@ -62,7 +62,7 @@ extension Trial {
     fileprivate func checkIsFinite(_ output: [UInt8]) throws {
         guard kind == .f32, picture.content == .noise else { return }
         guard floats(output).allSatisfy(\.isFinite) else {
-            throw Breach("it writes what is no number, or infinite, for samples of 0…1 (\(title))")
+            throw BreachError("it writes what is no number, or infinite, for samples of 0…1 (\(title))")
         }
     }
 
@@ -76,10 +76,8 @@ extension Trial {
 extension ContractCheck {
     static let renders = ContractCheck("all formats and channels") { subject in
         for trial in subject.trials() {
-            let (zeros, ones) = (
-                try trial.output(trial.extent), try trial.output(trial.extent, unwritten: 0xFF)
-            )
-            guard zeros == ones else { throw Breach("it leaves pixels of \(trial.title) unwritten") }
+            let (zeros, ones) = (try trial.output(trial.extent), try trial.output(trial.extent, unwritten: 0xFF))
+            guard zeros == ones else { throw BreachError("it leaves pixels of \(trial.title) unwritten") }
             try trial.checkIsFinite(zeros)
         }
     }
@@ -91,16 +89,16 @@ extension ContractCheck {
     static let halo = ContractCheck("declared region of interest") { subject in
         for trial in subject.trials() {
             let area = PixelRect(x: trial.extent.x + 9, y: trial.extent.y + 11, width: 23, height: 17)
-            guard trial.extent.contains(area) else { throw Inapplicable("its extent is too small to try") }
+            guard trial.extent.contains(area) else { throw InapplicableError("its extent is too small to try") }
             guard try trial.output(area, around: 0x00) == trial.output(area, around: 0x7E) else {
-                throw Breach("it reads outside of what it asked for (\(trial.title))")
+                throw BreachError("it reads outside of what it asked for (\(trial.title))")
             }
         }
     }
 
     static let again = ContractCheck("the same bytes again") { subject in
         for trial in subject.trials() where try trial.output(trial.extent) != trial.output(trial.extent) {
-            throw Breach("a second call gives other bytes (\(trial.title)); it keeps state, or reads a clock")
+            throw BreachError("a second call gives other bytes (\(trial.title)); it keeps state, or reads a clock")
         }
     }
 
@@ -111,7 +109,8 @@ extension ContractCheck {
         Threads.run(4) {
             do {
                 for (trial, bytes) in zip(trials, expected) where try trial.output(trial.extent) != bytes {
-                    throw Breach("calls from several threads disturb each other (\(trial.title)); it has global state")
+                    throw BreachError(
+                        "calls from several threads disturb each other (\(trial.title)); it has global state")
                 }
             } catch {
                 failure.withLock { $0 = $0 ?? error }
@@ -125,31 +124,33 @@ extension ContractCheck {
     }
 
     static let extremes = ContractCheck("extreme values") { subject in
-        guard !subject.variations.isEmpty else { throw Inapplicable("it has no parameters") }
+        guard !subject.variations.isEmpty else { throw InapplicableError("it has no parameters") }
         var hasTried = false
         for (what, values) in subject.variations {
             for trial in subject.trials(values) {
                 do {
                     try trial.checkExtreme()
                     hasTried = true
-                } catch is Inapplicable {
+                } catch is InapplicableError {
                     continue
-                } catch let breach as Breach {
-                    throw Breach("with \(what) \(breach)")
+                } catch let breach as BreachError {
+                    throw BreachError("with \(what) \(breach)")
                 }
             }
         }
-        guard hasTried else { throw Inapplicable("at the ends of its parameters it reads too far around to be tried") }
+        guard hasTried else {
+            throw InapplicableError("at the ends of its parameters it reads too far around to be tried")
+        }
     }
 
     static let identity = ContractCheck("identity") { subject in
         let candidates = [subject.fallbacks, subject.parameters.map { min(max(0, $0.minimum), $0.maximum) }]
         let identities = (candidates + subject.variations.map(\.values)).filter(subject.isIdentity)
-        guard !identities.isEmpty else { throw Inapplicable("no values that it calls an identity were found") }
+        guard !identities.isEmpty else { throw InapplicableError("no values that it calls an identity were found") }
         for trial in identities.flatMap({ subject.trials($0) }) {
             guard trial.extent == trial.picture.extent, try trial.isLike(trial.output(trial.extent), trial.input())
             else {
-                throw Breach("values that it calls an identity change \(trial.title)")
+                throw BreachError("values that it calls an identity change \(trial.title)")
             }
         }
     }
@@ -159,7 +160,7 @@ extension ContractCheck {
             trial.isCancelled = true
             let status = try trial.render(trial.extent).status
             guard [PENUMBRA_OK, PENUMBRA_CANCELLED].map({ Int32($0) }).contains(status) else {
-                throw Breach("it answers \(status) when it is cancelled; return PENUMBRA_CANCELLED")
+                throw BreachError("it answers \(status) when it is cancelled; return PENUMBRA_CANCELLED")
             }
         }
     }
@@ -170,6 +171,116 @@ extension ContractCheck {
         let before = allocated_bytes()
         for _ in 0..<64 { _ = try trial.output(trial.extent) }
         let left = (allocated_bytes() - before) / 64
-        guard left < 64 else { throw Breach("each call leaves about \(left) bytes behind") }
+        guard left < 64 else { throw BreachError("each call leaves about \(left) bytes behind") }
+    }
+}
+
+extension ContractCheck {
+    static let arithmetic = ContractCheck("floating-point mode") { subject in
+        for kind in subject.formats {
+            let trial = Trial(
+                subject: subject, picture: TestPicture.all(.noise)[2], kind: kind, values: subject.fallbacks)
+            guard try trial.render(trial.extent).keepsMode else {
+                throw BreachError("it changes the floating-point mode; put it back")
+            }
+        }
+    }
+
+    /// Whole numbers and floats of the same picture differ by rounding; a threshold may tip a few pixels over.
+    static let formats = ContractCheck("formats agree") { subject in
+        guard subject.formats.contains(.u8) else { throw InapplicableError("it takes 32-bit floats alone") }
+        for picture in TestPicture.all(.noise) where subject.isPoint || !picture.hasAlpha {
+            func output(_ kind: SampleKind) throws -> [UInt8] {
+                let trial = Trial(subject: subject, picture: picture, kind: kind, values: subject.fallbacks)
+                return try trial.output(trial.extent)
+            }
+            let (bytes, floats) = (try output(.u8), floats(try output(.f32)))
+            let far = zip(bytes, floats).count { abs(Float($0) - min(max($1, 0), 1) * 255) > 1.01 }
+            guard far * 20 <= bytes.count else {
+                throw BreachError("bytes and floats of \(picture.title) differ at \(far) of \(bytes.count) samples")
+            }
+        }
+    }
+}
+
+/// What the bytes of 32-bit floats say.
+func floats(_ bytes: [UInt8]) -> [Float] {
+    bytes.withUnsafeBytes { raw in
+        stride(from: 0, to: raw.count, by: 4).map { raw.loadUnaligned(fromByteOffset: $0, as: Float.self) }
+    }
+}
+
+extension ContractCheck {
+    /// What the header says of margins and rectangles; no pixel is asked for.
+    static let geometry = ContractCheck("geometry") { subject in
+        for (what, values) in [("its fallbacks", subject.fallbacks)] + subject.variations {
+            do {
+                try subject.checkMargins(values)
+                for input in Subject.inputs { try subject.checkRectangles(of: input, values) }
+                try subject.checkParts(values)
+            } catch let breach as BreachError {
+                throw BreachError("with \(what) \(breach)")
+            }
+        }
+    }
+}
+
+extension Subject {
+    fileprivate static let inputs = [(61, 43), (1, 1), (3, 4000), (4000, 3), (30000, 20000)].map {
+        PixelRect(x: 0, y: 0, width: $0.0, height: $0.1)
+    }
+
+    private static let widestMargin = 16384
+    private static let longestSide = 1_000_000
+
+    fileprivate func checkMargins(_ values: [Double]) throws {
+        for margins in [plugin.halo, plugin.growth].compactMap({ $0?(values) }) {
+            let sides = [margins.left, margins.top, margins.right, margins.bottom]
+            guard sides.allSatisfy({ (0...Int32(Self.widestMargin)).contains($0) }) else {
+                throw BreachError("its halo or growth is outside 0…\(Self.widestMargin): \(sides)")
+            }
+        }
+    }
+
+    fileprivate func checkRectangles(of input: PixelRect, _ values: [Double]) throws {
+        if let extent = plugin.extent?(penumbra_rect(input), values) {
+            try Self.check(extent, "its extent of \(input)", longest: (Self.longestSide, Self.longestSide))
+        }
+        guard let region = plugin.region_of_interest else { return }
+        for output in samples(extent(of: input, values)) {
+            let more = 2 * Self.widestMargin
+            try Self.check(
+                region(penumbra_rect(output), penumbra_rect(input), values),
+                "of \(input) its region of interest for \(output)", longest: (output.width + more, output.height + more)
+            )
+        }
+    }
+
+    /// All of it, and pixels at its corners, its borders and in the middle.
+    private func samples(_ extent: PixelRect) -> [PixelRect] {
+        let columns = [extent.x, extent.x + extent.width / 2, extent.right - 1]
+        let rows = [extent.y, extent.y + extent.height / 2, extent.bottom - 1]
+        return [extent] + rows.flatMap { y in columns.map { PixelRect(x: $0, y: y, width: 1, height: 1) } }
+    }
+
+    private static func check(_ rect: penumbra_rect, _ what: String, longest: (width: Int, height: Int)) throws {
+        let far: Int64 = 10_000_000
+        guard (1...Int64(longest.width)).contains(rect.width), (1...Int64(longest.height)).contains(rect.height),
+            (-far...far).contains(rect.x), (-far...far).contains(rect.y)
+        else {
+            throw BreachError(
+                "\(what) is \(rect.width)×\(rect.height) at \(rect.x), \(rect.y); at most \(longest.width)×"
+                    + "\(longest.height) within \(far) of 0, 0 are allowed, and not nothing")
+        }
+    }
+
+    fileprivate func checkParts(_ values: [Double]) throws {
+        let input = Self.inputs[0]
+        let extent = extent(of: input, values)
+        let region = needed(for: extent, in: input, values)
+        for tile in TileGrid(extent: extent, tileWidth: 16, tileHeight: 16).tiles
+        where !region.contains(needed(for: tile, in: input, values)) {
+            throw BreachError("it reads more for \(tile) than for its whole extent")
+        }
     }
 }

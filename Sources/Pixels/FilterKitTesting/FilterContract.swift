@@ -33,7 +33,7 @@ public enum FilterContract {
     /// - Parameters:
     ///   - plugin: what its entry function answers.
     ///   - measuringMemory: also looks for memory that calls leave behind; only for a process that does nothing else.
-    ///   - begin: is told each check's name before it is tried, so that a crash can be laid to it.
+    ///   - begin: receives each check's name before the check runs, so that a crash can be attributed to it.
     ///   - report: gets what came of it.
     public static func check(
         _ plugin: UnsafeRawPointer?, measuringMemory: Bool, begin: (String) -> Void,
@@ -60,7 +60,7 @@ public enum FilterContract {
     }
 }
 
-/// One thing to try.
+/// One check of the contract.
 struct ContractCheck: Sendable {
     let name: String
     var measuresMemory = false
@@ -76,7 +76,7 @@ struct ContractCheck: Sendable {
         do {
             try body(subject)
             return .kept
-        } catch let breach as Breach {
+        } catch let breach as BreachError {
             return .broken(breach.description)
         } catch {
             return .skipped("\(error)")
@@ -88,14 +88,14 @@ struct ContractCheck: Sendable {
 }
 
 /// How a filter broke the contract.
-struct Breach: Error, CustomStringConvertible {
+struct BreachError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
 /// Why something cannot be tried.
-struct Inapplicable: Error, CustomStringConvertible {
+struct InapplicableError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }

@@ -28,11 +28,11 @@ struct Trial {
         let bytes: [UInt8]
     }
 
-    /// The output's bytes; throws ``Breach`` when the plugin fails.
+    /// The output's bytes; throws ``BreachError`` when the plugin fails.
     func output(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> [UInt8] {
         let result = try render(area, unwritten: unwritten, around: around)
         guard result.status == PENUMBRA_OK else {
-            throw Breach("it fails on \(title), \(area): status \(result.status), \"\(result.message)\"")
+            throw BreachError("it fails on \(title), \(area): status \(result.status), \"\(result.message)\"")
         }
         return result.bytes
     }
@@ -43,7 +43,7 @@ struct Trial {
     func render(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> Result {
         let read = subject.needed(for: area, in: picture.extent, values)
         guard read.width <= area.width + 2 * Self.widestHalo, read.height <= area.height + 2 * Self.widestHalo else {
-            throw Inapplicable("its halo of these values is too large to try")
+            throw InapplicableError("its halo of these values is too large to try")
         }
         let (from, to) = (try GuardedRows(), try GuardedRows())
         from.pattern = around
@@ -54,7 +54,7 @@ struct Trial {
         for row in 0..<area.height { memset(to.row(row), Int32(unwritten), to.rowBytes) }
         var message = [CChar](repeating: 0, count: 1024)
         let (status, keepsMode) = FloatingPointMode.kept { call(from, read, to, area, &message) }
-        if let damage = to.damage() ?? from.damage() { throw Breach("it writes outside of its tile (\(damage))") }
+        if let damage = to.damage() ?? from.damage() { throw BreachError("it writes outside of its tile (\(damage))") }
         let bytes = (0..<area.height).flatMap { UnsafeRawBufferPointer(start: to.row($0), count: to.rowBytes) }
         let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return Result(status: status, message: text, keepsMode: keepsMode, bytes: bytes)
@@ -70,8 +70,7 @@ struct Trial {
                     struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: kind.flag,
                     channels: Int32(picture.channels), has_alpha: picture.hasAlpha ? 1 : 0,
                     image: penumbra_rect(picture.extent),
-                    source: penumbra_source(
-                        data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(read)),
+                    source: penumbra_source(data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(read)),
                     target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
                     values: values.baseAddress, is_cancelled: isCancelled ? Self.yes : Self.no, context: nil,
                     error: error.baseAddress, error_capacity: room, frame: frame)
@@ -85,11 +84,11 @@ struct Trial {
 
     private func fill(_ rows: GuardedRows, _ read: PixelRect) {
         for (index, y) in read.rows.enumerated() {
-            var place = rows.row(index)
+            var address = rows.row(index)
             for x in read.columns {
                 for channel in 0..<picture.channels {
-                    picture.store(x, y, channel, kind, isMultiplied: !subject.isPoint, to: place)
-                    place += kind.bytes
+                    picture.store(x, y, channel, kind, isMultiplied: !subject.isPoint, to: address)
+                    address += kind.bytes
                 }
             }
         }
@@ -98,9 +97,62 @@ struct Trial {
     /// The input's own bytes.
     func input() throws -> [UInt8] {
         let rows = try GuardedRows()
-        try rows.reshape(
-            rows: picture.extent.height, rowBytes: picture.extent.width * picture.channels * kind.bytes)
+        try rows.reshape(rows: picture.extent.height, rowBytes: picture.extent.width * picture.channels * kind.bytes)
         fill(rows, picture.extent)
         return (0..<rows.rows).flatMap { UnsafeRawBufferPointer(start: rows.row($0), count: rows.rowBytes) }
+    }
+}
+
+/// Plain threads, as a worker has them.
+enum Threads {
+    /// Runs the same body on several threads, and waits for all.
+    static func run(_ count: Int, _ body: @escaping @Sendable () -> Void) {
+        let threads = (0..<count).compactMap { _ in start(body) }
+        for thread in threads { pthread_join(thread, nil) }
+    }
+
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private static func start(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
+        var thread = pthread_t()
+        let work = Unmanaged.passRetained(Work(body))
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        if code == 0 { return thread }
+        work.release()
+        body()
+        return nil
+    }
+}
+
+/// Rounding, masks of exceptions and the treatment of tiny numbers.
+enum FloatingPointMode {
+    /// Runs code that may change the mode, restores it, and returns whether it was changed.
+    static func kept<Result>(_ body: () -> Result) -> (Result, isKept: Bool) {
+        var before = fenv_t()
+        fegetenv(&before)
+        let result = body()
+        var after = fenv_t()
+        fegetenv(&after)
+        fesetenv(&before)
+        return (result, before.mode == after.mode)
+    }
+}
+
+extension fenv_t {
+    /// Without the flags that arithmetic sets.
+    fileprivate var mode: [UInt32] {
+        #if arch(x86_64)
+            [UInt32(__control_word), __mxcsr & ~0x3f]
+        #else
+            [UInt32(truncatingIfNeeded: fegetround())]
+        #endif
     }
 }

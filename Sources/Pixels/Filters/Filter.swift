@@ -1,5 +1,6 @@
 package import Catalogs
 package import Geometry
+package import JobModel
 package import Kernels
 package import Raster
 
@@ -22,7 +23,7 @@ package protocol Filter: Sendable {
     var isEven: Bool { get }
     /// Pixels of the input to one of the output, along each axis.
     func scale(in input: PixelRect) -> (x: Double, y: Double)
-    /// True when every row of the output needs only rows of the input around its own place, so that pictures can be
+    /// True when every row of the output needs only rows of the input near it, so that pictures can be
     /// filtered while they are decoded.
     func isRowLocal(in input: PixelRect) -> Bool
 
@@ -54,14 +55,14 @@ package protocol Filter: Sendable {
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws
 }
 
-/// What a filter reads while it renders one rectangle.
+/// The input of a filter while it renders one rectangle.
 package struct FilterSource: Sendable {
     /// Covers what ``Filter/needed(for:in:)`` asked for.
     package let pixels: KernelSource
     /// The extent of the filter's whole input.
     package let extent: PixelRect
-    /// Which frame of an animation the input is, from 0; 0 of a still, and of each page of a document. For what shall differ
-    /// from frame to frame, as noise does.
+    /// Which frame of an animation the input is, from 0; 0 of a still, and of each page of a document. Filters such as noise
+    /// use it to differ from frame to frame.
     package let frame: Int
 
     package init(pixels: KernelSource, extent: PixelRect, frame: Int = 0) {
@@ -102,5 +103,114 @@ extension Filter {
     /// The rectangles of the input that must be read for `output`: disjoint, one, or up to four with ``Edge/wrap``.
     package func regionOfInterest(for output: PixelRect, in input: PixelRect) -> [PixelRect] {
         sourceMap(for: output, in: input).rects
+    }
+}
+
+/// Why a filter cannot be made or has failed.
+///
+/// The manifest reader finds bad values first and shows where they stand; these messages reach those who build a chain
+/// in another way.
+package struct FilterError: Error, Hashable, Sendable {
+    package enum Problem: Hashable, Sendable {
+        case unknownFilter(offered: [String])
+        case unknownParameter(String, offered: [String])
+        case missing(parameter: String)
+        case wrongKind(parameter: String, expected: String)
+        case outOfRange(parameter: String, value: Double, minimum: Double, maximum: Double)
+        case unknownWord(parameter: String, word: String, offered: [String])
+        /// `parameter`, or this value of it, does not go with `other`, or with this value of it.
+        case conflict(parameter: String, value: String?, other: String)
+        /// A plugin said so, or did not keep to the interface.
+        case failed(reason: String)
+        /// A plugin did what no plugin may do.
+        case fault(reason: String)
+    }
+
+    package let filter: String
+    package let problem: Problem
+
+    package init(filter: String, problem: Problem) {
+        self.filter = filter
+        self.problem = problem
+    }
+}
+
+extension FilterError: CustomStringConvertible {
+    package var description: String {
+        if case .unknownFilter(let offered) = problem {
+            return "unknown filter '\(filter)'; there are \(Self.list(offered))"
+        }
+        return "\(filter): \(reason)"
+    }
+
+    /// The problem, without the filter's name before it.
+    package var reason: String {
+        switch problem {
+        case .unknownFilter(let offered):
+            "there is no such filter; there are \(Self.list(offered))"
+        case .unknownParameter(let name, let offered):
+            "unknown parameter '\(name)'; there are \(Self.list(offered))"
+        case .missing(let parameter):
+            "'\(parameter)' needs a value"
+        case .wrongKind(let parameter, let expected):
+            "'\(parameter)' takes \(expected)"
+        case .outOfRange(let parameter, let value, let minimum, let maximum):
+            "'\(parameter)' is \(value), but must be in \(minimum)…\(maximum)"
+        case .unknownWord(let parameter, let word, let offered):
+            "'\(parameter)' cannot be '\(word)'; there are \(Self.list(offered))"
+        case .conflict(let parameter, let value, let other):
+            "'\(parameter)\(value.map { ": \($0)" } ?? "")' does not go with '\(other)'; leave one of them out"
+        case .failed(let reason), .fault(let reason):
+            reason
+        }
+    }
+
+    private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+}
+
+/// A filter that a manifest can ask for: what it is called and takes, and how to make one from values.
+package struct FilterEntry: Sendable {
+    package let descriptor: FilterDescriptor
+    private let make: @Sendable (FilterArguments) throws -> any Filter
+
+    package init(_ descriptor: FilterDescriptor, make: @escaping @Sendable (FilterArguments) throws -> any Filter) {
+        self.descriptor = descriptor
+        self.make = make
+    }
+
+    /// Throws ``FilterError`` when a value does not fit.
+    package func makeFilter(_ values: [String: ParameterValue], pictures: PictureSource = .none) throws -> any Filter {
+        try make(FilterArguments(values, descriptor: descriptor, pictures: pictures))
+    }
+
+    /// The same filter inside another one, which sees its making and its calls.
+    package func wrapping(
+        _ wrap: @escaping @Sendable (_ make: () throws -> any Filter) throws -> any Filter
+    ) -> FilterEntry {
+        let make = make
+        return FilterEntry(descriptor) { arguments in try wrap { try make(arguments) } }
+    }
+}
+
+/// All filters of an installation, by name.
+package struct FilterRegistry: Sendable {
+    private let entries: [String: FilterEntry]
+    private let pictures: PictureSource
+
+    /// Of two entries with one name, the first stays.
+    package init(_ entries: [FilterEntry], pictures: PictureSource = .none) {
+        self.pictures = pictures
+        self.entries = Dictionary(entries.map { ($0.descriptor.name, $0) }) { first, _ in first }
+    }
+
+    /// Sorted by name.
+    package var descriptors: [FilterDescriptor] { entries.values.map(\.descriptor).sorted { $0.name < $1.name } }
+
+    /// Throws ``FilterError`` when there is no such filter, or a value does not fit.
+    package func makeFilter(_ invocation: FilterInvocation) throws -> any Filter {
+        guard let entry = entries[invocation.filter] else {
+            throw FilterError(filter: invocation.filter, problem: .unknownFilter(offered: entries.keys.sorted()))
+        }
+        return try entry.makeFilter(invocation.values, pictures: pictures)
     }
 }

@@ -1,7 +1,8 @@
 import Glibc
+import Synchronization
 
 /// Rows of bytes for code that is not trusted: behind the last one lies a page that may not be touched, and before the
-/// first and between the rows a pattern that shows when somebody wrote there.
+/// first and between the rows a pattern that shows any write there.
 ///
 /// Without slack the last byte ends at the page, so one byte too far is a fault at once. The memory is kept for the next
 /// shape, and what a smaller one does not need lies before it: the pattern there ends after 256 bytes at most, and the page
@@ -20,10 +21,10 @@ package final class GuardedRows {
     package private(set) var pitch = 0
     private var mapping: Mapping
 
-    /// Throws ``OutOfMemory``.
+    /// Throws ``OutOfMemoryError``.
     ///
     /// - Parameter slack: bytes between the last row and the page behind it, in which nothing shows.
-    package init(slack: Int = 0) throws(OutOfMemory) {
+    package init(slack: Int = 0) throws(OutOfMemoryError) {
         self.slack = slack
         mapping = try Mapping(bytes: 1 + slack)
     }
@@ -31,13 +32,13 @@ package final class GuardedRows {
     private let slack: Int
 
     /// The system has no memory left.
-    package struct OutOfMemory: Error, CustomStringConvertible {
+    package struct OutOfMemoryError: Error, CustomStringConvertible {
         package let description = "there is no memory for a tile; lower 'workers' or raise the memory of the machine"
     }
 
     /// Makes room for so many rows, of whatever content, with the pattern around them: it is written where the shape is
-    /// another one than before, and otherwise still there, or ``damage()`` tells.
-    package func reshape(rows: Int, rowBytes: Int) throws(OutOfMemory) {
+    /// another one than before, and otherwise still there. If it is not, ``damage()`` reports it.
+    package func reshape(rows: Int, rowBytes: Int) throws(OutOfMemoryError) {
         precondition(rows >= 0 && rowBytes >= 0, "memory has a size")
         guard isNew || rows != self.rows || rowBytes != self.rowBytes else { return }
         isNew = false
@@ -52,7 +53,7 @@ package final class GuardedRows {
     package var start: UnsafeMutableRawPointer { mapping.end - slack - total }
 
     private var total: Int { rows == 0 ? 0 : (rows - 1) * pitch + rowBytes }
-    /// Bytes before the first row that carry the pattern. What lies before them was of a larger shape: nobody looks there.
+    /// Bytes before the first row that carry the pattern. What lies before them was of a larger shape and is not checked.
     private var lead: Int { min(256, mapping.bytes - slack - total) }
 
     /// Sets every row to zeros.
@@ -69,7 +70,7 @@ package final class GuardedRows {
         case behindRow(Int)
     }
 
-    /// Nil while nobody has written outside the rows. What was written over is put right by the next shape.
+    /// Nil as long as all writes were inside the rows. What was written over is put right by the next shape.
     package func damage() -> Damage? {
         let damage = firstDamage()
         if damage != nil { isNew = true }
@@ -80,10 +81,10 @@ package final class GuardedRows {
         let lead = lead
         guard isIntact(start - lead, lead) else { return .beforeFirstRow }
         let (pitch, count) = (pitch, pitch - rowBytes)
-        var place = start + rowBytes
+        var address = start + rowBytes
         for row in 0..<max(0, rows - 1) {
-            guard isIntact(place, count) else { return .behindRow(row) }
-            place += pitch
+            guard isIntact(address, count) else { return .behindRow(row) }
+            address += pitch
         }
         return nil
     }
@@ -110,16 +111,16 @@ private final class Mapping {
     let bytes: Int
     private let address: UnsafeMutableRawPointer
 
-    init(bytes: Int) throws(GuardedRows.OutOfMemory) {
+    init(bytes: Int) throws(GuardedRows.OutOfMemoryError) {
         let usable = (max(1, bytes) + Self.page - 1) / Self.page * Self.page
         let whole = usable + 2 * Self.page
         guard let address = mmap(nil, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             address != MAP_FAILED
-        else { throw GuardedRows.OutOfMemory() }
+        else { throw GuardedRows.OutOfMemoryError() }
         self.address = address
         self.bytes = usable
         guard mprotect(address, Self.page, PROT_NONE) == 0, mprotect(end, Self.page, PROT_NONE) == 0 else {
-            throw GuardedRows.OutOfMemory()
+            throw GuardedRows.OutOfMemoryError()
         }
     }
 
@@ -127,4 +128,38 @@ private final class Mapping {
 
     /// Behind the last byte that may be used.
     var end: UnsafeMutableRawPointer { address + Self.page + bytes }
+}
+
+/// Guarded memory that is used again, so that a call costs no system call. Any number of threads may use it at once.
+package final class GuardedPool: Sendable {
+    /// Sources and targets of one shape lie at other places of their pages: CPUs take a read for one of what was written
+    /// just before when the last twelve bits of their addresses are the same, and wait.
+    private static let distance = 2048
+
+    // Mutex hands memory out to one user at a time; it comes back when that one is done.
+    private let idle = Mutex<[Memory]>([])
+
+    /// What one call works with.
+    package struct Memory: @unchecked Sendable {
+        // Sendable: only `with` has it, from the moment when it is taken out of the pool until it is put back.
+        package let source: GuardedRows
+        package let target: GuardedRows
+        /// One row, for what a plugin says.
+        package let text: GuardedRows
+
+        fileprivate init() throws(GuardedRows.OutOfMemoryError) {
+            source = try GuardedRows(slack: distance)
+            target = try GuardedRows()
+            text = try GuardedRows()
+        }
+    }
+
+    package init() {}
+
+    /// Lends memory, of whatever shape and content.
+    package func with<Result>(_ body: (Memory) throws -> Result) throws -> Result {
+        let memory = try idle.withLock { $0.popLast() } ?? Memory()
+        defer { idle.withLock { $0.append(memory) } }
+        return try body(memory)
+    }
 }

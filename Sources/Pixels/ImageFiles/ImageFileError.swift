@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why an image file could not be read or written.
 package struct ImageFileError: Error, Hashable, Sendable {
     /// What was being done when the system refused.
@@ -40,7 +42,7 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case library(String)
     }
 
-    /// Whose fault it is, which decides what happens next (invariant 7 of the design).
+    /// The cause of the failure. It decides what happens next (invariant 7 of the design).
     package enum Kind: String, Hashable, Sendable {
         /// The picture: trying again changes nothing.
         case data
@@ -49,8 +51,8 @@ package struct ImageFileError: Error, Hashable, Sendable {
         /// A bound that a setting names.
         case limit
         /// The disk or the file system: full, read-only, over quota, failing.
-        case place
-        /// This process: it can open no more files or has no more memory, or somebody's code closed the file.
+        case storage
+        /// This process: it can open no more files or has no more memory, or foreign code closed the file.
         case process
         case missing
         /// The disk or the server of a file that is to be read does not give it, and may another time.
@@ -64,5 +66,100 @@ package struct ImageFileError: Error, Hashable, Sendable {
     package init(path: String, _ problem: Problem) {
         self.path = path
         self.problem = problem
+    }
+}
+
+extension ImageFileError {
+    package var kind: Kind {
+        switch problem {
+        case .missing: .missing
+        case .permission: .permission
+        case .tooManyPixels, .tooLarge, .slowDrawing, .costlyDrawing: .limit
+        case .system(_, let code) where [EMFILE, ENFILE, ENOMEM, EBADF].contains(code): .process
+        // What is read are pictures that are given. One of them says nothing of the others, or of where outputs are written.
+        case .system(.open, _), .system(.read, _): .unreadable
+        case .system(.turn, _): .storage
+        case .system(.create, ENOENT), .system(.create, ENOTDIR): .missing
+        case .system(_, let code): Self.isOfStorage(code) ? .storage : .data
+        case .unsuitable, .option: .value
+        case .notAFile, .empty, .notAnImage, .brokenHeader, .broken, .noDecoder, .unsupported, .encoder, .library:
+            .data
+        }
+    }
+
+    /// The error for an input that could not be opened, as in `errno.h`.
+    package init(path: String, opening code: Int32) { self.init(path: path, .open, errno: code) }
+
+    /// The error for an input that could not be read to its end.
+    package init(path: String, reading code: Int32) { self.init(path: path, .read, errno: code) }
+
+    /// The error for a system call that failed with `code`.
+    init(path: String, _ action: Action, errno code: Int32) {
+        switch (code, action) {
+        case (ENOENT, .open), (ENOTDIR, .open): self.init(path: path, .missing)
+        case (EISDIR, _): self.init(path: path, .notAFile)
+        case (EACCES, _), (EPERM, _): self.init(path: path, .permission(action))
+        default: self.init(path: path, .system(action, errno: code))
+        }
+    }
+
+    /// EFBIG is the limit on file sizes of the file system or of the process.
+    private static func isOfStorage(_ code: Int32) -> Bool {
+        [ENOSPC, EDQUOT, EROFS, EIO, EFBIG, ESTALE].contains(code)
+    }
+}
+
+extension ImageFileError: CustomStringConvertible {
+    /// One sentence: the file, the reason, and where there is one the setting that bounds it.
+    package var description: String { path.isEmpty ? reason : "\(path): \(reason)" }
+
+    private var reason: String {
+        switch problem {
+        case .missing: "no such file"
+        case .notAFile: "not a file"
+        case .permission(let action): "may not be \(action.rawValue) (permission denied)"
+        case .empty: "empty file"
+        case .notAnImage: "not an image that Penumbra reads ('penumbra formats' lists them)"
+        case .tooManyPixels(let width, let height, let limit):
+            "\(width) × \(height) pixels are more than max_pixels: \(Self.short(limit)); "
+                + "raise it if the picture is meant"
+        case .brokenHeader(let format, let detail): "broken \(format): \(detail)"
+        case .broken(let format, let rows, let height, let detail):
+            "broken \(format): only \(Self.grouped(rows)) of \(Self.grouped(height)) rows could be read (\(detail))"
+        case .noDecoder(let format): "\(format), which the libvips of this machine cannot read"
+        case .unsupported(let format, let feature, let remedy):
+            "\(format) with \(feature), which Penumbra does not read" + (remedy.map { "; \($0)" } ?? "")
+        case .slowDrawing(let format, let seconds):
+            "\(format) that takes more than \(seconds) s of processor time to draw; \(Self.drawingRemedy)"
+        case .costlyDrawing(let format, let work, let seconds):
+            "\(format) with \(work) (the limit is \(seconds) s); \(Self.drawingRemedy)"
+        case .tooLarge(let format, let width, let height, let largestSide):
+            "\(width) × \(height) pixels are more than \(format) can hold (\(Self.grouped(largestSide)) on a side)"
+        case .unsuitable(let format, let reason): "cannot be written as \(format): \(reason)"
+        case .option(let format, let name): "save.\(name) has no such value for \(format)"
+        case .encoder(let format, let detail): "cannot be written as \(format): \(detail)"
+        case .system(let action, let errno): "cannot be \(action.rawValue): \(Self.words(for: errno))"
+        case .library(let detail): "libvips does not start: \(detail)"
+        }
+    }
+
+    private static let drawingRemedy =
+        "simplify it, draw it to a PNG first, or set \(DrawingTime.variable) to more seconds"
+
+    /// `3,000`.
+    static func grouped(_ number: Int) -> String {
+        let digits = Array(String(number.magnitude))
+        let groups = stride(from: digits.count, to: 0, by: -3).reversed().map { String(digits[max(0, $0 - 3)..<$0]) }
+        return (number < 0 ? "-" : "") + groups.joined(separator: ",")
+    }
+
+    /// As a manifest would say it: `2000M`.
+    private static func short(_ number: Int) -> String {
+        number > 0 && number % 1_000_000 == 0 ? "\(number / 1_000_000)M" : "\(number)"
+    }
+
+    private static func words(for code: Int32) -> String {
+        guard let text = strerror(code) else { return "error \(code)" }
+        return String(cString: text).lowercased()
     }
 }

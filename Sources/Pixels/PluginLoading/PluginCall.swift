@@ -1,7 +1,9 @@
 import CPenumbraPlugin
 import Catalogs
 import Geometry
+import Glibc
 import GuardedMemory
+import Kernels
 import Raster
 
 /// Calls of a plugin's `render`, in memory where it can do no harm, with the floating-point mode that it was found in.
@@ -24,7 +26,7 @@ struct PluginCall: Sendable {
     ///   - source: what of the input the plugin gets.
     ///   - fill: writes all of the input's rows to guarded memory.
     ///   - collect: takes the output's rows from there.
-    /// - Throws: ``PluginProblem`` with the plugin's own words, ``PluginFault``, or `CancellationError`.
+    /// - Throws: ``PluginError`` with the plugin's own words, ``PluginFaultError``, or `CancellationError`.
     func callAsFunction(
         source: PixelRect, area: PixelRect, layout: PixelLayout, format: SampleFormat,
         fill: (GuardedRows) -> Void, collect: (GuardedRows) -> Void
@@ -41,8 +43,8 @@ struct PluginCall: Sendable {
             let status = status(memory, source, area, layout, format)
             // All three are looked at, since that puts right what was damaged.
             let (inTarget, inSource, inText) = (to.damage(), from.damage(), text.damage())
-            if let damage = inTarget ?? inSource { throw PluginFault(damage, area) }
-            if inText != nil { throw PluginFault.besideErrorText }
+            if let damage = inTarget ?? inSource { throw PluginFaultError(damage, area) }
+            if inText != nil { throw PluginFaultError.besideErrorText }
             try check(status, text)
             collect(to)
         }
@@ -58,8 +60,7 @@ struct PluginCall: Sendable {
                 struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: format.pluginFormat,
                 channels: Int32(layout.channels), has_alpha: layout.hasAlpha ? 1 : 0,
                 image: penumbra_rect(image),
-                source: penumbra_source(
-                    data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(source)),
+                source: penumbra_source(data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(source)),
                 target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
                 values: values.baseAddress, is_cancelled: CancellationQuestion.ask, context: isCancelled.context,
                 error: text.start.assumingMemoryBound(to: CChar.self), error_capacity: text.rowBytes,
@@ -73,16 +74,16 @@ struct PluginCall: Sendable {
         case Int(PENUMBRA_OK): return
         case Int(PENUMBRA_CANCELLED) where isCancelled.isYes: throw CancellationError()
         case Int(PENUMBRA_CANCELLED):
-            throw PluginProblem("says that it was cancelled, which it was not; report this to its author")
+            throw PluginError("says that it was cancelled, which it was not; report this to its author")
         default: throw Self.failure(text, status)
         }
     }
 
     /// The text up to the zero byte, or to the end when the plugin forgot that.
-    private static func failure(_ text: GuardedRows, _ status: Int) -> PluginProblem {
+    private static func failure(_ text: GuardedRows, _ status: Int) -> PluginError {
         let bytes = UnsafeRawBufferPointer(start: text.start, count: text.rowBytes)
         let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        return PluginProblem(text.isEmpty ? "failed with status \(status) and no reason" : text)
+        return PluginError(text.isEmpty ? "failed with status \(status) and no reason" : text)
     }
 }
 
@@ -94,7 +95,7 @@ package final class CancellationQuestion: Sendable {
 
     var isYes: Bool { answer() }
 
-    /// Borrowed: whoever calls a plugin holds the question meanwhile.
+    /// Borrowed: the caller of a plugin holds the question during the call.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static let ask: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in
@@ -103,22 +104,140 @@ package final class CancellationQuestion: Sendable {
     }
 }
 
-extension PluginFault {
-    fileprivate static let besideErrorText = PluginFault(
+extension PluginFaultError {
+    fileprivate static let besideErrorText = PluginFaultError(
         "the plugin wrote before the room for its error text; report this to its author")
 
     fileprivate init(_ damage: GuardedRows.Damage, _ area: PixelRect) {
-        let place =
+        let position =
             switch damage {
             case .beforeFirstRow: "before the first row"
             case .behindRow(let row): "behind the end of row \(area.y + row)"
             }
-        self.init("the plugin wrote outside of its tile, \(place); report this to its author")
+        self.init("the plugin wrote outside of its tile, \(position); report this to its author")
     }
 }
 
 extension penumbra_rect {
     init(_ rect: PixelRect) {
         self.init(x: Int64(rect.x), y: Int64(rect.y), width: Int64(rect.width), height: Int64(rect.height))
+    }
+}
+
+/// The output of a plugin's call.
+enum PluginResult {
+    /// Pixels as they are stored.
+    case stored(AnyRaster)
+    /// 32-bit working values on a scale where 1 is full; `full` is full intensity in the picture's sample format.
+    case working(AnyRaster, full: Double)
+
+    /// Makes this the whole of a raster.
+    ///
+    /// - Parameter curve: of the picture.
+    func replace(_ destination: inout AnyRaster, light: Light, curve: TransferCurve) {
+        if case .stored(let raster) = self {
+            destination = raster
+        } else {
+            var sink = PixelWriter(destination.take(), light: light, curve: curve)
+            write(to: &sink, light: light)
+            destination = sink.raster
+        }
+    }
+
+    /// Hands the rows to a sink as working values in `light`.
+    func write(to sink: inout some WorkingRowSink, light: Light) {
+        switch self {
+        case .stored(let raster):
+            let reader = PixelReader(KernelSource(raster), layout: raster.layout, light: light)
+            reader.write(raster.rect, to: &sink)
+        case .working(.f32(let raster), let full):
+            raster.write(to: &sink, scale: full)
+        case .working:
+            preconditionFailure("working values are 32-bit floats")
+        }
+    }
+}
+
+/// Rounding, exceptions and the treatment of tiny numbers.
+enum FloatingPointMode {
+    /// Runs code that may change the mode, and puts it back.
+    static func kept<Result>(_ body: () -> Result) -> Result {
+        var environment = fenv_t()
+        fegetenv(&environment)
+        defer { fesetenv(&environment) }
+        return body()
+    }
+}
+
+extension AnyRaster {
+    /// Overwrites whole rows with those of guarded memory.
+    ///
+    /// - Parameter clearsTransparent: sets the colours of pixels with alpha 0 to 0, on the way.
+    /// - Precondition: `area` is as wide as the raster, and `rows` has its rows.
+    mutating func setRows(of area: PixelRect, from rows: GuardedRows, clearsTransparent: Bool) {
+        let clears = clearsTransparent && layout.hasAlpha
+        switch format {
+        case .u8: modifyU8 { $0.setRows(of: area, from: rows, clears ? UInt8.max : nil) }
+        case .u16: modifyU16 { $0.setRows(of: area, from: rows, clears ? UInt16.max : nil) }
+        case .f32: modifyF32 { $0.setRows(of: area, from: rows, clears ? ~(1 << 31) as UInt32 : nil) }
+        }
+    }
+}
+
+extension Raster {
+    /// - Parameter alpha: the bits of a sample that are all 0 where an alpha is 0, which −0 is, too. Nil when colours are
+    ///   to be left as they are.
+    fileprivate mutating func setRows<Bits: FixedWidthInteger & UnsignedInteger>(
+        of area: PixelRect, from rows: GuardedRows, _ alpha: Bits?
+    ) {
+        precondition(
+            area.columns == rect.columns && rect.contains(area) && rows.rows == area.height, "whole rows are set")
+        let first = index(x: area.x, y: area.y) * MemoryLayout<Sample>.stride
+        let (rowBytes, channels) = (stride * MemoryLayout<Sample>.stride, layout.channels)
+        let (start, pitch) = (rows.start, rows.pitch)
+        samples.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress, rowBytes > 0 else { return }
+            for row in 0..<area.height {
+                let (source, target) = (start + row * pitch, base + first + row * rowBytes)
+                if let alpha {
+                    PixelWords.copy(source, to: target, rowBytes, channels, alpha)
+                } else {
+                    target.copyMemory(from: source, byteCount: rowBytes)
+                }
+            }
+        }
+    }
+}
+
+/// Pixels with alpha as single numbers, whose highest bits are the alpha: the loop over them has no branch, so that it is
+/// compiled to vectors.
+private enum PixelWords {
+    /// Copies two or four samples a pixel.
+    static func copy<Bits: FixedWidthInteger & UnsignedInteger>(
+        _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int, _ channels: Int,
+        _ alpha: Bits
+    ) {
+        switch channels * Bits.bitWidth {
+        case 16: copy(source, to: target, count, Bits.self, UInt16(truncatingIfNeeded: alpha))
+        case 32: copy(source, to: target, count, Bits.self, UInt32(truncatingIfNeeded: alpha))
+        case 64: copy(source, to: target, count, Bits.self, UInt64(truncatingIfNeeded: alpha))
+        default: copy(source, to: target, count, Bits.self, UInt128(truncatingIfNeeded: alpha))
+        }
+    }
+
+    private static func copy<Bits: FixedWidthInteger, Word: FixedWidthInteger & BitwiseCopyable>(
+        _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int, _: Bits.Type,
+        _ alpha: Word
+    ) {
+        let size = MemoryLayout<Word>.size
+        let shift = Word.bitWidth - Bits.bitWidth
+        let (whole, magnitude) = (Word(truncatingIfNeeded: Bits.max) &<< shift, alpha &<< shift)
+        var offset = 0
+        while offset < count {
+            let pixel = source.loadUnaligned(fromByteOffset: offset, as: Word.self)
+            let kept = pixel & magnitude == 0 ? pixel & whole : pixel
+            target.storeBytes(of: kept, toByteOffset: offset, as: Word.self)
+            offset &+= size
+        }
     }
 }

@@ -1,13 +1,15 @@
 import CPluginTrial
+import Catalogs
+import Digests
 import Glibc
 
 /// A folder where plugins may lie.
 package struct PluginFolder: Hashable, Sendable {
     package let path: String
-    /// True for the folder beside the program, which nobody named: it may be missing or hold libraries that are no
-    /// plugins, and neither is worth a word.
+    /// True for the folder beside the program, which no setting names. It may be missing, or hold other libraries.
+    /// Neither is reported.
     package let isImplicit: Bool
-    /// True when a file named it that somebody else may have written, and no setting of this user.
+    /// True when a file of another user may have named it, and no setting of this user does.
     package let isForeign: Bool
 
     package init(_ path: String, isImplicit: Bool = false, isForeign: Bool = false) {
@@ -17,11 +19,11 @@ package struct PluginFolder: Hashable, Sendable {
     }
 
     /// The paths of the files named lib….so, sorted.
-    func libraries() throws(PluginProblem) -> [String] {
+    func libraries() throws(PluginError) -> [String] {
         guard let names = Self.names(in: path) else {
             let reason = String(cString: strerror(errno))
             if isImplicit { return [] }
-            throw PluginProblem("cannot be read (\(reason)); correct the path in the list of plugin folders")
+            throw PluginError("cannot be read (\(reason)); correct the path in the list of plugin folders")
         }
         let libraries = names.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted().map { "\(path)/\($0)" }
             .filter { !isImplicit || Self.namesEntry($0) }
@@ -32,13 +34,13 @@ package struct PluginFolder: Hashable, Sendable {
     /// Code that any user could have put there is not run in the name of this one.
     ///
     /// - Parameter isForeign: Whether libraries of other users are refused, too.
-    static func checkOwnership(of path: String, isForeign: Bool) throws(PluginProblem) {
+    static func checkOwnership(of path: String, isForeign: Bool) throws(PluginError) {
         let status = try status(of: path)
         guard status.st_mode & S_IWOTH == 0 else {
-            throw PluginProblem("may be written by every user, so it is not used; run chmod o-w on it")
+            throw PluginError("may be written by every user, so it is not used; run chmod o-w on it")
         }
         guard !isForeign || isOwn(status) else {
-            throw PluginProblem(
+            throw PluginError(
                 "belongs to another user (uid \(status.st_uid)), and only a shard names it, so it is not used; name its "
                     + "folder in this machine's settings if it is to be")
         }
@@ -47,34 +49,34 @@ package struct PluginFolder: Hashable, Sendable {
     private static func isOwn(_ status: stat) -> Bool { status.st_uid == geteuid() || status.st_uid == 0 }
 
     /// The same for a library, and for the folder that it really lies in when its path is a link.
-    static func checkOwnership(ofLibrary path: String, isForeign: Bool) throws(PluginProblem) {
+    static func checkOwnership(ofLibrary path: String, isForeign: Bool) throws(PluginError) {
         try checkOwnership(of: path, isForeign: isForeign)
         guard let real = realpath(path, nil) else { return }
         defer { free(real) }
         let folder = String(cString: real).split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
         var status = stat()
         guard stat(folder.isEmpty ? "/" : folder, &status) == 0, status.st_mode & S_IWOTH == 0 else {
-            throw PluginProblem(
+            throw PluginError(
                 "lies in \(folder), which every user may write to, so it is not used; run chmod o-w on that folder")
         }
         guard !isForeign || isOwn(status) else {
-            throw PluginProblem(
+            throw PluginError(
                 "lies in \(folder), which belongs to another user (uid \(status.st_uid)), so it is not used")
         }
     }
 
-    private static func status(of path: String) throws(PluginProblem) -> stat {
+    private static func status(of path: String) throws(PluginError) -> stat {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw PluginProblem("cannot be read (\(String(cString: strerror(errno)))); correct or remove it")
+            throw PluginError("cannot be read (\(String(cString: strerror(errno)))); correct or remove it")
         }
         return status
     }
 
-    /// What is no file is not opened: a named pipe would keep whoever opens it waiting.
-    static func checkIsFile(_ path: String) throws(PluginProblem) {
+    /// Throws for anything but a regular file. To open a named pipe would block.
+    static func checkIsFile(_ path: String) throws(PluginError) {
         guard try status(of: path).st_mode & S_IFMT == S_IFREG else {
-            throw PluginProblem("is not a regular file, so it is not used; remove it, or give it another name")
+            throw PluginError("is not a regular file, so it is not used; remove it, or give it another name")
         }
     }
 
@@ -92,5 +94,113 @@ package struct PluginFolder: Hashable, Sendable {
             }
         }
         return names
+    }
+}
+
+/// A library that may be opened as a plugin.
+struct Candidate {
+    let path: String
+    /// True when it lies in a folder that no setting names.
+    let isImplicit: Bool
+    /// As ``PluginFolder/isForeign``.
+    let isForeign: Bool
+    /// What the system's loader opens; ``path`` is what messages say.
+    var openName: String
+
+    init(path: String, isImplicit: Bool = false, isForeign: Bool = false) {
+        self.isForeign = isForeign
+        self.path = path
+        self.isImplicit = isImplicit
+        openName = path
+    }
+
+    enum Permission {
+        case given(Candidate)
+        case noPin(UnpinnedPlugin)
+    }
+
+    /// All is asked that can be asked without opening the library. Throws when it may not be opened.
+    func permission(by policy: PluginPolicy) throws(PluginError) -> Permission {
+        try PluginFolder.checkIsFile(path)
+        try PluginFolder.checkOwnership(ofLibrary: path, isForeign: isForeign)
+        if let file = try policy.pinnedFile(path) {
+            var candidate = self
+            candidate.openName = file.name
+            return .given(candidate)
+        }
+        guard policy.isPinnedOnly else { return .given(self) }
+        return .noPin(UnpinnedPlugin(path: path, sha256: SHA256.digest(ofFile: path) ?? ""))
+    }
+}
+
+/// The file of a library that has a pin, opened once: what is compared is what is opened as a library, whatever lies at
+/// its path by then.
+struct PinnedFile {
+    private let descriptor: Int32
+    /// Nil when the file cannot be read.
+    let sha256: String?
+
+    /// Nil when there is no such file.
+    init?(_ path: String) {
+        // It may have become a pipe since it was looked at.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        sha256 = SHA256.digest(ofDescriptor: descriptor)
+    }
+
+    /// What this process, and its children before they run another program, can open the file as, as long as it is not
+    /// closed. It stays open for good: the loader would take another file of the same name for this one.
+    var name: String { "/proc/self/fd/\(descriptor)" }
+
+    /// For a file that is not wanted.
+    func close() { Glibc.close(descriptor) }
+}
+
+/// The rule, beside owners and permissions, for the libraries that may be used as plugins.
+package struct PluginPolicy: Hashable, Sendable {
+    /// A file name and the SHA-256 that a file of that name must have, in small hexadecimal digits.
+    package struct Pin: Hashable, Sendable {
+        package let file: String
+        package let sha256: String
+
+        package init(file: String, sha256: String) {
+            self.file = file
+            self.sha256 = sha256
+        }
+    }
+
+    package let pins: [Pin]
+    /// True when a library without a pin is refused.
+    package let isPinnedOnly: Bool
+
+    package init(pins: [Pin] = [], isPinnedOnly: Bool = false) {
+        self.pins = pins
+        self.isPinnedOnly = isPinnedOnly
+    }
+
+    /// The files that have a pin, or several, and are not among `paths`, each once: misspelled, or gone.
+    func pinsWithoutFile(_ paths: [String]) -> [String] {
+        var names = Set(paths.map(Self.name))
+        return pins.map(\.file).filter { names.insert($0).inserted }
+    }
+
+    private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// The file of a library that has a pin, opened; nil when it has none.
+    ///
+    /// - Throws: when it is not what was pinned.
+    func pinnedFile(_ path: String) throws(PluginError) -> PinnedFile? {
+        let name = Self.name(of: path)
+        let pins = pins.filter { $0.file == name }
+        guard !pins.isEmpty else { return nil }
+        guard let file = PinnedFile(path), let found = file.sha256 else {
+            throw PluginError("cannot be read, so its pin cannot be compared; correct its permissions")
+        }
+        guard pins.contains(where: { $0.sha256 == found }) else {
+            file.close()
+            throw PluginError(
+                "is not the file that was pinned: its SHA-256 is \(found); put that file back, or pin this one")
+        }
+        return file
     }
 }

@@ -32,11 +32,11 @@ struct PluginGeometry: Sendable {
         self.growth = growth
     }
 
-    /// True when every pixel is read around its own place.
+    /// True when every pixel is read around its own position.
     var isPlain: Bool { functions.extent == nil && functions.regionOfInterest == nil }
 
-    /// Throws ``PluginFault`` when an answer was not one that the header allows.
-    func check() throws(PluginFault) {
+    /// Throws ``PluginFaultError`` when an answer was not one that the header allows.
+    func check() throws(PluginFaultError) {
         if let fault = faults.first { throw fault }
     }
 
@@ -65,18 +65,18 @@ struct PluginGeometry: Sendable {
     }
 
     /// What the plugin is given to read for `area`, out of what was gathered for an output that holds it.
-    func source(for area: PixelRect, in source: FilterSource) throws(PluginFault) -> PixelRect {
+    func source(for area: PixelRect, in source: FilterSource) throws(PluginFaultError) -> PixelRect {
         let read = needed(for: area, in: source.extent)
         try check()
         guard source.pixels.columns.range.contains(read.columns), source.pixels.rows.range.contains(read.rows) else {
-            throw PluginFault(
+            throw PluginFaultError(
                 "its function 'region_of_interest' answers \(read.words) for \(area.words), which is more than for a larger "
                     + "output; report this to its author")
         }
         return read
     }
 
-    /// The most that a part of the picture needs around it, measured at nine places: for plans, not for pixels.
+    /// The most that a part of the picture needs around it, measured for nine parts: for plans, not for pixels.
     func halo(in input: PixelRect) -> Halo {
         guard functions.regionOfInterest != nil, !input.isEmpty else { return halo }
         let output = extent(of: input) ?? input
@@ -94,14 +94,14 @@ struct PluginGeometry: Sendable {
 /// The first answer of a plugin that the header forbids.
 private final class GeometryFaults: Sendable {
     // Mutex: questions are asked from any thread.
-    private let fault = Mutex<PluginFault?>(nil)
+    private let fault = Mutex<PluginFaultError?>(nil)
 
-    var first: PluginFault? { fault.withLock { $0 } }
+    var first: PluginFaultError? { fault.withLock { $0 } }
 
     func note(_ function: String, _ answer: penumbra_rect, for rect: PixelRect, _ rule: String) {
         let rule = answer.isNear ? rule : "places lie within \(PluginGeometry.farthest) pixels of 0, 0"
         let words = "\(answer.width)×\(answer.height) at \(answer.x), \(answer.y)"
-        let found = PluginFault(
+        let found = PluginFaultError(
             "its function '\(function)' answers \(words) for \(rect.words), and \(rule); report this to its author")
         fault.withLock { $0 = $0 ?? found }
     }
@@ -117,8 +117,8 @@ extension Halo {
 
 extension penumbra_rect {
     fileprivate var isNear: Bool {
-        let places = Int64(-PluginGeometry.farthest)...Int64(PluginGeometry.farthest)
-        return places.contains(x) && places.contains(y)
+        let positions = Int64(-PluginGeometry.farthest)...Int64(PluginGeometry.farthest)
+        return positions.contains(x) && positions.contains(y)
     }
 }
 

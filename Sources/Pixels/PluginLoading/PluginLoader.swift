@@ -1,5 +1,7 @@
+import CPenumbraPlugin
 package import Catalogs
 package import Filters
+import Glibc
 package import JobModel
 
 /// A plugin that is ready for use.
@@ -13,7 +15,7 @@ package struct LoadedPlugin: Sendable {
     package var name: String { entry.descriptor.name }
 }
 
-/// What was found in the plugin folders.
+/// The result of a search in the plugin folders.
 package struct LoadedPlugins: Sendable {
     package let plugins: [LoadedPlugin]
     /// One sentence for each file or folder that could not be used.
@@ -34,7 +36,7 @@ package struct PluginLoader {
     /// - Parameters:
     ///   - reservedNames: that no plugin may have: those of the built-in filters, and others that Penumbra uses.
     ///   - policy: which libraries may be opened.
-    ///   - isCancelled: what plugins are told that ask whether they may stop.
+    ///   - isCancelled: the answer for plugins that ask whether they may stop.
     ///   - trial: opens libraries in a child process first. Only for a process with one thread.
     package init(
         reservedNames: [String], policy: PluginPolicy = PluginPolicy(),
@@ -65,7 +67,7 @@ package struct PluginLoader {
         let candidates = found.permitted(policy)
         let tried = trial?(candidates) ?? PluginTrial.Findings()
         for candidate in candidates {
-            found.add(candidate.path) { plugins throws(PluginProblem) in
+            found.add(candidate.path) { plugins throws(PluginError) in
                 if let problem = tried.problems[candidate.path] { throw problem }
                 guard let plugin = try load(candidate) else { return nil }
                 try checkName(of: plugin, among: plugins)
@@ -77,7 +79,7 @@ package struct PluginLoader {
     }
 
     /// Nil for a library in an implicit folder that is no plugin.
-    private func load(_ candidate: Candidate) throws(PluginProblem) -> LoadedPlugin? {
+    private func load(_ candidate: Candidate) throws(PluginError) -> LoadedPlugin? {
         let path = candidate.path
         switch try PluginLibrary.open(candidate) {
         case .plugin(let pointer):
@@ -90,21 +92,21 @@ package struct PluginLoader {
         case .somethingElse where candidate.isImplicit:
             return nil
         case .somethingElse:
-            throw PluginProblem("does not export penumbra_plugin_entry; move it elsewhere if it is no plugin")
+            throw PluginError("does not export penumbra_plugin_entry; move it elsewhere if it is no plugin")
         }
     }
 
-    private func checkName(of plugin: LoadedPlugin, among plugins: [LoadedPlugin]) throws(PluginProblem) {
+    private func checkName(of plugin: LoadedPlugin, among plugins: [LoadedPlugin]) throws(PluginError) {
         if reservedNames.contains(plugin.name) {
-            throw PluginProblem("names its filter '\(plugin.name)', which is Penumbra's own; rename it")
+            throw PluginError("names its filter '\(plugin.name)', which is Penumbra's own; rename it")
         }
         if let other = plugins.first(where: { $0.name == plugin.name }) {
-            throw PluginProblem("names its filter '\(plugin.name)', as \(other.path) does; remove one of them")
+            throw PluginError("names its filter '\(plugin.name)', as \(other.path) does; remove one of them")
         }
     }
 }
 
-/// What was found so far, and what was wrong with the rest.
+/// The plugins that were found so far, and the problems of the others.
 private struct Found {
     var candidates: [Candidate] = []
     private(set) var plugins: [LoadedPlugin] = []
@@ -128,11 +130,62 @@ private struct Found {
         return permitted
     }
 
-    mutating func add(_ path: String, _ load: ([LoadedPlugin]) throws(PluginProblem) -> LoadedPlugin?) {
+    mutating func add(_ path: String, _ load: ([LoadedPlugin]) throws(PluginError) -> LoadedPlugin?) {
         do {
             if let plugin = try load(plugins) { plugins.append(plugin) }
         } catch {
             problems.append("plugin \(path) \(error)")
         }
     }
+}
+
+/// Opens shared libraries and finds what they describe.
+enum PluginLibrary {
+    /// What a library turned out to be.
+    enum Content {
+        case plugin(UnsafePointer<penumbra_plugin>)
+        /// It does not export the entry function.
+        case somethingElse
+    }
+
+    /// The one function that a plugin exports.
+    static let entryName = "penumbra_plugin_entry"
+
+    /// Opens a library for the rest of the process's life: its code and its constants are used by filters, and what it
+    /// registered with its language's run time cannot be taken back.
+    ///
+    /// Opening runs the library's initialisers, so the caller checks first who may write the file.
+    static func open(_ candidate: Candidate) throws(PluginError) -> Content {
+        guard let handle = FloatingPointMode.kept({ dlopen(candidate.openName, RTLD_NOW | RTLD_LOCAL) }) else {
+            let words = dlerror().map { String(cString: $0) } ?? "no reason given"
+            let reason = words.replacing(candidate.openName, with: candidate.path)
+            throw PluginError("cannot be opened (\(reason)); build it on this machine, with its libraries installed")
+        }
+        guard let symbol = dlsym(handle, entryName) else { return .somethingElse }
+        let entry = unsafe(bitCast: symbol)
+        guard let plugin = FloatingPointMode.kept({ entry?(PENUMBRA_PLUGIN_ABI) }) else {
+            throw PluginError(
+                "needs a newer plugin interface than \(PENUMBRA_PLUGIN_ABI); use a newer Penumbra or an older plugin")
+        }
+        return .plugin(plugin)
+    }
+
+    /// The header declares what a function of that name is.
+    private static func unsafe(bitCast symbol: UnsafeMutableRawPointer) -> penumbra_plugin_entry_function? {
+        unsafeBitCast(symbol, to: penumbra_plugin_entry_function?.self)
+    }
+}
+
+/// Why a library is not used as a plugin; a sentence that follows the file's name and says what to do.
+struct PluginError: Error, Hashable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// A breach of the plugin interface by a plugin. The text follows the filter's name.
+struct PluginFaultError: Error, Hashable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

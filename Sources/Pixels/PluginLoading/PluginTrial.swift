@@ -1,5 +1,7 @@
 import CPenumbraPlugin
 import CPluginTrial
+import Digests
+package import FilterKitTesting
 import Glibc
 package import JobModel
 
@@ -7,25 +9,25 @@ package import JobModel
 package struct PluginTrial: Sendable {
     /// How long a library may take to be opened. Once one was not opened in time, the next ones have half of it, and so
     /// on: many that hang must not keep a worker from starting.
-    private let patience: Duration
+    private let timeout: Duration
     /// What earlier trials refused.
     private let known: [RefusedLibrary]
 
-    private static let leastPatience = Duration.seconds(1)
+    private static let leastTimeout = Duration.seconds(1)
 
-    package init(patience: Duration = .seconds(10), known: [RefusedLibrary] = []) {
-        self.patience = patience
+    package init(timeout: Duration = .seconds(10), known: [RefusedLibrary] = []) {
+        self.timeout = timeout
         self.known = known
     }
 
-    /// What came of a trial.
+    /// The result of a trial.
     struct Findings {
         /// Why some of the libraries must not be opened here, by their paths.
-        var problems: [String: PluginProblem] = [:]
+        var problems: [String: PluginError] = [:]
         /// Those that another process would have to refuse as well.
         var refused: [RefusedLibrary] = []
 
-        fileprivate mutating func refuse(_ candidate: Candidate, _ stamp: FileStamp?, _ problem: PluginProblem) {
+        fileprivate mutating func refuse(_ candidate: Candidate, _ stamp: FileStamp?, _ problem: PluginError) {
             problems[candidate.path] = problem
             guard let stamp else { return }
             refused.append(RefusedLibrary(path: candidate.path, stamp: stamp, reason: problem.description))
@@ -41,22 +43,22 @@ package struct PluginTrial: Sendable {
         var rest = candidates.map { ($0, stamp: FileStamp(path: $0.path)) }[...]
         rest.removeAll { candidate, stamp in
             guard let reason = reason(candidate, stamp) else { return false }
-            findings.refuse(candidate, stamp, PluginProblem(reason))
+            findings.refuse(candidate, stamp, PluginError(reason))
             return true
         }
-        var patience = patience
+        var timeout = timeout
         while !rest.isEmpty {
-            let trial = Self.run(rest.map(\.0.openName), patience)
+            let trial = Self.run(rest.map(\.0.openName), timeout)
             guard trial.error == 0 else {
-                let problem = PluginProblem("cannot be tried (\(String(cString: strerror(trial.error)))); try again")
+                let problem = PluginError("cannot be tried (\(String(cString: strerror(trial.error)))); try again")
                 for (candidate, _) in rest { findings.refuse(candidate, nil, problem) }
                 return findings
             }
             rest = rest.dropFirst(Int(trial.survived))
             if let (candidate, stamp) = rest.popFirst() {
-                findings.refuse(candidate, stamp, PluginProblem(ending: trial))
+                findings.refuse(candidate, stamp, PluginError(ending: trial))
             }
-            if trial.hung != 0 { patience = max(patience / 2, min(patience, Self.leastPatience)) }
+            if trial.hung != 0 { timeout = max(timeout / 2, min(timeout, Self.leastTimeout)) }
         }
         return findings
     }
@@ -66,17 +68,17 @@ package struct PluginTrial: Sendable {
         known.first { $0.path == candidate.path && $0.stamp.isSameState(as: stamp) }?.reason
     }
 
-    private static func run(_ names: [String], _ patience: Duration) -> plugin_trial {
+    private static func run(_ names: [String], _ timeout: Duration) -> plugin_trial {
         let copies = names.map { strdup($0) }
         defer { copies.forEach { free($0) } }
-        let milliseconds = UInt32(clamping: Int(patience / .milliseconds(1)))
+        let milliseconds = UInt32(clamping: Int(timeout / .milliseconds(1)))
         return copies.map { UnsafePointer($0) }.withUnsafeBufferPointer {
             try_plugins($0.baseAddress, Int32($0.count), PENUMBRA_PLUGIN_ABI, milliseconds)
         }
     }
 }
 
-extension PluginProblem {
+extension PluginError {
     /// - Parameter trial: whose child ended, or was killed.
     fileprivate init(ending trial: plugin_trial) {
         let signal = trial.status & 0x7f
@@ -94,11 +96,33 @@ extension FileStamp {
     fileprivate init?(path: String) {
         var found = stat()
         guard stat(path, &found) == 0 else { return nil }
-        func nanoseconds(_ time: timespec) -> Int64 {
-            FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec)
+        self.init(found)
+    }
+}
+
+/// Tries a library with the contract of filters, in this process. Its owner and its folder do not matter.
+package enum PluginCheck {
+    /// - Parameters:
+    ///   - measuringMemory: only for a process that does nothing else.
+    ///   - begin, report: as ``FilterContract/check(_:measuringMemory:begin:report:)`` has them.
+    package static func run(
+        _ path: String, measuringMemory: Bool = false, begin: (String) -> Void,
+        report: (String, FilterContract.Outcome) -> Void
+    ) {
+        var check = "opening"
+        begin(check)
+        do throws(PluginError) {
+            try PluginFolder.checkIsFile(path)
+            guard case .plugin(let plugin) = try PluginLibrary.open(Candidate(path: path)) else {
+                throw PluginError("does not export \(PluginLibrary.entryName)")
+            }
+            report("opening", .kept)
+            check = "description"
+            begin(check)
+            _ = try PluginDescription(plugin)
+            FilterContract.check(plugin, measuringMemory: measuringMemory, begin: begin, report: report)
+        } catch {
+            report(check, .broken("it \(error)"))
         }
-        self.init(
-            device: UInt64(found.st_dev), inode: UInt64(found.st_ino), size: Int(found.st_size),
-            modified: nanoseconds(found.st_mtim), changed: nanoseconds(found.st_ctim))
     }
 }

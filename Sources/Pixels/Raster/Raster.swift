@@ -20,17 +20,14 @@ public struct Raster<Sample: PixelSample>: Hashable, Sendable {
 
     /// All samples the same.
     public init(rect: PixelRect, layout: PixelLayout, repeating sample: Sample) {
-        self.init(
-            rect: rect, layout: layout, samples: Array(repeating: sample, count: rect.area * layout.channels))
+        self.init(rect: rect, layout: layout, samples: Array(repeating: sample, count: rect.area * layout.channels))
     }
 
     /// Samples from one row to the next.
     @inlinable public var stride: Int { rect.width * layout.channels }
 
     /// The index of the first sample of the pixel at `x`, `y`, which must lie in `rect`.
-    @inlinable public func index(x: Int, y: Int) -> Int {
-        (y - rect.y) * stride + (x - rect.x) * layout.channels
-    }
+    @inlinable public func index(x: Int, y: Int) -> Int { (y - rect.y) * stride + (x - rect.x) * layout.channels }
 }
 
 extension Raster {
@@ -81,5 +78,118 @@ extension Raster {
     /// The same pixels under other coordinates.
     public func translated(x dx: Int, y dy: Int) -> Raster {
         Raster(rect: rect.translated(x: dx, y: dy), layout: layout, samples: samples)
+    }
+}
+
+/// A sample that a raster can hold. Exactly three types conform, one for each ``SampleFormat``.
+public protocol PixelSample: BitwiseCopyable, Hashable, Comparable, Sendable {
+    static var format: SampleFormat { get }
+
+    /// The value that stands for full intensity and full opacity.
+    static var full: Double { get }
+
+    /// The nearest sample, halves rounded up, clamped to the range of integer formats; floats are not clamped.
+    /// NaN becomes 0 in integer formats, and in floats the one NaN that all CPUs and compilers agree on: which bits
+    /// an addition passes on depends on the order that the compiler gave its operands.
+    init(rounding value: Double)
+
+    var double: Double { get }
+
+    /// Wraps a raster of this type.
+    static func erase(_ raster: Raster<Self>) -> AnyRaster
+}
+
+extension UInt8: PixelSample {
+    public static var format: SampleFormat { .u8 }
+    public static var full: Double { 255 }
+
+    @inlinable public init(rounding value: Double) {
+        let raised = value + 0.5  // the conversion cuts it down, and NaN fails both comparisons
+        self = raised >= 255 ? 255 : raised >= 1 ? UInt8(raised) : 0
+    }
+
+    @inlinable public var double: Double { Double(self) }
+    public static func erase(_ raster: Raster<UInt8>) -> AnyRaster { .u8(raster) }
+}
+
+extension UInt16: PixelSample {
+    public static var format: SampleFormat { .u16 }
+    public static var full: Double { 65535 }
+
+    @inlinable public init(rounding value: Double) {
+        let raised = value + 0.5
+        self = raised >= 65535 ? 65535 : raised >= 1 ? UInt16(raised) : 0
+    }
+
+    @inlinable public var double: Double { Double(self) }
+    public static func erase(_ raster: Raster<UInt16>) -> AnyRaster { .u16(raster) }
+}
+
+extension Float: PixelSample {
+    public static var format: SampleFormat { .f32 }
+    public static var full: Double { 1 }
+
+    @inlinable public init(rounding value: Double) { self = value.isNaN ? .nan : Float(value) }
+    @inlinable public var double: Double { Double(self) }
+    public static func erase(_ raster: Raster<Float>) -> AnyRaster { .f32(raster) }
+}
+
+extension SampleFormat {
+    /// The value that stands for full intensity and full opacity.
+    public var full: Double {
+        switch self {
+        case .u8: UInt8.full
+        case .u16: UInt16.full
+        case .f32: Float.full
+        }
+    }
+}
+
+/// A picture as nothing but how bright it is: what filters read beside their input.
+///
+/// Of stored values, not of light: 0.2126 of red, 0.7152 of green, 0.0722 of blue, times alpha.
+package struct GrayPicture: Hashable, Sendable {
+    package let width: Int
+    package let height: Int
+    /// 0 for black to 65535 for white, row by row.
+    package private(set) var samples: [UInt16]
+
+    /// Black.
+    package init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+        samples = [UInt16](repeating: 0, count: width * height)
+    }
+
+    /// Puts pixels at their position in the picture.
+    package mutating func paste(_ pixels: AnyRaster) {
+        switch pixels {
+        case .u8(let raster): paste(raster) { UInt32($0) * 257 }
+        case .u16(let raster): paste(raster) { UInt32($0) }
+        case .f32(let raster):
+            // What is no number is black; comparisons with it fail.
+            paste(raster) { $0 > 0 ? UInt32(min($0, 1) * 65535 + 0.5) : 0 }
+        }
+    }
+
+    private mutating func paste<Sample: PixelSample>(_ raster: Raster<Sample>, _ level: (Sample) -> UInt32) {
+        precondition(PixelRect(x: 0, y: 0, width: width, height: height).contains(raster.rect), "a part of the picture")
+        let (rect, layout) = (raster.rect, raster.layout)
+        let stored = raster.samples.span
+        var source = 0
+        for y in rect.rows {
+            var target = y * width + rect.x
+            for _ in rect.columns {
+                var gray = level(stored[source])
+                if layout.channels >= 3 {
+                    let (green, blue) = (level(stored[source + 1]), level(stored[source + 2]))
+                    gray = (2126 * gray + 7152 * green + 722 * blue + 5000) / 10_000
+                }
+                if layout.hasAlpha { gray = (gray * level(stored[source + layout.channels - 1]) + 32767) / 65535 }
+                samples[target] = UInt16(gray)
+                source += layout.channels
+                target += 1
+            }
+        }
     }
 }

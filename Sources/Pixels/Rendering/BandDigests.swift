@@ -36,9 +36,7 @@ package struct BandDigests: ~Copyable {
     }
 
     /// The digests from the top down; the last one may be of fewer rows.
-    package consuming func finish() -> [Digest] {
-        rowsInCurrent == 0 ? finished : finished + [current.digest()]
-    }
+    package consuming func finish() -> [Digest] { rowsInCurrent == 0 ? finished : finished + [current.digest()] }
 
     private mutating func add(_ bytes: RawSpan, rows count: Int) {
         current.update(bytes)

@@ -9,11 +9,11 @@ package import Raster
 package struct Chain: Sendable {
     /// Without those that change nothing, so that they touch no pixel.
     let filters: [any Filter]
-    /// Of each filter: its name, and where the manifest wants it alone.
+    /// For each filter: its name, and the region that the manifest applies it to. Nil for the whole picture.
     private let regions: [(filter: String, region: Region)?]
-    /// What the samples of its input mean.
+    /// The curves from the input's samples to light.
     let curve: TransferCurve
-    /// Which frame of an animation is rendered; see `FilterSource.frame`. Of all frames that the chain makes, each is told its own.
+    /// Which frame of an animation is rendered; see `FilterSource.frame`. If the chain makes frames, each is rendered with its own number.
     private(set) var frame = 0
 
     /// Throws `FilterError` for an unknown filter or a value that does not fit.
@@ -44,9 +44,7 @@ package struct Chain: Sendable {
         ]
     }
 
-    private init(
-        filters: [any Filter], regions: [(filter: String, region: Region)?], curve: TransferCurve = .sRGB
-    ) {
+    private init(filters: [any Filter], regions: [(filter: String, region: Region)?], curve: TransferCurve = .sRGB) {
         self.filters = filters
         self.regions = regions
         self.curve = curve
@@ -93,7 +91,7 @@ package struct Chain: Sendable {
     /// True when the output has the input's bytes.
     package var isIdentity: Bool { filters.isEmpty }
 
-    /// See `Filter.checkGeometry`: for those who plan and do not render.
+    /// See `Filter.checkGeometry`: for plans without rendering.
     package func checkGeometry() throws { for filter in filters { try filter.checkGeometry() } }
 
     /// See `Filter.isEven`.
@@ -104,11 +102,11 @@ package struct Chain: Sendable {
         var (extent, current) = (input, layout)
         var halo = Halo.none
         var scale = (x: 1.0, y: 1.0)
-        for (filter, place) in zip(filters, regions) {
-            let isMissed = place.map { RoundedRect($0.region, in: extent).bounds(in: extent).isEmpty } ?? false
+        for (filter, masked) in zip(filters, regions) {
+            let isMissed = masked.map { RoundedRect($0.region, in: extent).bounds(in: extent).isEmpty } ?? false
             let stage = ChainPlan.Stage(
                 input: extent, inputLayout: current, output: filter.extent(of: extent),
-                outputLayout: filter.outputLayout(for: current), missing: isMissed ? place?.filter : nil)
+                outputLayout: filter.outputLayout(for: current), missing: isMissed ? masked?.filter : nil)
             stages.append(stage)
             halo = halo + filter.halo(in: extent).scaled(by: scale)
             let own = filter.scale(in: extent)
@@ -154,7 +152,7 @@ extension Chain {
         guard let animation, frames > 1, let stage = plan.stages.last else {
             return try render(tile, through: plan.stages.count, plan, source)
         }
-        // Filters before the animation are told the frame, too.
+        // Filters before the animation get the frame's number, too.
         var film = AnyRaster(zeroed: tile, layout: plan.outputLayout, format: source.format)
         for (frame, rect) in animation.parts(of: tile, stage.input) {
             let part = rect.translated(x: 0, y: frame * stage.input.height)
@@ -194,5 +192,90 @@ extension Halo {
         return Halo(
             left: pixels(left, scale.x), top: pixels(top, scale.y), right: pixels(right, scale.x),
             bottom: pixels(bottom, scale.y)) ?? self
+    }
+}
+
+/// The geometry of a chain for an input of given extent and layout. It needs no pixels.
+package struct ChainPlan: Hashable, Sendable {
+    /// One filter's step. Filters that change nothing have none.
+    package struct Stage: Hashable, Sendable {
+        package let input: PixelRect
+        package let inputLayout: PixelLayout
+        package let output: PixelRect
+        package let outputLayout: PixelLayout
+        /// The filter's name when its `within` covers nothing of the input.
+        package let missing: String?
+    }
+
+    package let input: PixelRect
+    package let inputLayout: PixelLayout
+    package let stages: [Stage]
+    /// The sum of all filters' halos, in pixels of the input: no tile reads more around it.
+    package let halo: Halo
+    /// Pixels of the input to one of the output.
+    package let scaleX: Double
+    package let scaleY: Double
+    /// True when every band of rows needs only the rows around it, so that a picture can be filtered while it is
+    /// decoded. (`edge: wrap` needs the last rows for the first.)
+    package let isRowLocal: Bool
+
+    /// The extent of the output; larger than the input, with a negative origin, when a filter expands.
+    package var output: PixelRect { stages.last?.output ?? input }
+    package var outputLayout: PixelLayout { stages.last?.outputLayout ?? inputLayout }
+}
+
+/// Filters one after the other, as one filter.
+struct ChainFilter: Filter {
+    let chain: Chain
+
+    /// No filter's geometry depends on it.
+    private func plan(_ input: PixelRect) -> ChainPlan { chain.plan(input: input, layout: .rgba) }
+
+    var isIdentity: Bool { chain.isIdentity }
+    var edge: Edge { .clamp }
+    var halo: Halo { .none }
+    var isEven: Bool { chain.isEven }
+    var hasForeignGeometry: Bool { chain.filters.contains(where: \.hasForeignGeometry) }
+    func checkGeometry() throws { try chain.checkGeometry() }
+    func halo(in input: PixelRect) -> Halo { plan(input).halo }
+    func isRowLocal(in input: PixelRect) -> Bool { plan(input).isRowLocal }
+    func extent(of input: PixelRect) -> PixelRect { plan(input).output }
+
+    /// Of the input alone: every filter knows what it sees around its own.
+    func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
+        let rects = chain.regionOfInterest(for: output, in: plan(input))
+        return rects.dropFirst().reduce(rects.first ?? output) { $0.union($1) }
+    }
+
+    func outputLayout(for layout: PixelLayout) -> PixelLayout {
+        chain.filters.reduce(layout) { $1.outputLayout(for: $0) }
+    }
+
+    func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        chain.filters.reduce(0) { $0 + $1.cost(layout, format) }
+    }
+
+    func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double {
+        chain.filters.reduce(0) { $0 + $1.cost(layout, format, in: input) }
+    }
+
+    func render(_ source: FilterSource, into destination: inout AnyRaster) throws {
+        destination = try chain.over(source.pixels.curve).rendering(frame: source.frame).render(
+            destination.rect, from: FilterInput(source: source))
+    }
+}
+
+/// A filter's input as the source of a chain.
+private struct FilterInput: PixelSource {
+    let source: FilterSource
+
+    var rect: PixelRect { source.extent }
+    var layout: PixelLayout { source.pixels.raster.layout }
+    var format: SampleFormat { source.pixels.raster.format }
+
+    func read(_ part: PixelRect) throws -> AnyRaster {
+        var pixels = AnyRaster(zeroed: part, layout: layout, format: format)
+        source.pixels.copyPixels(to: &pixels)
+        return pixels
     }
 }

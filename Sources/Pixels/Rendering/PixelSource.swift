@@ -2,7 +2,7 @@ package import Catalogs
 package import Geometry
 package import Raster
 
-/// Where the pixels of a chain's first input come from: a raster in memory, a canvas, rows of a decoder.
+/// The source of a chain's first input: a raster in memory, or a canvas.
 package protocol PixelSource {
     /// The extent of the picture.
     var rect: PixelRect { get }
@@ -15,4 +15,10 @@ package protocol PixelSource {
 
 extension AnyRaster: PixelSource {
     package func read(_ part: PixelRect) -> AnyRaster { cropped(to: part) }
+}
+
+extension Canvas: PixelSource {
+    package var rect: PixelRect { header.rect }
+    package var layout: PixelLayout { header.layout }
+    package var format: SampleFormat { header.format }
 }

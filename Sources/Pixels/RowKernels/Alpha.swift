@@ -6,8 +6,7 @@
 /// Turns samples into words: colours times alpha over 255, rounded to the nearest 1/128 of a sample.
 ///
 /// An opaque pixel becomes its samples times 128 exactly.
-@inline(never)
-public func premultiply(
+@inline(never) public func premultiply(
     _ source: UnsafePointer<UInt8>, colors: Int, pixels: Int, out: UnsafeMutablePointer<UInt16>
 ) {
     let channels = colors &+ 1
@@ -31,8 +30,7 @@ public func premultiply(
 ///
 /// - Parameter zero: what nothing became on the way, by rounding: words up to it are 0, so that a colour that is not in
 ///   the picture does not show where alpha is small.
-@inline(never)
-public func unpremultiply(
+@inline(never) public func unpremultiply(
     _ source: UnsafePointer<UInt16>, zero: UInt16, colors: Int, pixels: Int, out: UnsafeMutablePointer<UInt8>
 ) {
     let channels = colors &+ 1
@@ -54,8 +52,7 @@ public func unpremultiply(
 }
 
 /// True when every pixel's last channel is 255, for 2 or 4 channels.
-@inline(never)
-public func isOpaque(_ source: UnsafePointer<UInt8>, channels: Int, pixels: Int) -> Bool {
+@inline(never) public func isOpaque(_ source: UnsafePointer<UInt8>, channels: Int, pixels: Int) -> Bool {
     // Eight values at a time hold whole pixels, so that an alpha is always in the same bytes; the others are not looked at.
     let bytes = UnsafeRawPointer(source)
     let count = pixels &* channels

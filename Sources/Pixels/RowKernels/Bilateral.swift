@@ -2,21 +2,18 @@
 
 private typealias Lanes = SIMD16<Float>
 
-@inline(__always)
-private func load(_ source: UnsafePointer<Float>) -> Lanes {
+@inline(__always) private func load(_ source: UnsafePointer<Float>) -> Lanes {
     UnsafeRawPointer(source).loadUnaligned(as: Lanes.self)
 }
 
-@inline(__always)
-private func store(_ values: Lanes, _ target: UnsafeMutablePointer<Float>) {
+@inline(__always) private func store(_ values: Lanes, _ target: UnsafeMutablePointer<Float>) {
     UnsafeMutableRawPointer(target).storeBytes(of: values, as: Lanes.self)
 }
 
 /// 2 to the power of values up to 0; below −126 (and for NaN) as for −126. Relative error at most 3e-6.
 ///
 /// x = n + f with |f| ≤ ½; 2^f by a polynomial of least relative error, then n is added to the exponent's bits.
-@inline(__always)
-private func exp2(_ x: Lanes) -> Lanes {
+@inline(__always) private func exp2(_ x: Lanes) -> Lanes {
     // 1.5·2²³: adding it rounds to a whole number, whose low bits are then those of the sum.
     let magic = Lanes(repeating: 12_582_912)
     let shifted = larger(x, than: -126) + magic
@@ -48,14 +45,12 @@ private enum Four: Channels { static var count: Int { @inline(__always) get { 4 
 ///   - planeStride: values from a plane to the next.
 ///   - scale: of the results.
 ///   - out: `channels` planes, `outStride` values apart, writable to 15 values behind.
-@inline(never)
-public func bilateralRow(
+@inline(never) public func bilateralRow(
     taps: UnsafePointer<UnsafePointer<Float>>, space: UnsafePointer<Float>, tapCount: Int,
     center: UnsafePointer<Float>, planeStride: Int, channels: Int, scale: Float, count: Int,
     out: UnsafeMutablePointer<Float>, outStride: Int
 ) {
-    @inline(__always)
-    func run<C: Channels>(_: C.Type) {
+    @inline(__always) func run<C: Channels>(_: C.Type) {
         filter(C.self, taps, space, tapCount, center, planeStride, scale, count, out, outStride)
     }
     switch channels {
@@ -66,8 +61,7 @@ public func bilateralRow(
     }
 }
 
-@inline(never)
-private func filter<C: Channels>(
+@inline(never) private func filter<C: Channels>(
     _: C.Type, _ taps: UnsafePointer<UnsafePointer<Float>>, _ space: UnsafePointer<Float>, _ tapCount: Int,
     _ center: UnsafePointer<Float>, _ planeStride: Int, _ scale: Float, _ count: Int,
     _ out: UnsafeMutablePointer<Float>, _ outStride: Int
@@ -112,8 +106,7 @@ private func filter<C: Channels>(
 }
 
 /// row[i] *= factor.
-@inline(never)
-public func scaleFloats(_ row: UnsafeMutablePointer<Float>, by factor: Float, count: Int) {
+@inline(never) public func scaleFloats(_ row: UnsafeMutablePointer<Float>, by factor: Float, count: Int) {
     var index = 0
     while index < count {
         row[index] *= factor

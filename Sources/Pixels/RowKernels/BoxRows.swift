@@ -24,8 +24,7 @@ private enum Weighing {
 }
 
 /// sums += entering − leaving; words = sums and those outside, weighed.
-@inline(__always)
-private func slide<Sample: SummedSample>(
+@inline(__always) private func slide<Sample: SummedSample>(
     _ entering: UnsafePointer<Sample>, _ leaving: UnsafePointer<Sample>, _ above: UnsafePointer<Sample>,
     _ below: UnsafePointer<Sample>, _ weighing: Weighing, _ count: Int, _ sums: UnsafeMutablePointer<Int32>,
     _ words: UnsafeMutablePointer<UInt16>
@@ -35,9 +34,7 @@ private func slide<Sample: SummedSample>(
         sums[index] = sum
         return sum
     }
-    @inline(__always) func outside(_ index: Int) -> Int32 {
-        Sample.fixed(above[index]) &+ Sample.fixed(below[index])
-    }
+    @inline(__always) func outside(_ index: Int) -> Int32 { Sample.fixed(above[index]) &+ Sample.fixed(below[index]) }
     var index = 0
     switch weighing {
     case .short(let scale, 0):
@@ -61,8 +58,7 @@ private func slide<Sample: SummedSample>(
     }
 }
 
-@inline(__always)
-private func weighing(_ weight: Double, _ tail: Double, _ isShort: Bool) -> Weighing {
+@inline(__always) private func weighing(_ weight: Double, _ tail: Double, _ isShort: Bool) -> Weighing {
     isShort
         ? .short(scale: weight, tail: UInt16(truncatingIfNeeded: Int32(tail)))
         : .long(weight: Float(weight), tail: Float(tail))
@@ -77,8 +73,7 @@ private func weighing(_ weight: Double, _ tail: Double, _ isShort: Bool) -> Weig
 ///     2^shift over 2²³.
 ///   - sums: of the windows, in 8.7 fixed point; below 2³¹, and with `isShort` below 2²⁴.
 ///   - words: receives sums·weight + (above + below)·tail.
-@inline(never)
-public func slideByteColumns(
+@inline(never) public func slideByteColumns(
     entering: UnsafePointer<UInt8>, leaving: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>,
     below: UnsafePointer<UInt8>, weight: Double, tail: Double, isShort: Bool, count: Int,
     sums: UnsafeMutablePointer<Int32>, words: UnsafeMutablePointer<UInt16>
@@ -87,8 +82,7 @@ public func slideByteColumns(
 }
 
 /// Likewise, of rows of words.
-@inline(never)
-public func slideWordColumns(
+@inline(never) public func slideWordColumns(
     entering: UnsafePointer<UInt16>, leaving: UnsafePointer<UInt16>, above: UnsafePointer<UInt16>,
     below: UnsafePointer<UInt16>, weight: Double, tail: Double, isShort: Bool, count: Int,
     sums: UnsafeMutablePointer<Int32>, words: UnsafeMutablePointer<UInt16>
@@ -101,8 +95,7 @@ public func slideWordColumns(
 /// - Parameters:
 ///   - weight, tail: times 16, for means in 16.4 fixed point.
 ///   - sums: of samples; below 2³¹.
-@inline(never)
-public func slideSampleColumns(
+@inline(never) public func slideSampleColumns(
     entering: UnsafePointer<UInt16>, leaving: UnsafePointer<UInt16>, above: UnsafePointer<UInt16>,
     below: UnsafePointer<UInt16>, weight: Float, tail: Float, count: Int, sums: UnsafeMutablePointer<Int32>,
     means: UnsafeMutablePointer<UInt32>
@@ -134,8 +127,7 @@ public func slideSampleColumns(
 ///   - sums: of samples; writable to 31 values behind, as are `words`.
 ///   - words: receives the mean in 8.7 fixed point: ⌊sums·2^shift·weight / 65536⌋ + ⌊(above + below)·128·tail / 65536⌋,
 ///     and a half for each.
-@inline(never)
-public func slideShortColumns(
+@inline(never) public func slideShortColumns(
     entering: UnsafePointer<UInt8>, leaving: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>,
     below: UnsafePointer<UInt8>, shift: Int, weight: UInt16, tail: UInt16, count: Int,
     sums: UnsafeMutablePointer<UInt16>, words: UnsafeMutablePointer<UInt16>
@@ -163,8 +155,7 @@ public func slideShortColumns(
 ///   - weight, tail: of the window's values, and of the one just outside on either side.
 ///   - count: values of the output, which is writable to 31 behind.
 ///   - bytes: receives sums·weight + tails; or, when nil, `words` does.
-@inline(never)
-public func averageAlong(
+@inline(never) public func averageAlong(
     _ row: UnsafePointer<UInt16>, channels: Int, length: Int, weight: Float, tail: Float, count: Int,
     bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
 ) {
@@ -172,15 +163,14 @@ public func averageAlong(
 }
 
 /// Likewise, of values whose sums stay below 2³¹.
-@inline(never)
-public func averageWideAlong(
+@inline(never) public func averageWideAlong(
     _ row: UnsafePointer<UInt32>, channels: Int, length: Int, weight: Float, tail: Float, count: Int,
     words: UnsafeMutablePointer<UInt16>
 ) {
     slideAlong(row, channels, length, weight, tail, count, nil, words)
 }
 
-/// What a row's means are taken of.
+/// The values that a row's means are taken of.
 private protocol WideSample: BitwiseCopyable {
     /// 16 of them.
     static func wide(_ source: UnsafePointer<Self>) -> WideVector
@@ -191,14 +181,12 @@ extension UInt16: WideSample {
 }
 
 extension UInt32: WideSample {
-    @inline(__always)
-    fileprivate static func wide(_ source: UnsafePointer<UInt32>) -> WideVector {
+    @inline(__always) fileprivate static func wide(_ source: UnsafePointer<UInt32>) -> WideVector {
         UnsafeRawPointer(source).loadUnaligned(as: WideVector.self)
     }
 }
 
-@inline(__always)
-private func slideAlong<Sample: WideSample>(
+@inline(__always) private func slideAlong<Sample: WideSample>(
     _ row: UnsafePointer<Sample>, _ channels: Int, _ length: Int, _ weight: Float, _ tail: Float, _ count: Int,
     _ bytes: UnsafeMutablePointer<UInt8>?, _ words: UnsafeMutablePointer<UInt16>?
 ) {
@@ -210,8 +198,7 @@ private func slideAlong<Sample: WideSample>(
     }
 }
 
-@inline(__always)
-private func slideAlong<Pixels: Lag, Sample: WideSample>(
+@inline(__always) private func slideAlong<Pixels: Lag, Sample: WideSample>(
     _: Pixels.Type, _ row: UnsafePointer<Sample>, _ length: Int, _ weight: Float, _ tail: Float, _ count: Int,
     _ bytes: UnsafeMutablePointer<UInt8>?, _ words: UnsafeMutablePointer<UInt16>?
 ) {

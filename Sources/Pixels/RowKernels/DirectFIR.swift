@@ -26,8 +26,7 @@ private let chunk = 4096
 ///   - rows: 2·radius + 1 rows, readable to 127 values behind the last one.
 ///   - weights: radius + 1 fractions of 65536, from the centre outwards.
 ///   - out: writable to 127 values behind.
-@inline(__always)
-private func filterWindow<Vertical: Radius>(
+@inline(__always) private func filterWindow<Vertical: Radius>(
     _: Vertical.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, _ weights: UnsafePointer<UInt16>, start: Int,
     count: Int, out: UnsafeMutablePointer<UInt16>
 ) {
@@ -36,8 +35,8 @@ private func filterWindow<Vertical: Radius>(
     var x = 0
     while x < count {
         // Four vectors at once, and stored at the end, so that weights and addresses are fetched once for all.
-        let place = start &+ x
-        let center = rows[radius] + place
+        let position = start &+ x
+        let center = rows[radius] + position
         let weight = weights[0]
         var a = highProduct(load(center), weight) &+ bias
         var b = highProduct(load(center + 32), weight) &+ bias
@@ -45,7 +44,7 @@ private func filterWindow<Vertical: Radius>(
         var d = highProduct(load(center + 96), weight) &+ bias
         var k = 1
         while k <= radius {
-            let (p, q) = (rows[radius &- k] + place, rows[radius &+ k] + place)
+            let (p, q) = (rows[radius &- k] + position, rows[radius &+ k] + position)
             let weight = weights[k]
             a &+= highProduct(load(p) &+ load(q), weight)
             b &+= highProduct(load(p + 32) &+ load(q + 32), weight)
@@ -62,8 +61,7 @@ private func filterWindow<Vertical: Radius>(
 }
 
 /// The weighted sum along a row, 32 values.
-@inline(__always)
-private func sumAlong<Pixels: Interleaving, Horizontal: Radius>(
+@inline(__always) private func sumAlong<Pixels: Interleaving, Horizontal: Radius>(
     _: Pixels.Type, _: Horizontal.Type, _ row: UnsafePointer<UInt16>, _ weights: UnsafePointer<UInt16>,
     _ bias: WordVector
 ) -> WordVector {
@@ -85,8 +83,7 @@ private func sumAlong<Pixels: Interleaving, Horizontal: Radius>(
 ///   - count: values of the output.
 ///   - scratch: 4352 values.
 ///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point. Both writable to 64 values behind.
-@inline(never)
-func filterDirect<Pixels: Interleaving, Both: Radius>(
+@inline(never) func filterDirect<Pixels: Interleaving, Both: Radius>(
     _: Pixels.Type, _: Both.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, vertical: UnsafePointer<UInt16>,
     horizontal: UnsafePointer<UInt16>, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
@@ -95,14 +92,12 @@ func filterDirect<Pixels: Interleaving, Both: Radius>(
     let lead = (halo &+ 31) & ~31
     let row = UnsafePointer(scratch + lead)
     let bias = WordVector(repeating: truncationBias(Both.value))
-    @inline(__always)
-    func sum(_ x: Int) -> WordVector { sumAlong(Pixels.self, Both.self, row + x, horizontal, bias) }
+    @inline(__always) func sum(_ x: Int) -> WordVector { sumAlong(Pixels.self, Both.self, row + x, horizontal, bias) }
     let length = (chunk &- lead &- halo) & ~63
     var start = 0
     while start < count {
         let part = min(length, count &- start)
-        filterWindow(
-            Both.self, rows, vertical, start: start &- lead, count: part &+ lead &+ halo, out: scratch)
+        filterWindow(Both.self, rows, vertical, start: start &- lead, count: part &+ lead &+ halo, out: scratch)
         var x = 0
         if let words {
             while x < part {

@@ -16,30 +16,26 @@ private struct Halves {
     var odd: WordVector
 
     /// Samples, from the one at `source` on; each fills the high byte of a word.
-    @inline(__always)
-    init(samples source: UnsafePointer<UInt8>) {
+    @inline(__always) init(samples source: UnsafePointer<UInt8>) {
         let words = loadPairs(source)
         even = shiftedLeft(words, by: 8)
         odd = highBytes(words)
     }
 
-    @inline(__always)
-    init(_ even: WordVector, _ odd: WordVector) { (self.even, self.odd) = (even, odd) }
+    @inline(__always) init(_ even: WordVector, _ odd: WordVector) { (self.even, self.odd) = (even, odd) }
 
     /// The sum of two samples' 8.7 fixed point: the average of their 8.8, which is exact.
     @inline(__always)
     func pairSum(_ other: Halves) -> Halves { Halves(average(even, other.even), average(odd, other.odd)) }
 
-    @inline(__always)
-    mutating func add(_ x: Halves, weight: UInt16) {
+    @inline(__always) mutating func add(_ x: Halves, weight: UInt16) {
         even &+= highProduct(x.even, weight)
         odd &+= highProduct(x.odd, weight)
     }
 }
 
 /// Filters down the windows of two rows: `count` samples from `start` on, in 8.7 fixed point.
-@inline(__always)
-private func filterWindows<Both: Radius>(
+@inline(__always) private func filterWindows<Both: Radius>(
     _: Both.Type, _ rows: UnsafePointer<UnsafePointer<UInt8>>, _ weights: UnsafePointer<UInt16>, start: Int,
     count: Int, _ planes: UnsafeMutablePointer<UInt16>
 ) {
@@ -54,8 +50,7 @@ private func filterWindows<Both: Radius>(
         var (first, second) = (Halves(bias, bias), Halves(bias, bias))
         first.add(above, weight: weights[0])
         second.add(below, weight: weights[0])
-        @inline(__always)
-        func addPair(_ k: Int) {
+        @inline(__always) func addPair(_ k: Int) {
             guard k <= radius else { return }
             let (nextAbove, nextBelow) = (row(radius &- k), row(radius &+ 1 &+ k))
             first.add(nextAbove.pairSum(below), weight: weights[k])
@@ -82,16 +77,14 @@ private func filterWindows<Both: Radius>(
 }
 
 /// The sums along a row of 64 samples, whose even ones are at `even`.
-@inline(__always)
-private func sumsAlong<Pixels: Interleaving, Both: Radius>(
+@inline(__always) private func sumsAlong<Pixels: Interleaving, Both: Radius>(
     _: Pixels.Type, _: Both.Type, _ even: UnsafePointer<UInt16>, _ weights: UnsafePointer<UInt16>
 ) -> Halves {
     let odd = even + planeStride
     let bias = WordVector(repeating: truncationBias(Both.value))
     var sums = Halves(bias, bias)
     sums.add(Halves(load(even), load(odd)), weight: weights[0])
-    @inline(__always)
-    func addPair(_ k: Int) {
+    @inline(__always) func addPair(_ k: Int) {
         guard k <= Both.value else { return }
         // An odd distance leads from even samples to odd ones.
         let distance = k &* Pixels.channels
@@ -99,8 +92,7 @@ private func sumsAlong<Pixels: Interleaving, Both: Radius>(
         let isOdd = distance & 1 == 1
         let pairs =
             isOdd
-            ? Halves(
-                load(odd - (half &+ 1)) &+ load(odd + half), load(even - half) &+ load(even + (half &+ 1)))
+            ? Halves(load(odd - (half &+ 1)) &+ load(odd + half), load(even - half) &+ load(even + (half &+ 1)))
             : Halves(load(even - half) &+ load(even + half), load(odd - half) &+ load(odd + half))
         sums.add(pairs, weight: weights[k])
     }
@@ -117,8 +109,7 @@ private func sumsAlong<Pixels: Interleaving, Both: Radius>(
 }
 
 /// 8.7 fixed point rounded to samples, halves up, even and odd ones side by side again.
-@inline(__always)
-private func roundedToBytes(_ x: Halves) -> WordVector {
+@inline(__always) private func roundedToBytes(_ x: Halves) -> WordVector {
     let half = WordVector(repeating: 64)
     return either(shiftedRight(x.even &+ half, by: 7), highBytes(shiftedLeft(x.odd &+ half, by: 1)))
 }
@@ -131,8 +122,7 @@ private func roundedToBytes(_ x: Halves) -> WordVector {
 ///   - vertical: the centre's weight is halved, since it is for twice the sample.
 ///   - count: values of an output row.
 ///   - scratch: 4352 values.
-@inline(never)
-func filterDirectPair<Pixels: Interleaving, Both: Radius>(
+@inline(never) func filterDirectPair<Pixels: Interleaving, Both: Radius>(
     _: Pixels.Type, _: Both.Type, _ rows: UnsafePointer<UnsafePointer<UInt8>>, vertical: UnsafePointer<UInt16>,
     horizontal: UnsafePointer<UInt16>, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     first: UnsafeMutablePointer<UInt8>, second: UnsafeMutablePointer<UInt8>

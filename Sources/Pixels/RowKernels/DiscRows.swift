@@ -4,27 +4,23 @@ import Builtin
 // those at the border.
 
 /// From words with a sign (vpmovsxwd).
-@inline(__always)
-private func signed(_ x: SIMD16<UInt16>) -> WideVector {
+@inline(__always) private func signed(_ x: SIMD16<UInt16>) -> WideVector {
     var result = WideVector()
     result._storage._value = Builtin.sext_Vec16xInt16_Vec16xInt32(x._storage._value)
     return result
 }
 
-@inline(__always)
-private func unsigned(_ x: SIMD16<UInt16>) -> WideVector {
+@inline(__always) private func unsigned(_ x: SIMD16<UInt16>) -> WideVector {
     var result = WideVector()
     result._storage._value = Builtin.zext_Vec16xInt16_Vec16xInt32(x._storage._value)
     return result
 }
 
-@inline(__always)
-private func loadSums(_ source: UnsafePointer<UInt32>) -> WideVector {
+@inline(__always) private func loadSums(_ source: UnsafePointer<UInt32>) -> WideVector {
     UnsafeRawPointer(source).loadUnaligned(as: WideVector.self)
 }
 
-@inline(__always)
-private func storeSums(_ sums: WideVector, _ target: UnsafeMutablePointer<UInt32>) {
+@inline(__always) private func storeSums(_ sums: WideVector, _ target: UnsafeMutablePointer<UInt32>) {
     UnsafeMutableRawPointer(target).storeBytes(of: sums, as: WideVector.self)
 }
 
@@ -33,8 +29,7 @@ private func storeSums(_ sums: WideVector, _ target: UnsafeMutablePointer<UInt32
 /// - Parameters:
 ///   - entering, leaving: pointers to what is seen at each offset; readable to 127 values behind.
 ///   - sums: writable to 127 values behind.
-@inline(never)
-public func slideByteDiscs(
+@inline(never) public func slideByteDiscs(
     entering: UnsafePointer<UnsafePointer<UInt16>>, enteringCount: Int,
     leaving: UnsafePointer<UnsafePointer<UInt16>>, leavingCount: Int, count: Int, sums: UnsafeMutablePointer<UInt32>
 ) {
@@ -75,15 +70,13 @@ public func slideByteDiscs(
     }
 }
 
-@inline(__always)
-private func add(_ differences: WordVector, _ sums: UnsafeMutablePointer<UInt32>) {
+@inline(__always) private func add(_ differences: WordVector, _ sums: UnsafeMutablePointer<UInt32>) {
     storeSums(loadSums(sums) &+ signed(differences.lowHalf), sums)
     storeSums(loadSums(sums + 16) &+ signed(differences.highHalf), sums + 16)
 }
 
 /// Likewise, of words in 8.7 fixed point; sums below 2³².
-@inline(never)
-public func slideWordDiscs(
+@inline(never) public func slideWordDiscs(
     entering: UnsafePointer<UnsafePointer<UInt16>>, enteringCount: Int,
     leaving: UnsafePointer<UnsafePointer<UInt16>>, leavingCount: Int, count: Int, sums: UnsafeMutablePointer<UInt32>
 ) {
@@ -116,8 +109,7 @@ public func slideWordDiscs(
 ///   - counts, weights: of each group, of which there is one at least.
 ///   - words: not written.
 ///   - bytes: writable to 63 values behind.
-@inline(never)
-public func weighByteDiscs(
+@inline(never) public func weighByteDiscs(
     sums: UnsafePointer<UInt32>, weight: Float, taps: UnsafePointer<UnsafePointer<UInt16>>,
     counts: UnsafePointer<Int32>, weights: UnsafePointer<Float>, groups: Int, count: Int,
     words: UnsafeMutablePointer<UInt16>, bytes: UnsafeMutablePointer<UInt8>
@@ -159,8 +151,7 @@ public func weighByteDiscs(
 ///   - sums: below 2³².
 ///   - words: writable to 31 values behind.
 ///   - bytes: not written.
-@inline(never)
-public func weighWordDiscs(
+@inline(never) public func weighWordDiscs(
     sums: UnsafePointer<UInt32>, weight: Float, taps: UnsafePointer<UnsafePointer<UInt16>>,
     counts: UnsafePointer<Int32>, weights: UnsafePointer<Float>, groups: Int, count: Int,
     words: UnsafeMutablePointer<UInt16>, bytes: UnsafeMutablePointer<UInt8>
@@ -168,7 +159,7 @@ public func weighWordDiscs(
     let half = FloatVector(repeating: 0.5)
     var x = 0
     while x < count {
-        // Half of a sum has a place for the sign; the bit that is lost is a 128th of a sample over all pixels.
+        // Half of a sum leaves a bit for the sign; the bit that is lost is a 128th of a sample over all pixels.
         var result = floats(halved(loadSums(sums + x))) * (2 * weight)
         var (group, tap) = (0, 0)
         while group < groups {
@@ -186,10 +177,8 @@ public func weighWordDiscs(
     }
 }
 
-@inline(__always)
-private func halved(_ x: WideVector) -> WideVector {
+@inline(__always) private func halved(_ x: WideVector) -> WideVector {
     var result = WideVector()
-    result._storage._value = Builtin.lshr_Vec16xInt32(
-        x._storage._value, WideVector(repeating: 1)._storage._value)
+    result._storage._value = Builtin.lshr_Vec16xInt32(x._storage._value, WideVector(repeating: 1)._storage._value)
     return result
 }

@@ -13,8 +13,7 @@ private struct Neighbours {
 }
 
 /// The output at twice the position. Chains of averages round up and sums of products down by less than 2 units.
-@inline(__always)
-private func evenOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
+@inline(__always) private func evenOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
     switch Taps.count {
     case 4: return average(x.center, average(x.before, x.center))
     case 5: return average(x.center, average(x.center, average(x.before, x.behind)))
@@ -28,8 +27,7 @@ private func evenOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> W
 }
 
 /// The output behind it: but for 5 taps, whose centre lies on even outputs, the same in a mirror.
-@inline(__always)
-private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
+@inline(__always) private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
     if Taps.count == 5 { return average(x.center, x.behind) }
     return evenOutput(
         Taps.self,
@@ -37,8 +35,7 @@ private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> Wo
 }
 
 /// Only what the taps need is loaded.
-@inline(__always)
-private func neighbours<Taps: PrefilterTaps>(
+@inline(__always) private func neighbours<Taps: PrefilterTaps>(
     _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, _ x: Int
 ) -> Neighbours {
     let center = load(rows[2] + x)
@@ -48,8 +45,7 @@ private func neighbours<Taps: PrefilterTaps>(
         behind: load(rows[3] + x), behind2: isWide ? load(rows[4] + x) : center)
 }
 
-@inline(__always)
-private func neighbours<Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(__always) private func neighbours<Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, in row: UnsafePointer<UInt16>
 ) -> Neighbours {
     let channels = Pixels.channels
@@ -71,8 +67,7 @@ private let chunk = 960
 ///   - isOdd: whether the row is behind twice the position, or at it.
 ///   - scratch: 1280 values.
 ///   - out: writable to 64 values behind.
-@inline(never)
-func double<Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(never) func double<Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, isOdd: Bool, count: Int,
     scratch: UnsafeMutablePointer<UInt16>, out: UnsafeMutablePointer<UInt16>
 ) {
@@ -107,8 +102,7 @@ func double<Pixels: Interleaving, Taps: PrefilterTaps>(
 ///   - rows: as for ``double(_:_:_:isOdd:count:scratch:out:)``.
 ///   - scratch: 2560 values.
 ///   - even, odd: writable to 64 values behind; nil to leave a row out.
-@inline(never)
-func doubleToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(never) func doubleToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, count: Int,
     scratch: UnsafeMutablePointer<UInt16>, even: UnsafeMutablePointer<UInt8>?, odd: UnsafeMutablePointer<UInt8>?
 ) {
@@ -135,8 +129,7 @@ func doubleToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
 }
 
 /// The outputs of `count` low-rate values in `row`.
-@inline(__always)
-private func zipToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(__always) private func zipToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ row: UnsafePointer<UInt16>, _ count: Int, _ out: UnsafeMutablePointer<UInt8>
 ) {
     let half = WordVector(repeating: 64)

@@ -5,8 +5,7 @@ public typealias ByteRows = UnsafePointer<UnsafePointer<UInt8>>
 public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
 
 /// See ``halve(_:_:_:count:bias:scratch:out:)``.
-@inline(never)
-public func halveBytes(
+@inline(never) public func halveBytes(
     _ rows: ByteRows, channels: Int, taps: Int, count: Int, bias: UInt16, scratch: UnsafeMutablePointer<UInt16>,
     out: UnsafeMutablePointer<UInt16>
 ) {
@@ -14,21 +13,18 @@ public func halveBytes(
 }
 
 /// See ``halve(_:_:_:count:bias:scratch:out:)``.
-@inline(never)
-public func halveWords(
+@inline(never) public func halveWords(
     _ rows: WordRows, channels: Int, taps: Int, count: Int, bias: UInt16, scratch: UnsafeMutablePointer<UInt16>,
     out: UnsafeMutablePointer<UInt16>
 ) {
     chooseHalve(rows, channels, taps, count, bias, scratch, out)
 }
 
-@inline(__always)
-private func chooseHalve<Sample: FixedSample>(
+@inline(__always) private func chooseHalve<Sample: FixedSample>(
     _ rows: UnsafePointer<UnsafePointer<Sample>>, _ channels: Int, _ taps: Int, _ count: Int, _ bias: UInt16,
     _ scratch: UnsafeMutablePointer<UInt16>, _ out: UnsafeMutablePointer<UInt16>
 ) {
-    @inline(__always)
-    func run<Pixels: Interleaving>(_: Pixels.Type) {
+    @inline(__always) func run<Pixels: Interleaving>(_: Pixels.Type) {
         switch taps {
         case 4: halve(Pixels.self, FourTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
         case 5: halve(Pixels.self, FiveTaps.self, rows, count: count, bias: bias, scratch: scratch, out: out)
@@ -45,13 +41,11 @@ private func chooseHalve<Sample: FixedSample>(
 }
 
 /// See ``double(_:_:_:isOdd:count:scratch:out:)``.
-@inline(never)
-public func doubleWords(
+@inline(never) public func doubleWords(
     _ rows: WordRows, channels: Int, taps: Int, isOdd: Bool, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     out: UnsafeMutablePointer<UInt16>
 ) {
-    @inline(__always)
-    func run<Pixels: Interleaving>(_: Pixels.Type) {
+    @inline(__always) func run<Pixels: Interleaving>(_: Pixels.Type) {
         switch taps {
         case 4: double(Pixels.self, FourTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
         case 5: double(Pixels.self, FiveTaps.self, rows, isOdd: isOdd, count: count, scratch: scratch, out: out)
@@ -68,13 +62,11 @@ public func doubleWords(
 }
 
 /// See ``doubleToBytes(_:_:_:count:scratch:even:odd:)``.
-@inline(never)
-public func doubleWordsToBytes(
+@inline(never) public func doubleWordsToBytes(
     _ rows: WordRows, channels: Int, taps: Int, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     even: UnsafeMutablePointer<UInt8>?, odd: UnsafeMutablePointer<UInt8>?
 ) {
-    @inline(__always)
-    func run<Pixels: Interleaving>(_: Pixels.Type) {
+    @inline(__always) func run<Pixels: Interleaving>(_: Pixels.Type) {
         switch taps {
         case 4: go(Pixels.self, FourTaps.self)
         case 5: go(Pixels.self, FiveTaps.self)
@@ -82,8 +74,7 @@ public func doubleWordsToBytes(
         default: go(Pixels.self, EightTaps.self)
         }
     }
-    @inline(__always)
-    func go<Pixels: Interleaving, Taps: PrefilterTaps>(_: Pixels.Type, _: Taps.Type) {
+    @inline(__always) func go<Pixels: Interleaving, Taps: PrefilterTaps>(_: Pixels.Type, _: Taps.Type) {
         doubleToBytes(Pixels.self, Taps.self, rows, count: count, scratch: scratch, even: even, odd: odd)
     }
     switch channels {
@@ -95,8 +86,7 @@ public func doubleWordsToBytes(
 }
 
 /// See ``filterWords``.
-@inline(never)
-public func filterWordRows(
+@inline(never) public func filterWordRows(
     _ rows: WordRows, rowCount: Int, channels: Int, vertical: UnsafePointer<UInt16>, verticalRadius: Int,
     horizontal: UnsafePointer<UInt16>, horizontalRadius: Int, count: Int, scratch: UnsafeMutablePointer<UInt16>,
     out: UnsafePointer<UnsafeMutablePointer<UInt16>>
@@ -108,8 +98,7 @@ public func filterWordRows(
 
 /// See ``filterDirectPair(_:_:_:vertical:horizontal:count:scratch:first:second:)``; `radius` is 0…9, and both axes
 /// have radius + 1 weights.
-@inline(never)
-public func filterBytePair(
+@inline(never) public func filterBytePair(
     _ rows: ByteRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
     count: Int, scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt8>,
     second: UnsafeMutablePointer<UInt8>
@@ -123,8 +112,7 @@ public func filterBytePair(
         let first: UnsafeMutablePointer<UInt8>
         let second: UnsafeMutablePointer<UInt8>
 
-        @inline(__always)
-        func run<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type) {
+        @inline(__always) func run<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type) {
             filterDirectPair(
                 Pixels.self, Both.self, rows, vertical: vertical, horizontal: horizontal, count: count,
                 scratch: scratch, first: first, second: second)
@@ -139,8 +127,7 @@ public func filterBytePair(
 
 /// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``; `radius` is 0…9, and both axes have
 /// radius + 1 weights.
-@inline(never)
-public func filterWordRow(
+@inline(never) public func filterWordRow(
     _ rows: WordRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
     count: Int, scratch: UnsafeMutablePointer<UInt16>, bytes: UnsafeMutablePointer<UInt8>?,
     words: UnsafeMutablePointer<UInt16>?
@@ -154,8 +141,7 @@ public func filterWordRow(
         let bytes: UnsafeMutablePointer<UInt8>?
         let words: UnsafeMutablePointer<UInt16>?
 
-        @inline(__always)
-        func run<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type) {
+        @inline(__always) func run<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type) {
             filterDirect(
                 Pixels.self, Both.self, rows, vertical: vertical, horizontal: horizontal, count: count,
                 scratch: scratch, bytes: bytes, words: words)
@@ -173,10 +159,8 @@ private protocol DirectLoop {
     func run<Pixels: Interleaving, Both: Radius>(_: Pixels.Type, _: Both.Type)
 }
 
-@inline(__always)
-private func choose(_ channels: Int, _ radius: Int, _ loop: some DirectLoop) {
-    @inline(__always)
-    func run<Pixels: Interleaving>(_: Pixels.Type) {
+@inline(__always) private func choose(_ channels: Int, _ radius: Int, _ loop: some DirectLoop) {
+    @inline(__always) func run<Pixels: Interleaving>(_: Pixels.Type) {
         switch radius {
         case 0: loop.run(Pixels.self, Radius0.self)
         case 1: loop.run(Pixels.self, Radius1.self)

@@ -8,8 +8,7 @@ private struct Block {
     var c: WordVector
     var d: WordVector
 
-    @inline(__always)
-    init(center: UnsafePointer<UInt16>, weight: UInt16, bias: UInt16) {
+    @inline(__always) init(center: UnsafePointer<UInt16>, weight: UInt16, bias: UInt16) {
         let bias = WordVector(repeating: bias)
         a = highProduct(load(center), weight) &+ bias
         b = highProduct(load(center + 32), weight) &+ bias
@@ -17,16 +16,14 @@ private struct Block {
         d = highProduct(load(center + 96), weight) &+ bias
     }
 
-    @inline(__always)
-    mutating func add(_ p: UnsafePointer<UInt16>, _ q: UnsafePointer<UInt16>, weight: UInt16) {
+    @inline(__always) mutating func add(_ p: UnsafePointer<UInt16>, _ q: UnsafePointer<UInt16>, weight: UInt16) {
         a &+= highProduct(load(p) &+ load(q), weight)
         b &+= highProduct(load(p + 32) &+ load(q + 32), weight)
         c &+= highProduct(load(p + 64) &+ load(q + 64), weight)
         d &+= highProduct(load(p + 96) &+ load(q + 96), weight)
     }
 
-    @inline(__always)
-    func write(to out: UnsafeMutablePointer<UInt16>) {
+    @inline(__always) func write(to out: UnsafeMutablePointer<UInt16>) {
         store(a, out)
         store(b, out + 32)
         store(c, out + 64)
@@ -35,8 +32,7 @@ private struct Block {
 }
 
 /// Half a unit for each of `radius` + 1 truncated products.
-@inline(__always)
-func truncationBias(_ radius: Int) -> UInt16 { UInt16(truncatingIfNeeded: (radius &+ 1) / 2) }
+@inline(__always) func truncationBias(_ radius: Int) -> UInt16 { UInt16(truncatingIfNeeded: (radius &+ 1) / 2) }
 
 /// Values of a chunk with its margins, in the first-level cache, and from one row of it to the next.
 private let chunk = 640
@@ -51,8 +47,7 @@ private let chunkStride = chunk + 160
 ///   - count: values of an output row.
 ///   - scratch: `rowCount`·800 + 128 values.
 ///   - out: a row each, writable to 128 values behind.
-@inline(never)
-func filterWords(
+@inline(never) func filterWords(
     _ rows: UnsafePointer<UnsafePointer<UInt16>>, rowCount: Int, channels: Int, vertical: UnsafePointer<UInt16>,
     verticalRadius: Int, horizontal: UnsafePointer<UInt16>, horizontalRadius: Int, count: Int,
     scratch: UnsafeMutablePointer<UInt16>, out: UnsafePointer<UnsafeMutablePointer<UInt16>>
@@ -81,8 +76,7 @@ func filterWords(
     }
 }
 
-@inline(__always)
-private func filterColumns(
+@inline(__always) private func filterColumns(
     _ rows: UnsafePointer<UnsafePointer<UInt16>>, _ radius: Int, _ weights: UnsafePointer<UInt16>, _ start: Int,
     _ count: Int, _ out: UnsafeMutablePointer<UInt16>
 ) {
@@ -100,8 +94,7 @@ private func filterColumns(
     }
 }
 
-@inline(__always)
-private func filterAlong(
+@inline(__always) private func filterAlong(
     _ row: UnsafePointer<UInt16>, _ channels: Int, _ radius: Int, _ weights: UnsafePointer<UInt16>, _ count: Int,
     _ out: UnsafeMutablePointer<UInt16>
 ) {

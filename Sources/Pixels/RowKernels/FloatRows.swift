@@ -3,21 +3,18 @@
 
 private typealias Lanes = SIMD16<Float>
 
-@inline(__always)
-private func load(_ source: UnsafePointer<Float>) -> Lanes {
+@inline(__always) private func load(_ source: UnsafePointer<Float>) -> Lanes {
     UnsafeRawPointer(source).loadUnaligned(as: Lanes.self)
 }
 
-@inline(__always)
-private func store(_ values: Lanes, _ target: UnsafeMutablePointer<Float>) {
+@inline(__always) private func store(_ values: Lanes, _ target: UnsafeMutablePointer<Float>) {
     UnsafeMutableRawPointer(target).storeBytes(of: values, as: Lanes.self)
 }
 
 /// out[i] = Σ (first[i] + second[i])·weight over the pairs, after centre[i]·weight if there is a centre.
 ///
 /// All rows are readable, and `out` is writable, to 31 values behind the last one.
-@inline(never)
-public func sumFloatPairs(
+@inline(never) public func sumFloatPairs(
     center: UnsafePointer<Float>?, centerWeight: Float, pairs: UnsafePointer<UnsafePointer<Float>>, pairCount: Int,
     weights: UnsafePointer<Float>, count: Int, out: UnsafeMutablePointer<Float>
 ) {
@@ -44,8 +41,7 @@ public func sumFloatPairs(
 /// out[i] = Σ row[i]·weight, in the order of the rows.
 ///
 /// All rows are readable, and `out` is writable, to 31 values behind the last one.
-@inline(never)
-public func sumFloatRows(
+@inline(never) public func sumFloatRows(
     _ rows: UnsafePointer<UnsafePointer<Float>>, rowCount: Int, weights: UnsafePointer<Float>, count: Int,
     out: UnsafeMutablePointer<Float>
 ) {
@@ -65,8 +61,7 @@ public func sumFloatRows(
 }
 
 /// The even and the odd values of a row: `count` of each.
-@inline(never)
-public func splitFloats(
+@inline(never) public func splitFloats(
     _ row: UnsafePointer<Float>, count: Int, even: UnsafeMutablePointer<Float>, odd: UnsafeMutablePointer<Float>
 ) {
     var index = 0
@@ -78,8 +73,7 @@ public func splitFloats(
 }
 
 /// `even` and `odd` in turn: `count` of each.
-@inline(never)
-public func zipFloats(
+@inline(never) public func zipFloats(
     _ even: UnsafePointer<Float>, _ odd: UnsafePointer<Float>, count: Int, out: UnsafeMutablePointer<Float>
 ) {
     var index = 0
@@ -91,8 +85,7 @@ public func zipFloats(
 }
 
 /// target[i] += row[i].
-@inline(never)
-public func addFloats(_ row: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int) {
+@inline(never) public func addFloats(_ row: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int) {
     var index = 0
     while index < count {
         target[index] += row[index]

@@ -26,11 +26,10 @@ struct HalvingScratch {
 /// - Parameters:
 ///   - rows: as many rows as there are taps, each at the pixel that is twice the first output pixel. Readable from 4
 ///     pixels before to 4 pixels and 64 values behind the last one.
-///   - bias: half a unit of the last place for every truncated product; see docs/arithmetic.md.
+///   - bias: half a unit in the last place for every truncated product; see docs/arithmetic.md.
 ///   - scratch: 3200 values.
 ///   - out: writable to 32 values behind.
-@inline(never)
-func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(never) func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, count: Int, bias: UInt16,
     scratch: UnsafeMutablePointer<UInt16>, out: UnsafeMutablePointer<UInt16>
 ) {
@@ -55,8 +54,7 @@ func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
 }
 
 /// Sums down the window and splits: values of even pixels from low-rate value `low` on, and of odd ones.
-@inline(__always)
-private func splitSums<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(__always) private func splitSums<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, from low: Int, count: Int,
     _ buffers: HalvingScratch
 ) {
@@ -78,8 +76,7 @@ private func splitSums<Sample: FixedSample, Pixels: Interleaving, Taps: Prefilte
 
 /// The weighted sum down the window. Of samples it is exact and has their sum's scale (8, 16, 128); of words it is in
 /// 8.7 fixed point, and exact when they are whole samples.
-@inline(__always)
-private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
+@inline(__always) private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
     _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ x: Int
 ) -> WordVector {
     func row(_ k: Int) -> WordVector { Sample.words(rows[k] + x) }
@@ -110,8 +107,7 @@ private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
 }
 
 /// The weighted sum along a row, of even and odd columns (given at the same low-rate value), in 8.7 fixed point.
-@inline(__always)
-private func lowRateSum<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
+@inline(__always) private func lowRateSum<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Sample.Type, _: Pixels.Type, _: Taps.Type, _ even: UnsafePointer<UInt16>, _ odd: UnsafePointer<UInt16>,
     _ bias: UInt16
 ) -> WordVector {
@@ -144,4 +140,30 @@ private func lowRateSum<Sample: FixedSample, Pixels: Interleaving, Taps: Prefilt
             &+ highProduct(load(odd - channels) &+ load(even + channels), 10752) &+ highProduct(e &+ o, 17920)
             &+ WordVector(repeating: bias)
     }
+}
+
+/// The prefilters that halve and double the sampling rate, as constants of a specialisation; docs/arithmetic.md derives
+/// them. All are symmetric, sum to 1, and are their own interpolators (times 2).
+protocol PrefilterTaps {
+    static var count: Int { get }
+}
+
+/// 1 3 3 1, over 8.
+enum FourTaps: PrefilterTaps {
+    static var count: Int { @inline(__always) get { 4 } }
+}
+
+/// 1 4 6 4 1, over 16.
+enum FiveTaps: PrefilterTaps {
+    static var count: Int { @inline(__always) get { 5 } }
+}
+
+/// 5 21 38 38 21 5, over 128.
+enum SixTaps: PrefilterTaps {
+    static var count: Int { @inline(__always) get { 6 } }
+}
+
+/// 1 7 21 35 35 21 7 1, over 128.
+enum EightTaps: PrefilterTaps {
+    static var count: Int { @inline(__always) get { 8 } }
 }

@@ -15,8 +15,7 @@ protocol Lag {
 enum OneLag: Lag {
     static var channels: Int { @inline(__always) get { 1 } }
 
-    @inline(__always)
-    static func prefix(_ x: WideVector) -> WideVector {
+    @inline(__always) static func prefix(_ x: WideVector) -> WideVector {
         let none = WideVector.zero
         let a =
             x
@@ -40,13 +39,11 @@ enum OneLag: Lag {
         return d
     }
 
-    @inline(__always)
-    static func first(_ x: WideVector) -> WideVector {
+    @inline(__always) static func first(_ x: WideVector) -> WideVector {
         WideVector(x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0])
     }
 
-    @inline(__always)
-    static func last(_ x: WideVector) -> WideVector {
+    @inline(__always) static func last(_ x: WideVector) -> WideVector {
         WideVector(
             x[15], x[15], x[15], x[15], x[15], x[15], x[15], x[15], x[15], x[15], x[15], x[15], x[15], x[15], x[15],
             x[15])
@@ -56,8 +53,7 @@ enum OneLag: Lag {
 enum TwoLag: Lag {
     static var channels: Int { @inline(__always) get { 2 } }
 
-    @inline(__always)
-    static func prefix(_ x: WideVector) -> WideVector {
+    @inline(__always) static func prefix(_ x: WideVector) -> WideVector {
         let none = WideVector.zero
         let a =
             x
@@ -77,13 +73,11 @@ enum TwoLag: Lag {
         return c
     }
 
-    @inline(__always)
-    static func first(_ x: WideVector) -> WideVector {
+    @inline(__always) static func first(_ x: WideVector) -> WideVector {
         WideVector(x[0], x[1], x[0], x[1], x[0], x[1], x[0], x[1], x[0], x[1], x[0], x[1], x[0], x[1], x[0], x[1])
     }
 
-    @inline(__always)
-    static func last(_ x: WideVector) -> WideVector {
+    @inline(__always) static func last(_ x: WideVector) -> WideVector {
         WideVector(
             x[14], x[15], x[14], x[15], x[14], x[15], x[14], x[15], x[14], x[15], x[14], x[15], x[14], x[15], x[14],
             x[15])
@@ -93,8 +87,7 @@ enum TwoLag: Lag {
 enum ThreeLag: Lag {
     static var channels: Int { @inline(__always) get { 3 } }
 
-    @inline(__always)
-    static func prefix(_ x: WideVector) -> WideVector {
+    @inline(__always) static func prefix(_ x: WideVector) -> WideVector {
         let none = WideVector.zero
         let a =
             x
@@ -114,13 +107,11 @@ enum ThreeLag: Lag {
         return c
     }
 
-    @inline(__always)
-    static func first(_ x: WideVector) -> WideVector {
+    @inline(__always) static func first(_ x: WideVector) -> WideVector {
         WideVector(x[0], x[1], x[2], x[0], x[1], x[2], x[0], x[1], x[2], x[0], x[1], x[2], x[0], x[1], x[2], x[0])
     }
 
-    @inline(__always)
-    static func last(_ x: WideVector) -> WideVector {
+    @inline(__always) static func last(_ x: WideVector) -> WideVector {
         WideVector(
             x[13], x[14], x[15], x[13], x[14], x[15], x[13], x[14], x[15], x[13], x[14], x[15], x[13], x[14], x[15],
             x[13])
@@ -130,8 +121,7 @@ enum ThreeLag: Lag {
 enum FourLag: Lag {
     static var channels: Int { @inline(__always) get { 4 } }
 
-    @inline(__always)
-    static func prefix(_ x: WideVector) -> WideVector {
+    @inline(__always) static func prefix(_ x: WideVector) -> WideVector {
         let none = WideVector.zero
         let a =
             x
@@ -146,13 +136,11 @@ enum FourLag: Lag {
         return b
     }
 
-    @inline(__always)
-    static func first(_ x: WideVector) -> WideVector {
+    @inline(__always) static func first(_ x: WideVector) -> WideVector {
         WideVector(x[0], x[1], x[2], x[3], x[0], x[1], x[2], x[3], x[0], x[1], x[2], x[3], x[0], x[1], x[2], x[3])
     }
 
-    @inline(__always)
-    static func last(_ x: WideVector) -> WideVector {
+    @inline(__always) static func last(_ x: WideVector) -> WideVector {
         WideVector(
             x[12], x[13], x[14], x[15], x[12], x[13], x[14], x[15], x[12], x[13], x[14], x[15], x[12], x[13], x[14],
             x[15])

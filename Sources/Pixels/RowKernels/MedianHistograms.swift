@@ -9,22 +9,19 @@ import Builtin
 private typealias ColumnCounts = SIMD16<UInt8>
 private typealias WindowCounts = SIMD16<Int16>
 
-@inline(__always)
-private func counts(_ source: UnsafePointer<UInt8>) -> ColumnCounts {
+@inline(__always) private func counts(_ source: UnsafePointer<UInt8>) -> ColumnCounts {
     UnsafeRawPointer(source).loadUnaligned(as: ColumnCounts.self)
 }
 
 /// vpmovzxbw
-@inline(__always)
-private func wideCounts(_ source: UnsafePointer<UInt8>) -> WindowCounts {
+@inline(__always) private func wideCounts(_ source: UnsafePointer<UInt8>) -> WindowCounts {
     var result = WindowCounts()
     result._storage._value = Builtin.zext_Vec16xInt8_Vec16xInt16(counts(source)._storage._value)
     return result
 }
 
 /// How many counts are negative: of cumulative counts, the place of the first that is not.
-@inline(__always)
-private func negatives(_ x: WindowCounts) -> Int {
+@inline(__always) private func negatives(_ x: WindowCounts) -> Int {
     let isNegative = Builtin.cmp_slt_Vec16xInt16(x._storage._value, WindowCounts.zero._storage._value)
     return UInt16(Builtin.bitcast_Vec16xInt1_Int16(isNegative)).nonzeroBitCount
 }
@@ -35,8 +32,7 @@ private func negatives(_ x: WindowCounts) -> Int {
 ///   - steps: 256 bytes; of the 16 at 16·k those from the k-th on are 1, the others 0.
 ///   - histograms: 17 · `count` · 16 bytes: counts by the high half of a sample, for all columns; then for each of those
 ///     16 values counts by the low half, for all columns.
-@inline(never)
-public func addToHistograms(
+@inline(never) public func addToHistograms(
     _ row: UnsafePointer<UInt8>, steps: UnsafePointer<UInt8>, count: Int, histograms: UnsafeMutablePointer<UInt8>
 ) {
     var index = 0
@@ -51,8 +47,7 @@ public func addToHistograms(
 }
 
 /// Adds a row, and takes off another.
-@inline(never)
-public func slideHistograms(
+@inline(never) public func slideHistograms(
     _ entering: UnsafePointer<UInt8>, _ leaving: UnsafePointer<UInt8>, steps: UnsafePointer<UInt8>, count: Int,
     histograms: UnsafeMutablePointer<UInt8>
 ) {
@@ -71,8 +66,7 @@ public func slideHistograms(
 }
 
 extension SIMD16<UInt8> {
-    @inline(__always)
-    fileprivate func storeCounts(_ target: UnsafeMutablePointer<UInt8>) {
+    @inline(__always) fileprivate func storeCounts(_ target: UnsafeMutablePointer<UInt8>) {
         UnsafeMutableRawPointer(target).storeBytes(of: self, as: Self.self)
     }
 }
@@ -85,14 +79,11 @@ private struct FineCounts {
     let pixels: UnsafeMutablePointer<Int>
 
     /// The counts for the window of the pixel `x`, which ends with column `x` + 2·radius.
-    @inline(__always)
-    func counts(
+    @inline(__always) func counts(
         _ high: Int, _ x: Int, _ histograms: UnsafePointer<UInt8>, radius: Int, channels: Int
     ) -> WindowCounts {
-        let place = UnsafeMutableRawPointer(window + 16 &* high)
-        @inline(__always) func column(_ index: Int) -> WindowCounts {
-            wideCounts(histograms + 16 &* channels &* index)
-        }
+        let position = UnsafeMutableRawPointer(window + 16 &* high)
+        @inline(__always) func column(_ index: Int) -> WindowCounts { wideCounts(histograms + 16 &* channels &* index) }
         var known = pixels[high]
         var sum = WindowCounts.zero
         if x &- known > radius {  // it is quicker to start anew than to slide
@@ -102,14 +93,14 @@ private struct FineCounts {
                 index &+= 1
             }
         } else {
-            sum = place.loadUnaligned(as: WindowCounts.self)
+            sum = position.loadUnaligned(as: WindowCounts.self)
             while known < x {
                 sum = sum &+ column(known &+ 2 &* radius &+ 1) &- column(known)
                 known &+= 1
             }
         }
         pixels[high] = x
-        place.storeBytes(of: sum, as: WindowCounts.self)
+        position.storeBytes(of: sum, as: WindowCounts.self)
         return sum
     }
 }
@@ -122,8 +113,7 @@ private struct FineCounts {
 ///   - pixels: of the output.
 ///   - scratch: 768 bytes, aligned.
 ///   - out: the first sample of the row.
-@inline(never)
-public func medianOfHistograms(
+@inline(never) public func medianOfHistograms(
     _ histograms: UnsafePointer<UInt8>, columns: Int, channel: Int, channels: Int, radius: Int, pixels: Int,
     scratch: UnsafeMutableRawPointer, out: UnsafeMutablePointer<UInt8>
 ) {

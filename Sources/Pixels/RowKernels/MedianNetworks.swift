@@ -19,8 +19,7 @@ private let lead = 64
 ///   - radius: 1 or 2.
 ///   - scratch: 11,584 values, aligned.
 ///   - first, second: `count` values each; nothing is written behind them.
-@inline(never)
-public func medianOfBytes(
+@inline(never) public func medianOfBytes(
     _ rows: UnsafePointer<UnsafePointer<UInt8>>, radius: Int, channels: Int, count: Int,
     scratch: UnsafeMutablePointer<UInt8>, first: UnsafeMutablePointer<UInt8>, second: UnsafeMutablePointer<UInt8>
 ) {
@@ -32,8 +31,7 @@ public func medianOfBytes(
 }
 
 /// Likewise, of 16 bits.
-@inline(never)
-public func medianOfWords(
+@inline(never) public func medianOfWords(
     _ rows: UnsafePointer<UnsafePointer<UInt16>>, radius: Int, channels: Int, count: Int,
     scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt16>, second: UnsafeMutablePointer<UInt16>
 ) {
@@ -45,8 +43,7 @@ public func medianOfWords(
 }
 
 /// Likewise, of whole numbers.
-@inline(never)
-public func medianOfRanks(
+@inline(never) public func medianOfRanks(
     _ rows: UnsafePointer<UnsafePointer<Int32>>, radius: Int, channels: Int, count: Int,
     scratch: UnsafeMutablePointer<Int32>, first: UnsafeMutablePointer<Int32>, second: UnsafeMutablePointer<Int32>
 ) {
@@ -57,8 +54,7 @@ public func medianOfRanks(
     }
 }
 
-@inline(__always)
-private func medianOfThree<Vector: Ranked>(
+@inline(__always) private func medianOfThree<Vector: Ranked>(
     _: Vector.Type, _ rows: UnsafePointer<UnsafePointer<Vector.Value>>, _ channels: Int, _ count: Int,
     _ scratch: UnsafeMutablePointer<Vector.Value>, _ first: UnsafeMutablePointer<Vector.Value>,
     _ second: UnsafeMutablePointer<Vector.Value>
@@ -105,8 +101,7 @@ private func medianOfThree<Vector: Ranked>(
 }
 
 /// Three in order, of which two were.
-@inline(__always)
-private func storeSorted<Vector: Ranked>(
+@inline(__always) private func storeSorted<Vector: Ranked>(
     _ low: Vector, _ high: Vector, _ other: Vector, _ target: UnsafeMutablePointer<Vector.Value>
 ) {
     let rest = Vector.greater(low, other)
@@ -115,8 +110,7 @@ private func storeSorted<Vector: Ranked>(
     Vector.greater(rest, high).store(target + 2 &* stride)
 }
 
-@inline(__always)
-private func medianOfFive<Vector: Ranked>(
+@inline(__always) private func medianOfFive<Vector: Ranked>(
     _: Vector.Type, _ rows: UnsafePointer<UnsafePointer<Vector.Value>>, _ channels: Int, _ count: Int,
     _ scratch: UnsafeMutablePointer<Vector.Value>, _ first: UnsafeMutablePointer<Vector.Value>,
     _ second: UnsafeMutablePointer<Vector.Value>
@@ -160,8 +154,7 @@ private func medianOfFive<Vector: Ranked>(
 }
 
 /// Five in order, of which four were.
-@inline(__always)
-private func storeSorted<Vector: Ranked>(
+@inline(__always) private func storeSorted<Vector: Ranked>(
     _ a: Vector, _ b: Vector, _ c: Vector, _ d: Vector, _ other: Vector,
     _ target: UnsafeMutablePointer<Vector.Value>
 ) {
@@ -180,8 +173,7 @@ private func storeSorted<Vector: Ranked>(
 /// When the five values of each rank are sorted, too, each value is known to have so many below it and above it that only
 /// three diagonals can hold the median; it lies between the greatest of the first, the middle of the second and the least
 /// of the third (checked on all 252 ways to cut such a square into small and large values).
-@inline(__always)
-private func medianOfSorted<Vector: Ranked>(
+@inline(__always) private func medianOfSorted<Vector: Ranked>(
     _: Vector.Type, _ sorted: UnsafePointer<Vector.Value>, _ channels: Int
 ) -> Vector {
     @inline(__always) func rank(_ index: Int) -> (Vector, Vector, Vector, Vector, Vector) {
@@ -205,8 +197,7 @@ private func medianOfSorted<Vector: Ranked>(
 private typealias Five<Vector> = (Vector, Vector, Vector, Vector, Vector)
 
 /// In order, as all below.
-@inline(__always)
-private func greatestTwo<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector) {
+@inline(__always) private func greatestTwo<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector) {
     var (a, b, c, d) = (x.0, x.1, x.2, x.3)
     Vector.sort(&a, &b)
     Vector.sort(&c, &d)
@@ -215,8 +206,7 @@ private func greatestTwo<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector) 
     return (Vector.greater(next, Vector.lesser(top, x.4)), Vector.greater(top, x.4))
 }
 
-@inline(__always)
-private func leastTwo<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector) {
+@inline(__always) private func leastTwo<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector) {
     var (a, b, c, d) = (x.0, x.1, x.2, x.3)
     Vector.sort(&a, &b)
     Vector.sort(&c, &d)
@@ -225,8 +215,7 @@ private func leastTwo<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector) {
     return (Vector.lesser(bottom, x.4), Vector.lesser(next, Vector.greater(bottom, x.4)))
 }
 
-@inline(__always)
-private func sortedFour<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector, Vector, Vector) {
+@inline(__always) private func sortedFour<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector, Vector, Vector) {
     var (a, b, c, d) = (x.0, x.1, x.2, x.3)
     Vector.sort(&a, &b)
     Vector.sort(&c, &d)
@@ -236,22 +225,19 @@ private func sortedFour<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector, V
     return (a, b, c, d)
 }
 
-@inline(__always)
-private func greatestThree<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector, Vector) {
+@inline(__always) private func greatestThree<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector, Vector) {
     let (_, b, c, d) = sortedFour(x)
     let rest = Vector.lesser(d, x.4)
     return (Vector.greater(b, Vector.lesser(c, rest)), Vector.greater(c, rest), Vector.greater(d, x.4))
 }
 
-@inline(__always)
-private func leastThree<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector, Vector) {
+@inline(__always) private func leastThree<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector, Vector) {
     let (a, b, c, _) = sortedFour(x)
     let rest = Vector.greater(a, x.4)
     return (Vector.lesser(a, x.4), Vector.lesser(b, rest), Vector.lesser(c, Vector.greater(b, rest)))
 }
 
-@inline(__always)
-private func middleThree<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector, Vector) {
+@inline(__always) private func middleThree<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector, Vector) {
     let (a, b, c, d) = sortedFour(x)
     let rest = Vector.greater(a, x.4)
     let second = Vector.greater(b, rest)

@@ -19,8 +19,7 @@ extension Float: PlaneSample {
 }
 
 /// plane[i] = source[i·channels]; with an alpha, that many values behind: times alpha over `full`.
-@inline(__always)
-private func load<Sample: PlaneSample>(
+@inline(__always) private func load<Sample: PlaneSample>(
     _ source: UnsafePointer<Sample>, _ channels: Int, _ alpha: Int?, _ full: Double, _ count: Int,
     _ plane: UnsafeMutablePointer<Float>
 ) {
@@ -39,30 +38,26 @@ private func load<Sample: PlaneSample>(
     }
 }
 
-@inline(never)
-public func loadBytePlane(
+@inline(never) public func loadBytePlane(
     _ source: UnsafePointer<UInt8>, channels: Int, alpha: Int?, count: Int, plane: UnsafeMutablePointer<Float>
 ) {
     load(source, channels, alpha, 255, count, plane)
 }
 
-@inline(never)
-public func loadWordPlane(
+@inline(never) public func loadWordPlane(
     _ source: UnsafePointer<UInt16>, channels: Int, alpha: Int?, count: Int, plane: UnsafeMutablePointer<Float>
 ) {
     load(source, channels, alpha, 65535, count, plane)
 }
 
-@inline(never)
-public func loadFloatPlane(
+@inline(never) public func loadFloatPlane(
     _ source: UnsafePointer<Float>, channels: Int, alpha: Int?, count: Int, plane: UnsafeMutablePointer<Float>
 ) {
     load(source, channels, alpha, 1, count, plane)
 }
 
 /// plane[i] = table[source[i·channels]].
-@inline(__always)
-private func lookUp<Sample: FixedWidthInteger>(
+@inline(__always) private func lookUp<Sample: FixedWidthInteger>(
     _ source: UnsafePointer<Sample>, _ channels: Int, _ table: UnsafePointer<Double>, _ count: Int,
     _ plane: UnsafeMutablePointer<Float>
 ) {
@@ -73,16 +68,14 @@ private func lookUp<Sample: FixedWidthInteger>(
     }
 }
 
-@inline(never)
-public func lookUpBytePlane(
+@inline(never) public func lookUpBytePlane(
     _ source: UnsafePointer<UInt8>, channels: Int, table: UnsafePointer<Double>, count: Int,
     plane: UnsafeMutablePointer<Float>
 ) {
     lookUp(source, channels, table, count, plane)
 }
 
-@inline(never)
-public func lookUpWordPlane(
+@inline(never) public func lookUpWordPlane(
     _ source: UnsafePointer<UInt16>, channels: Int, table: UnsafePointer<Double>, count: Int,
     plane: UnsafeMutablePointer<Float>
 ) {
@@ -90,8 +83,7 @@ public func lookUpWordPlane(
 }
 
 /// Rounded half up and clamped; NaN is 0.
-@inline(__always)
-private func rounded(_ value: Double, _ full: Double) -> Int32 {
+@inline(__always) private func rounded(_ value: Double, _ full: Double) -> Int32 {
     let raised = value + 0.5
     return Int32(raised >= full ? full : raised >= 1 ? raised : 0)
 }
@@ -99,8 +91,7 @@ private func rounded(_ value: Double, _ full: Double) -> Int32 {
 /// out[i·channels] = sample(plane[i] · full / alpha[i]); without an alpha of plane[i]. Where alpha is 0, of 0.
 ///
 /// - Parameter alpha: rounded, as it is stored, or above full.
-@inline(__always)
-private func store<Sample: BitwiseCopyable>(
+@inline(__always) private func store<Sample: BitwiseCopyable>(
     _ plane: UnsafePointer<Float>, _ alpha: UnsafePointer<Float>?, _ full: Double, _ channels: Int, _ count: Int,
     _ out: UnsafeMutablePointer<Sample>, sample: (Double) -> Sample
 ) {
@@ -119,16 +110,14 @@ private func store<Sample: BitwiseCopyable>(
     }
 }
 
-@inline(never)
-public func storeBytePlane(
+@inline(never) public func storeBytePlane(
     _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
     out: UnsafeMutablePointer<UInt8>
 ) {
     store(plane, alpha, 255, channels, count, out) { UInt8(truncatingIfNeeded: rounded($0, 255)) }
 }
 
-@inline(never)
-public func storeWordPlane(
+@inline(never) public func storeWordPlane(
     _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
     out: UnsafeMutablePointer<UInt16>
 ) {
@@ -136,8 +125,7 @@ public func storeWordPlane(
 }
 
 /// Floats are not clamped; every NaN becomes the same one.
-@inline(never)
-public func storeFloatPlane(
+@inline(never) public func storeFloatPlane(
     _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
     out: UnsafeMutablePointer<Float>
 ) {
@@ -146,8 +134,7 @@ public func storeFloatPlane(
 
 /// Rounds an alpha plane in place, as it will be stored; what exceeds `full` stays, so that colours are divided by it, and
 /// is kept in range when it is stored.
-@inline(never)
-public func roundPlane(_ plane: UnsafeMutablePointer<Float>, full: Float, count: Int) {
+@inline(never) public func roundPlane(_ plane: UnsafeMutablePointer<Float>, full: Float, count: Int) {
     var index = 0
     while index < count {
         let value = plane[index]
@@ -157,8 +144,7 @@ public func roundPlane(_ plane: UnsafeMutablePointer<Float>, full: Float, count:
 }
 
 /// out[i·channels] = table[plane[i] · 257 rounded to 16 bits].
-@inline(never)
-public func lookUpBytes(
+@inline(never) public func lookUpBytes(
     _ plane: UnsafePointer<Float>, table: UnsafePointer<UInt8>, channels: Int, count: Int,
     out: UnsafeMutablePointer<UInt8>
 ) {

@@ -5,14 +5,12 @@
 // block, of whole blocks, and from the last one's start to its own end. So each sum has one order whatever the tile, and
 // a NaN reaches those windows that hold it.
 
-@inline(__always)
-private func load(_ source: UnsafePointer<Float>) -> Pixel {
+@inline(__always) private func load(_ source: UnsafePointer<Float>) -> Pixel {
     UnsafeRawPointer(source).loadUnaligned(as: Pixel.self)
 }
 
 /// Samples a ring, four values each: `count` directions from `first` on, which is not negative; see ``RingBlock``.
-@inline(never)
-public func sampleRing(
+@inline(never) public func sampleRing(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, radius: Double,
     coarse: UnsafePointer<Double>, fine: UnsafePointer<Double>, first: Int, count: Int,
@@ -27,8 +25,7 @@ public func sampleRing(
         let count: Int
         let out: UnsafeMutablePointer<Float>
 
-        @inline(__always)
-        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+        @inline(__always) func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
             var index = 0
             while index < count {
                 let step = first &+ index
@@ -45,8 +42,7 @@ public func sampleRing(
 }
 
 /// Samples c + k·(stepX, stepY) for `count` k from `first` on, four values each.
-@inline(never)
-public func sampleRay(
+@inline(never) public func sampleRay(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, stepX: Double,
     stepY: Double, first: Int, count: Int, out: UnsafeMutablePointer<Float>
@@ -59,8 +55,7 @@ public func sampleRay(
         let count: Int
         let out: UnsafeMutablePointer<Float>
 
-        @inline(__always)
-        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+        @inline(__always) func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
             var index = 0
             while index < count {
                 let k = Double(first &+ index)
@@ -80,32 +75,31 @@ public func sampleRay(
 /// - Parameters:
 ///   - phase: of the first sample in its block of `length`.
 ///   - heads, tails: `count` pixels each. Of blocks that are not whole only what is asked for is right.
-@inline(never)
-public func sumBlocks(
+@inline(never) public func sumBlocks(
     _ line: UnsafePointer<Float>, count: Int, phase: Int, length: Int, heads: UnsafeMutablePointer<Float>,
     tails: UnsafeMutablePointer<Float>
 ) {
     // Within a block, sums of 64 and sums of these, so that rounding errors stay small in long ones.
     var (sum, part) = (Pixel.zero, Pixel.zero)
-    var place = phase
+    var position = phase
     var index = 0
     while index < count {
-        if place == 0 { (sum, part) = (.zero, .zero) }
+        if position == 0 { (sum, part) = (.zero, .zero) }
         part += load(line + 4 &* index)
         store(sum + part, heads + 4 &* index)
-        place &+= 1
-        if place & 63 == 0 { (sum, part) = (sum + part, .zero) }
-        if place == length { place = 0 }
+        position &+= 1
+        if position & 63 == 0 { (sum, part) = (sum + part, .zero) }
+        if position == length { position = 0 }
         index &+= 1
     }
     (sum, part) = (.zero, .zero)
     while index > 0 {
-        place = place == 0 ? length &- 1 : place &- 1
+        position = position == 0 ? length &- 1 : position &- 1
         index &-= 1
-        if place == length &- 1 { (sum, part) = (.zero, .zero) }
+        if position == length &- 1 { (sum, part) = (.zero, .zero) }
         part += load(line + 4 &* index)
         store(sum + part, tails + 4 &* index)
-        if place & 63 == 0 { (sum, part) = (sum + part, .zero) }
+        if position & 63 == 0 { (sum, part) = (sum + part, .zero) }
     }
 }
 
@@ -114,22 +108,21 @@ public func sumBlocks(
 /// - Parameters:
 ///   - heads, tails: of blocks of the same length.
 ///   - phase: of the first sample in its block.
-@inline(never)
-public func slideMeans(
+@inline(never) public func slideMeans(
     heads: UnsafePointer<Float>, tails: UnsafePointer<Float>, phase: Int, length: Int, count: Int,
     out: UnsafeMutablePointer<Float>
 ) {
     let weight = 1 / Float(length)
     let ahead = 4 &* (length &- 1)
-    var place = phase
+    var position = phase
     var index = 0
     while index < count {
         let at = 4 &* index
         var sum = load(heads + (at &+ ahead))
-        if place != 0 { sum += load(tails + at) }
+        if position != 0 { sum += load(tails + at) }
         store(sum * weight, out + at)
-        place &+= 1
-        if place == length { place = 0 }
+        position &+= 1
+        if position == length { position = 0 }
         index &+= 1
     }
 }
@@ -139,8 +132,7 @@ public func slideMeans(
 /// - Parameters:
 ///   - line, heads, tails: at the sample 0, the centre.
 ///   - blockBits: blocks have 2^blockBits samples; every window has as many, at least.
-@inline(never)
-public func zoomMeans(
+@inline(never) public func zoomMeans(
     _ line: UnsafePointer<Float>, heads: UnsafePointer<Float>, tails: UnsafePointer<Float>, blockBits: Int,
     factor: Double, first: Int, count: Int, out: UnsafeMutablePointer<Float>
 ) {
@@ -176,9 +168,8 @@ public func zoomMeans(
 /// - Parameters:
 ///   - lines: the lines' means, `stride` values apart, four a sample; the first sample is `firstSample` and the first line
 ///     `firstLine`, one before the first that is asked for.
-///   - across, along: each pixel's place.
-@inline(never)
-public func interpolateLines(
+///   - across, along: each pixel's position.
+@inline(never) public func interpolateLines(
     _ lines: UnsafePointer<Float>, stride: Int, firstLine: Int, firstSample: Int, across: UnsafePointer<Double>,
     along: UnsafePointer<Double>, count: Int, out: UnsafeMutablePointer<Float>
 ) {

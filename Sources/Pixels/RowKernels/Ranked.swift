@@ -17,26 +17,21 @@ struct RankedBytes: Ranked {
 
     static var count: Int { @inline(__always) get { 32 } }
 
-    @inline(__always)
-    static func load(_ source: UnsafePointer<UInt8>) -> RankedBytes {
+    @inline(__always) static func load(_ source: UnsafePointer<UInt8>) -> RankedBytes {
         RankedBytes(values: UnsafeRawPointer(source).loadUnaligned(as: SIMD32<UInt8>.self))
     }
 
-    @inline(__always)
-    func store(_ target: UnsafeMutablePointer<UInt8>) {
+    @inline(__always) func store(_ target: UnsafeMutablePointer<UInt8>) {
         UnsafeMutableRawPointer(target).storeBytes(of: values, as: SIMD32<UInt8>.self)
     }
 
     /// vpminub
-    @inline(__always)
-    static func lesser(_ a: Self, _ b: Self) -> Self { a.choose(a, b, ifLessThan: b) }
+    @inline(__always) static func lesser(_ a: Self, _ b: Self) -> Self { a.choose(a, b, ifLessThan: b) }
 
     /// vpmaxub
-    @inline(__always)
-    static func greater(_ a: Self, _ b: Self) -> Self { a.choose(b, a, ifLessThan: b) }
+    @inline(__always) static func greater(_ a: Self, _ b: Self) -> Self { a.choose(b, a, ifLessThan: b) }
 
-    @inline(__always)
-    private func choose(_ a: Self, _ b: Self, ifLessThan other: Self) -> Self {
+    @inline(__always) private func choose(_ a: Self, _ b: Self, ifLessThan other: Self) -> Self {
         let isLess = Builtin.cmp_ult_Vec32xInt8(values._storage._value, other.values._storage._value)
         var result = SIMD32<UInt8>()
         result._storage._value = Builtin.select_Vec32xInt1_Vec32xInt8(
@@ -51,26 +46,21 @@ struct RankedLine: Ranked {
 
     static var count: Int { @inline(__always) get { 64 } }
 
-    @inline(__always)
-    static func load(_ source: UnsafePointer<UInt8>) -> RankedLine {
+    @inline(__always) static func load(_ source: UnsafePointer<UInt8>) -> RankedLine {
         RankedLine(values: UnsafeRawPointer(source).loadUnaligned(as: SIMD64<UInt8>.self))
     }
 
-    @inline(__always)
-    func store(_ target: UnsafeMutablePointer<UInt8>) {
+    @inline(__always) func store(_ target: UnsafeMutablePointer<UInt8>) {
         UnsafeMutableRawPointer(target).storeBytes(of: values, as: SIMD64<UInt8>.self)
     }
 
     /// vpminub
-    @inline(__always)
-    static func lesser(_ a: Self, _ b: Self) -> Self { a.choose(a, b, ifLessThan: b) }
+    @inline(__always) static func lesser(_ a: Self, _ b: Self) -> Self { a.choose(a, b, ifLessThan: b) }
 
     /// vpmaxub
-    @inline(__always)
-    static func greater(_ a: Self, _ b: Self) -> Self { a.choose(b, a, ifLessThan: b) }
+    @inline(__always) static func greater(_ a: Self, _ b: Self) -> Self { a.choose(b, a, ifLessThan: b) }
 
-    @inline(__always)
-    private func choose(_ a: Self, _ b: Self, ifLessThan other: Self) -> Self {
+    @inline(__always) private func choose(_ a: Self, _ b: Self, ifLessThan other: Self) -> Self {
         let isLess = Builtin.cmp_ult_Vec64xInt8(values._storage._value, other.values._storage._value)
         var result = SIMD64<UInt8>()
         result._storage._value = Builtin.select_Vec64xInt1_Vec64xInt8(
@@ -85,26 +75,21 @@ struct RankedWords: Ranked {
 
     static var count: Int { @inline(__always) get { 32 } }
 
-    @inline(__always)
-    static func load(_ source: UnsafePointer<UInt16>) -> RankedWords {
+    @inline(__always) static func load(_ source: UnsafePointer<UInt16>) -> RankedWords {
         RankedWords(values: UnsafeRawPointer(source).loadUnaligned(as: SIMD32<UInt16>.self))
     }
 
-    @inline(__always)
-    func store(_ target: UnsafeMutablePointer<UInt16>) {
+    @inline(__always) func store(_ target: UnsafeMutablePointer<UInt16>) {
         UnsafeMutableRawPointer(target).storeBytes(of: values, as: SIMD32<UInt16>.self)
     }
 
     /// vpminuw
-    @inline(__always)
-    static func lesser(_ a: Self, _ b: Self) -> Self { a.choose(a, b, ifLessThan: b) }
+    @inline(__always) static func lesser(_ a: Self, _ b: Self) -> Self { a.choose(a, b, ifLessThan: b) }
 
     /// vpmaxuw
-    @inline(__always)
-    static func greater(_ a: Self, _ b: Self) -> Self { a.choose(b, a, ifLessThan: b) }
+    @inline(__always) static func greater(_ a: Self, _ b: Self) -> Self { a.choose(b, a, ifLessThan: b) }
 
-    @inline(__always)
-    private func choose(_ a: Self, _ b: Self, ifLessThan other: Self) -> Self {
+    @inline(__always) private func choose(_ a: Self, _ b: Self, ifLessThan other: Self) -> Self {
         let isLess = Builtin.cmp_ult_Vec32xInt16(values._storage._value, other.values._storage._value)
         var result = SIMD32<UInt16>()
         result._storage._value = Builtin.select_Vec32xInt1_Vec32xInt16(
@@ -113,32 +98,27 @@ struct RankedWords: Ranked {
     }
 }
 
-/// 16 floats as whole numbers; see FloatRanks.swift.
+/// 16 floats as whole numbers.
 struct RankedNumbers: Ranked {
     private var values: SIMD16<Int32>
 
     static var count: Int { @inline(__always) get { 16 } }
 
-    @inline(__always)
-    static func load(_ source: UnsafePointer<Int32>) -> RankedNumbers {
+    @inline(__always) static func load(_ source: UnsafePointer<Int32>) -> RankedNumbers {
         RankedNumbers(values: UnsafeRawPointer(source).loadUnaligned(as: SIMD16<Int32>.self))
     }
 
-    @inline(__always)
-    func store(_ target: UnsafeMutablePointer<Int32>) {
+    @inline(__always) func store(_ target: UnsafeMutablePointer<Int32>) {
         UnsafeMutableRawPointer(target).storeBytes(of: values, as: SIMD16<Int32>.self)
     }
 
     /// vpminsd
-    @inline(__always)
-    static func lesser(_ a: Self, _ b: Self) -> Self { a.choose(a, b, ifLessThan: b) }
+    @inline(__always) static func lesser(_ a: Self, _ b: Self) -> Self { a.choose(a, b, ifLessThan: b) }
 
     /// vpmaxsd
-    @inline(__always)
-    static func greater(_ a: Self, _ b: Self) -> Self { a.choose(b, a, ifLessThan: b) }
+    @inline(__always) static func greater(_ a: Self, _ b: Self) -> Self { a.choose(b, a, ifLessThan: b) }
 
-    @inline(__always)
-    private func choose(_ a: Self, _ b: Self, ifLessThan other: Self) -> Self {
+    @inline(__always) private func choose(_ a: Self, _ b: Self, ifLessThan other: Self) -> Self {
         let isLess = Builtin.cmp_slt_Vec16xInt32(values._storage._value, other.values._storage._value)
         var result = SIMD16<Int32>()
         result._storage._value = Builtin.select_Vec16xInt1_Vec16xInt32(
@@ -149,24 +129,18 @@ struct RankedNumbers: Ranked {
 
 extension Ranked {
     /// Puts the lesser of each lane first.
-    @inline(__always)
-    static func sort(_ a: inout Self, _ b: inout Self) {
-        (a, b) = (lesser(a, b), greater(a, b))
-    }
+    @inline(__always) static func sort(_ a: inout Self, _ b: inout Self) { (a, b) = (lesser(a, b), greater(a, b)) }
 
-    @inline(__always)
-    static func middle(_ a: Self, _ b: Self, _ c: Self) -> Self {
+    @inline(__always) static func middle(_ a: Self, _ b: Self, _ c: Self) -> Self {
         greater(lesser(a, b), lesser(greater(a, b), c))
     }
 
-    @inline(__always)
-    static func middle(_ a: Self, _ b: Self, _ c: Self, _ d: Self, _ e: Self) -> Self {
+    @inline(__always) static func middle(_ a: Self, _ b: Self, _ c: Self, _ d: Self, _ e: Self) -> Self {
         middle(e, greater(lesser(a, b), lesser(c, d)), lesser(greater(a, b), greater(c, d)))
     }
 
     /// Stores the first `left` values; all if there are more.
-    @inline(__always)
-    func store(_ target: UnsafeMutablePointer<Value>, left: Int, spare: UnsafeMutablePointer<Value>) {
+    @inline(__always) func store(_ target: UnsafeMutablePointer<Value>, left: Int, spare: UnsafeMutablePointer<Value>) {
         guard left < Self.count else { return store(target) }
         store(spare)
         var index = 0
@@ -174,5 +148,29 @@ extension Ranked {
             target[index] = spare[index]
             index &+= 1
         }
+    }
+}
+
+// Floats as whole numbers in the same order, so that they can be compared and sorted as such: those below zero have all
+// bits but the sign turned over. Zero has one sign, and NaN is one number, larger than infinity.
+
+/// Turns floats into their ranks, in place.
+@inline(never) public func rankFloats(_ values: UnsafeMutablePointer<Float>, count: Int) {
+    var index = 0
+    while index < count {
+        let value = values[index] + 0  // −0 + 0 is 0
+        let bits = Int32(bitPattern: value.bitPattern)
+        let rank = value == value ? bits ^ ((bits &>> 31) & 0x7FFF_FFFF) : 0x7FC0_0000
+        values[index] = Float(bitPattern: UInt32(bitPattern: rank))
+        index &+= 1
+    }
+}
+
+/// Turns ranks into their floats, in place.
+@inline(never) public func unrankFloats(_ ranks: UnsafeMutablePointer<Int32>, count: Int) {
+    var index = 0
+    while index < count {
+        ranks[index] = ranks[index] ^ ((ranks[index] &>> 31) & 0x7FFF_FFFF)
+        index &+= 1
     }
 }

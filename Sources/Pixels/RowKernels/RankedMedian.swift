@@ -1,15 +1,14 @@
-// Medians of wide windows of any numbers: the values of a block are sorted once, and each is then only its place in that
-// order. A window is a set of bits over those places, and its median is found by counting bits from where it lay before
+// Medians of wide windows of any numbers: the values of a block are sorted once, and each is then only its position in that
+// order. A window is a set of bits over those positions, and its median is found by counting bits from where it lay before
 // (Suomela, "Median Filtering is Equivalent to Sorting", 2014).
 
 /// Sorts by rank.
 ///
 /// - Parameters:
 ///   - entries: `count` numbers, whose high half is a value's rank with the sign bit turned over, and whose low half its
-///     place; sorted at the end.
+///     position; sorted at the end.
 ///   - spare: as many.
-@inline(never)
-public func sortEntries(
+@inline(never) public func sortEntries(
     _ entries: UnsafeMutablePointer<UInt64>, spare: UnsafeMutablePointer<UInt64>, counts: UnsafeMutablePointer<Int>,
     count: Int
 ) {
@@ -45,23 +44,21 @@ public func sortEntries(
     }
 }
 
-/// A set of places, and the one with a given number of others before it.
-private struct PlaceSet {
+/// A set of positions, and the one with a given number of others before it.
+private struct PositionSet {
     let bits: UnsafeMutablePointer<UInt64>
     /// A word of the bits, and how many bits are set before it.
     var word = 0
     var before = 0
 
-    @inline(__always)
-    mutating func toggle(_ place: UInt32, by change: Int) {
-        let index = Int(place) / 64
-        bits[index] ^= 1 &<< UInt64(place & 63)
+    @inline(__always) mutating func toggle(_ position: UInt32, by change: Int) {
+        let index = Int(position) / 64
+        bits[index] ^= 1 &<< UInt64(position & 63)
         before &+= index < word ? change : 0
     }
 
-    /// The place with `rank` others before it.
-    @inline(__always)
-    mutating func place(rank: Int) -> Int {
+    /// The position with `rank` others before it.
+    @inline(__always) mutating func place(rank: Int) -> Int {
         while before > rank {
             word &-= 1
             before &-= bits[word].nonzeroBitCount
@@ -85,24 +82,23 @@ private struct PlaceSet {
 /// The medians of a block.
 ///
 /// - Parameters:
-///   - places: of every value of the block with its margins, among all of them in order; row by row.
+///   - positions: of every value of the block with its margins, among all of them in order; row by row.
 ///   - width, height: of the output, which the margins surround.
-///   - bits: one for each place, all 0 before and after.
-///   - sorted: the value of each place, in the high half; see ``sortEntries(_:spare:counts:count:)``.
+///   - bits: one for each position, all 0 before and after.
+///   - sorted: the value of each position, in the high half; see ``sortEntries(_:spare:counts:count:)``.
 ///   - out: receives ranks, row by row.
-@inline(never)
-public func medianOfPlaces(
-    _ places: UnsafePointer<UInt32>, width: Int, height: Int, radius: Int, bits: UnsafeMutablePointer<UInt64>,
+@inline(never) public func medianOfPositions(
+    _ positions: UnsafePointer<UInt32>, width: Int, height: Int, radius: Int, bits: UnsafeMutablePointer<UInt64>,
     sorted: UnsafePointer<UInt64>, out: UnsafeMutablePointer<Int32>
 ) {
     let side = 2 &* radius &+ 1
     let stride = width &+ 2 &* radius
-    var window = PlaceSet(bits: bits)
+    var window = PositionSet(bits: bits)
     @inline(__always) func toggle(_ start: Int, _ step: Int, _ change: Int) {
         var index = start
         let end = start &+ side &* step
         while index < end {
-            window.toggle(places[index], by: change)
+            window.toggle(positions[index], by: change)
             index &+= step
         }
     }

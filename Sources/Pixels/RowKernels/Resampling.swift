@@ -2,16 +2,14 @@
 
 private typealias Eight = SIMD8<Float>
 
-@inline(__always)
-private func load(_ source: UnsafePointer<Float>) -> Eight {
+@inline(__always) private func load(_ source: UnsafePointer<Float>) -> Eight {
     UnsafeRawPointer(source).loadUnaligned(as: Eight.self)
 }
 
 /// out[i] = Σ row[starts[i] + k]·weights[i·stride + k] over k < counts[i].
 ///
 /// Eight sums side by side, then those of a half each, then what is left of the row: one order for every CPU.
-@inline(never)
-public func resampleRow(
+@inline(never) public func resampleRow(
     _ row: UnsafePointer<Float>, starts: UnsafePointer<Int32>, counts: UnsafePointer<Int32>,
     weights: UnsafePointer<Float>, stride: Int, count: Int, out: UnsafeMutablePointer<Float>
 ) {

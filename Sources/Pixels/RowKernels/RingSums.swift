@@ -3,15 +3,14 @@
 // begin; see docs/arithmetic.md.
 
 /// A sample on a ring, that lies between four pixels: the left upper one, and how far beyond it in 65536ths.
-private struct RingPlaces {
+private struct RingPositions {
     static let count = 64
     let columns: UnsafeMutablePointer<Int32>
     let rows: UnsafeMutablePointer<Int32>
     let right: UnsafeMutablePointer<UInt16>
     let down: UnsafeMutablePointer<UInt16>
 
-    @inline(__always)
-    init(_ scratch: UnsafeMutableRawPointer) {
+    @inline(__always) init(_ scratch: UnsafeMutableRawPointer) {
         columns = scratch.assumingMemoryBound(to: Int32.self)
         rows = columns + Self.count
         right = UnsafeMutableRawPointer(rows + Self.count).assumingMemoryBound(to: UInt16.self)
@@ -29,8 +28,7 @@ struct RingBlock {
     /// - Parameters:
     ///   - coarse: cosine and sine of each block's first direction.
     ///   - fine: the cosines of the turns from there on, then their sines, 64 each.
-    @inline(__always)
-    init(
+    @inline(__always) init(
         _ center: UnsafePointer<Double>, _ radius: Double, _ coarse: UnsafePointer<Double>, _ block: Int,
         _ fine: UnsafePointer<Double>
     ) {
@@ -40,11 +38,9 @@ struct RingBlock {
         self.fine = fine
     }
 
-    @inline(__always)
-    func x(_ index: Int) -> Double { center[0] + (right * fine[index] - down * fine[index &+ 64]) }
+    @inline(__always) func x(_ index: Int) -> Double { center[0] + (right * fine[index] - down * fine[index &+ 64]) }
 
-    @inline(__always)
-    func y(_ index: Int) -> Double { center[1] + (down * fine[index] + right * fine[index &+ 64]) }
+    @inline(__always) func y(_ index: Int) -> Double { center[1] + (down * fine[index] + right * fine[index &+ 64]) }
 }
 
 /// The sums of a ring's samples up to each, four values; in 8.8 fixed point where samples are bytes.
@@ -55,8 +51,7 @@ struct RingBlock {
 ///   - first, count: the directions to sample; not negative.
 ///   - scratch: 1 KB, aligned.
 ///   - sums: behind the sum before the first sample; receives one for each.
-@inline(never)
-public func sumRing(
+@inline(never) public func sumRing(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, radius: Double,
     coarse: UnsafePointer<Double>, fine: UnsafePointer<Double>, first: Int, count: Int,
@@ -94,8 +89,7 @@ public func sumRing(
     }
 }
 
-@inline(__always)
-private func sumPixels<Sample: SampleKind, How: Reading>(
+@inline(__always) private func sumPixels<Sample: SampleKind, How: Reading>(
     _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ scale: Float,
     _ scratch: UnsafeMutableRawPointer, _ sums: UnsafeMutablePointer<UInt32>
 ) {
@@ -121,8 +115,7 @@ private protocol PairStep {
 private enum OneStep: PairStep {
     static var left: SIMD8<UInt16> { @inline(__always) get { SIMD8(65535, 0, 0, 0, 0, 0, 0, 0) } }
 
-    @inline(__always)
-    static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
+    @inline(__always) static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
         pair.lowHalf &+ SIMD4(pair[1], pair[2], pair[3], pair[4])
     }
 }
@@ -130,34 +123,32 @@ private enum OneStep: PairStep {
 private enum ThreeSteps: PairStep {
     static var left: SIMD8<UInt16> { @inline(__always) get { SIMD8(65535, 65535, 65535, 0, 0, 0, 0, 0) } }
 
-    @inline(__always)
-    static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
+    @inline(__always) static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16> {
         pair.lowHalf &+ SIMD4(pair[3], pair[4], pair[5], pair[6])
     }
 }
 
 /// Bytes that are taken as they are: in whole numbers from the start, two pixels in a vector.
-@inline(__always)
-private func sumBytes<Step: PairStep>(
+@inline(__always) private func sumBytes<Step: PairStep>(
     _ picture: SampledPicture<UInt8, PlainReading>, _: Step.Type, _ block: RingBlock, _ start: Int, _ count: Int,
     _ scratch: UnsafeMutableRawPointer, _ sums: UnsafeMutablePointer<UInt32>
 ) {
-    let places = RingPlaces(scratch)
+    let positions = RingPositions(scratch)
     let room = (scratch + 768).assumingMemoryBound(to: UInt8.self)
-    let isInside = place(picture, block, start, count, places)
+    let isInside = place(picture, block, start, count, positions)
     var sum = loadPixelSums(sums - 4)
     var index = 0
     while index < count {
-        let (column, row) = (places.columns[index], places.rows[index])
+        let (column, row) = (positions.columns[index], positions.rows[index])
         var (upper, lower) = (UnsafePointer(room), UnsafePointer(room + 8))
         if isInside || isInBlock(picture, column, row) {
             (upper, lower) = picture.pairs(column, row)
         } else {
             picture.copyPairs(column, row, room, 0)
         }
-        let down = SIMD8(repeating: places.down[index])
+        let down = SIMD8(repeating: positions.down[index])
         let pair = highProduct(words(upper), inverted(down)) &+ highProduct(words(lower), down)
-        let across = exclusiveOr(SIMD8(repeating: places.right[index]), Step.left)
+        let across = exclusiveOr(SIMD8(repeating: positions.right[index]), Step.left)
         sum &+= widened(Step.folded(highProduct(pair, across)))
         storePixelSums(sum, sums + 4 &* index)
         index &+= 1
@@ -171,9 +162,8 @@ private func isInBlock<Sample, How>(_ picture: SampledPicture<Sample, How>, _ co
 }
 
 /// Where samples lie; true when all of them are in the block that can be read at once.
-@inline(__always)
-private func place<Sample, How>(
-    _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ places: RingPlaces
+@inline(__always) private func place<Sample, How>(
+    _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ positions: RingPositions
 ) -> Bool {
     var outside: UInt32 = 0
     var index = 0
@@ -181,10 +171,10 @@ private func place<Sample, How>(
         let (x, y) = (block.x(start &+ index), block.y(start &+ index))
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (column, row) = (Int32(left), Int32(top))
-        places.columns[index] = column
-        places.rows[index] = row
-        places.right[index] = fraction(x - left)
-        places.down[index] = fraction(y - top)
+        positions.columns[index] = column
+        positions.rows[index] = row
+        positions.right[index] = fraction(x - left)
+        positions.down[index] = fraction(y - top)
         let isOutside =
             UInt32(bitPattern: column &- picture.block.column) >= picture.block.columns
             || UInt32(bitPattern: row &- picture.block.row) >= picture.block.rows
@@ -195,8 +185,7 @@ private func place<Sample, How>(
 }
 
 /// In 65536ths. A difference can be rounded up to 1.
-@inline(__always)
-private func fraction(_ difference: Double) -> UInt16 {
+@inline(__always) private func fraction(_ difference: Double) -> UInt16 {
     let parts = difference * 65536
     return UInt16(truncatingIfNeeded: Int32(parts < 65535 ? parts : 65535))
 }
@@ -204,14 +193,13 @@ private func fraction(_ difference: Double) -> UInt16 {
 /// Means between rings: along a ring linearly, across by Catmull and Rom's cubic.
 ///
 /// - Parameters:
-///   - sums: of samples up to a place, four values; rings are `stride` values apart. The first one is that of
+///   - sums: of samples up to a position, four values; rings are `stride` values apart. The first one is that of
 ///     `firstSample` on `firstRing`, one before the first that is asked for.
 ///   - window: samples of a mean; at most 65536.
 ///   - across, along: each pixel's ring, and where on it its window begins.
 ///   - scale: what means are multiplied by.
 ///   - out: four values a pixel.
-@inline(never)
-public func interpolateRings(
+@inline(never) public func interpolateRings(
     _ sums: UnsafePointer<UInt32>, stride: Int, firstRing: Int, firstSample: Int, window: Int,
     across: UnsafePointer<Double>, along: UnsafePointer<Double>, count: Int, scale: Float,
     out: UnsafeMutablePointer<Float>
@@ -235,15 +223,14 @@ public func interpolateRings(
     }
 }
 
-/// Of four neighbours, for a place behind the second one.
+/// Of four neighbours, for a position behind the second one.
 struct CubicWeights {
     let first: Float
     let second: Float
     let third: Float
     let fourth: Float
 
-    @inline(__always)
-    init(_ t: Float) {
+    @inline(__always) init(_ t: Float) {
         let (t2, t3) = (t * t, t * t * t)
         first = -0.5 * t3 + t2 - 0.5 * t
         second = 1.5 * t3 - 2.5 * t2 + 1

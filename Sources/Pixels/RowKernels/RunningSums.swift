@@ -2,8 +2,7 @@
 // one that leaves, so the result is exact however far the window has come. At most 2001 words: below 2²⁶.
 
 /// sums[i] += entering[i] − leaving[i].
-@inline(never)
-public func slideSums(
+@inline(never) public func slideSums(
     _ entering: UnsafePointer<UInt16>, _ leaving: UnsafePointer<UInt16>, count: Int,
     sums: UnsafeMutablePointer<UInt32>
 ) {
@@ -25,8 +24,7 @@ public func addToSums(_ entering: UnsafePointer<UInt16>, count: Int, sums: Unsaf
 }
 
 /// The sums of the windows of `length` pixels along a row, the first of which starts at `row`.
-@inline(never)
-public func sumWindows(
+@inline(never) public func sumWindows(
     _ row: UnsafePointer<UInt16>, channels: Int, length: Int, count: Int, sums: UnsafeMutablePointer<UInt32>
 ) {
     var channel = 0
@@ -52,8 +50,7 @@ public func sumWindows(
 ///
 /// - Parameters:
 ///   - pairs: 4 rows; where a weight is 0 any row will do.
-@inline(never)
-public func weighSums(
+@inline(never) public func weighSums(
     _ sums: UnsafePointer<UInt32>, weight: Float, pairs: UnsafePointer<UnsafePointer<UInt16>>, first: Float,
     second: Float, count: Int, words: UnsafeMutablePointer<UInt16>
 ) {
@@ -69,8 +66,7 @@ public func weighSums(
 }
 
 /// Words rounded to samples. Both readable and writable to 31 values behind.
-@inline(never)
-public func roundWords(_ words: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>) {
+@inline(never) public func roundWords(_ words: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>) {
     var x = 0
     while x < count {
         store(roundedToBytes(load(words + x)), bytes + x)

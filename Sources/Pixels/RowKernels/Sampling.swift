@@ -1,6 +1,6 @@
 import Builtin
 
-// Bilinear samples of a picture at any place, all channels of a pixel in one vector.
+// Bilinear samples of a picture at any position, all channels of a pixel in one vector.
 
 /// The channels of a pixel: colours, then alpha, then what happens to lie behind.
 typealias Pixel = SIMD4<Float>
@@ -17,8 +17,7 @@ protocol SampleKind: BitwiseCopyable {
 extension UInt8: SampleKind {
     static var full: Float { @inline(__always) get { 255 } }
 
-    @inline(__always)
-    static func pixel(_ source: UnsafePointer<UInt8>) -> Pixel {
+    @inline(__always) static func pixel(_ source: UnsafePointer<UInt8>) -> Pixel {
         let samples = UnsafeRawPointer(source).loadUnaligned(as: SIMD4<UInt8>.self)
         return floats(Builtin.zext_Vec4xInt8_Vec4xInt32(samples._storage._value))
     }
@@ -30,8 +29,7 @@ extension UInt8: SampleKind {
 extension UInt16: SampleKind {
     static var full: Float { @inline(__always) get { 65535 } }
 
-    @inline(__always)
-    static func pixel(_ source: UnsafePointer<UInt16>) -> Pixel {
+    @inline(__always) static func pixel(_ source: UnsafePointer<UInt16>) -> Pixel {
         let samples = UnsafeRawPointer(source).loadUnaligned(as: SIMD4<UInt16>.self)
         return floats(Builtin.zext_Vec4xInt16_Vec4xInt32(samples._storage._value))
     }
@@ -43,8 +41,7 @@ extension UInt16: SampleKind {
 extension Float: SampleKind {
     static var full: Float { @inline(__always) get { 1 } }
 
-    @inline(__always)
-    static func pixel(_ source: UnsafePointer<Float>) -> Pixel {
+    @inline(__always) static func pixel(_ source: UnsafePointer<Float>) -> Pixel {
         UnsafeRawPointer(source).loadUnaligned(as: Pixel.self)
     }
 
@@ -52,14 +49,13 @@ extension Float: SampleKind {
     @inline(__always) static func number(_ source: UnsafePointer<Float>) -> Float { source[0] }
 }
 
-@inline(__always)
-private func floats(_ integers: Builtin.Vec4xInt32) -> Pixel {
+@inline(__always) private func floats(_ integers: Builtin.Vec4xInt32) -> Pixel {
     var result = Pixel()
     result._storage._value = Builtin.sitofp_Vec4xInt32_Vec4xFPIEEE32(integers)
     return result
 }
 
-/// What becomes of samples when they are read.
+/// The conversion of samples when they are read.
 protocol Reading {
     /// True when they are taken as they are.
     static var isPlain: Bool { get }
@@ -97,8 +93,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
     private let rowShift: Int
     private let tableStep: Int
 
-    @inline(__always)
-    init(
+    @inline(__always) init(
         _ samples: UnsafePointer<Sample>, _ columns: UnsafePointer<Int32>, _ rows: UnsafePointer<Int32>,
         _ table: UnsafePointer<Double>?, _ facts: UnsafePointer<Int>
     ) {
@@ -128,8 +123,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
     }
 
     /// The same four of any coordinate, copied: the upper two to `room`, the lower two eight samples further on.
-    @inline(never)
-    func copyPairs(_ column: Int32, _ row: Int32, _ room: UnsafeMutablePointer<Sample>, _ zero: Sample) {
+    @inline(never) func copyPairs(_ column: Int32, _ row: Int32, _ room: UnsafeMutablePointer<Sample>, _ zero: Sample) {
         var index = 0
         while index < 4 {
             let target = room + ((index >> 1) &* 8 &+ (index & 1) &* channels)
@@ -144,26 +138,24 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
     }
 
     /// Nil where nothing lies. What lies beyond the tables is never a part of a result that is used.
-    @inline(__always)
-    private func place(_ x: Int, _ y: Int) -> UnsafePointer<Sample>? {
+    @inline(__always) private func place(_ x: Int, _ y: Int) -> UnsafePointer<Sample>? {
         let column = columns[min(max(x &- origin.x, 0), count.x &- 1)]
         let row = rows[min(max(y &- origin.y, 0), count.y &- 1)]
         guard column >= 0, row >= 0 else { return nil }
         return samples + (Int(row) &* stride &+ Int(column) &* channels)
     }
 
-    /// The value between the four pixels around a place; the fractions weigh them.
+    /// The value between the four pixels around a position; the fractions weigh them.
     ///
     /// - Parameter room: for a pixel, to pass what is rare by memory: by value it would keep the compiler from vectors.
-    @inline(__always)
-    func bilinear(_ x: Double, _ y: Double, _ room: UnsafeMutablePointer<Float>) -> Pixel {
+    @inline(__always) func bilinear(_ x: Double, _ y: Double, _ room: UnsafeMutablePointer<Float>) -> Pixel {
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (u, v) = (Float(x - left), Float(y - top))
         let (column, row) = (Int(left), Int(top))
         if UInt(bitPattern: column &- first.x) < inner.x, UInt(bitPattern: row &- first.y) < inner.y {
-            let place = (column &+ shift) &* channels
-            let upper = samples + (Int(rows[row &- origin.y]) &* stride &+ place)
-            let lower = samples + (Int(rows[row &- origin.y &+ 1]) &* stride &+ place)
+            let position = (column &+ shift) &* channels
+            let upper = samples + (Int(rows[row &- origin.y]) &* stride &+ position)
+            let lower = samples + (Int(rows[row &- origin.y &+ 1]) &* stride &+ position)
             let (a, b) = (near(upper), near(upper + channels))
             let (c, d) = (near(lower), near(lower + channels))
             return mean(a, b, c, d, u, v)
@@ -181,8 +173,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
     }
 
     /// A pixel with four samples to read.
-    @inline(__always)
-    private func near(_ source: UnsafePointer<Sample>) -> Pixel {
+    @inline(__always) private func near(_ source: UnsafePointer<Sample>) -> Pixel {
         var pixel = Sample.pixel(source)
         if How.isPlain { return pixel }
         if table != nil { pixel = linear(pixel, source) }
@@ -191,8 +182,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         return pixel
     }
 
-    @inline(never)
-    private func atBorder(
+    @inline(never) private func atBorder(
         _ column: Int, _ row: Int, _ u: Float, _ v: Float, _ room: UnsafeMutablePointer<Float>
     ) {
         let (a, b) = (seen(column, row), seen(column &+ 1, row))
@@ -201,8 +191,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
     }
 
     /// The pixel at any coordinate.
-    @inline(__always)
-    private func seen(_ x: Int, _ y: Int) -> Pixel {
+    @inline(__always) private func seen(_ x: Int, _ y: Int) -> Pixel {
         guard let source = place(x, y) else { return .zero }
         var pixel = Pixel.zero
         var channel = 0
@@ -217,8 +206,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         return pixel
     }
 
-    @inline(__always)
-    private func linear(_ pixel: Pixel, _ source: UnsafePointer<Sample>) -> Pixel {
+    @inline(__always) private func linear(_ pixel: Pixel, _ source: UnsafePointer<Sample>) -> Pixel {
         guard let table else { return pixel }
         var result = pixel
         let colors = hasAlpha ? channels &- 1 : channels
@@ -230,8 +218,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         return result
     }
 
-    @inline(__always)
-    private func premultiplied(_ pixel: Pixel) -> Pixel {
+    @inline(__always) private func premultiplied(_ pixel: Pixel) -> Pixel {
         let alpha = pixel[channels &- 1]
         var result = pixel * (alpha / Sample.full)
         result[channels &- 1] = alpha

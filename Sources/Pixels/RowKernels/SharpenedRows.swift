@@ -3,8 +3,7 @@
 /// In 8.7 fixed point, kept in 0…255 and rounded.
 ///
 /// - Parameter threshold: in units of 8.7.
-@inline(never)
-public func sharpenWords(
+@inline(never) public func sharpenWords(
     _ source: UnsafePointer<UInt16>, blurred: UnsafePointer<UInt16>, amount: Float, threshold: Float, count: Int,
     out: UnsafeMutablePointer<UInt16>
 ) {
@@ -17,8 +16,7 @@ public func sharpenWords(
 }
 
 /// In single precision, not kept in a range; NaN passes.
-@inline(never)
-public func sharpenFloats(
+@inline(never) public func sharpenFloats(
     _ source: UnsafePointer<Float>, blurred: UnsafePointer<Float>, amount: Float, threshold: Float, count: Int,
     out: UnsafeMutablePointer<Float>
 ) {
@@ -31,8 +29,7 @@ public func sharpenFloats(
 
 /// A plane of colours times alpha, in single precision: what the alpha explains of a colour's difference goes with the
 /// alpha, what is beyond that is compared with the threshold on its own. So one colour stays that colour.
-@inline(never)
-public func sharpenColorFloats(
+@inline(never) public func sharpenColorFloats(
     _ source: UnsafePointer<Float>, blurred: UnsafePointer<Float>, alpha: UnsafePointer<Float>,
     blurredAlpha: UnsafePointer<Float>, amount: Float, threshold: Float, count: Int, out: UnsafeMutablePointer<Float>
 ) {
@@ -51,8 +48,7 @@ public func sharpenColorFloats(
 /// colours are made smaller by as much, so that they stay the colours that they are. Then all is kept in 0…255 and rounded.
 ///
 /// - Parameter threshold: in units of 8.7.
-@inline(never)
-public func sharpenPixels(
+@inline(never) public func sharpenPixels(
     _ source: UnsafePointer<UInt16>, blurred: UnsafePointer<UInt16>, amount: Float, threshold: Float, colors: Int,
     pixels: Int, out: UnsafeMutablePointer<UInt16>
 ) {
@@ -67,11 +63,11 @@ public func sharpenPixels(
         let factor = alpha > 32640 ? 32640 / alpha : 1
         var channel = 0
         while channel < colors {
-            let place = start &+ channel
-            let own = Float(source[place])
+            let position = start &+ channel
+            let own = Float(source[position])
             let color = original > 0 && threshold > 0 ? own / original : 0
-            let beyond = excess(own - Float(blurred[place]) - color * change, threshold)
-            out[place] = wholeWord((own + amount * (color * alphaExcess + beyond)) * factor)
+            let beyond = excess(own - Float(blurred[position]) - color * change, threshold)
+            out[position] = wholeWord((own + amount * (color * alphaExcess + beyond)) * factor)
             channel &+= 1
         }
         out[start &+ colors] = wholeWord(alpha * factor)
@@ -79,14 +75,12 @@ public func sharpenPixels(
     }
 }
 
-@inline(__always)
-private func wholeWord(_ value: Float) -> UInt16 {
+@inline(__always) private func wholeWord(_ value: Float) -> UInt16 {
     UInt16(truncatingIfNeeded: Int32(max(0, min(32640, value)) + 0.5))
 }
 
 /// What of a difference lies beyond a threshold.
-@inline(__always)
-private func excess(_ difference: Float, _ threshold: Float) -> Float {
+@inline(__always) private func excess(_ difference: Float, _ threshold: Float) -> Float {
     let beyond = difference.magnitude - threshold
     let excess = beyond <= 0 ? 0 : beyond
     return difference < 0 ? 0 - excess : excess

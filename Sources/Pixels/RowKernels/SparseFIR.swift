@@ -8,8 +8,7 @@
 ///   - weights: fractions of 65536: the centre's, then one for each pair.
 ///   - count: values of the output; all pointers are readable to 128 values behind.
 ///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point. Both writable to 128 values behind.
-@inline(never)
-public func filterSparse(
+@inline(never) public func filterSparse(
     center: UnsafePointer<UInt16>, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int,
     weights: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>?,
     words: UnsafeMutablePointer<UInt16>?
@@ -43,8 +42,7 @@ public func filterSparse(
 ///   - center, pairs: as above, but samples widened to 16 bits without a shift, at most 257 of them.
 ///   - shift: to the left, before the high product with the one of `weights`.
 ///   - count, bytes, words: as above.
-@inline(never)
-public func averageSparse(
+@inline(never) public func averageSparse(
     center: UnsafePointer<UInt16>, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int, shift: Int,
     weights: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>?,
     words: UnsafeMutablePointer<UInt16>?
@@ -74,8 +72,7 @@ public func averageSparse(
 }
 
 /// To `words` as they are, or else to `bytes`, rounded.
-@inline(__always)
-private func storeResult(
+@inline(__always) private func storeResult(
     _ result: (WordVector, WordVector, WordVector, WordVector), at x: Int, _ bytes: UnsafeMutablePointer<UInt8>?,
     _ words: UnsafeMutablePointer<UInt16>?
 ) {

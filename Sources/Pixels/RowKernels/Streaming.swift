@@ -4,8 +4,7 @@ import CStreaming
 ///
 /// - Parameter streams: writes whole cache lines past the caches, for pictures that do not fit there anyway; call
 ///   ``endStreaming()`` after the last row.
-@inline(never)
-public func storeRow(
+@inline(never) public func storeRow(
     _ source: UnsafePointer<UInt8>, count: Int, streams: Bool, out: UnsafeMutablePointer<UInt8>
 ) {
     guard streams, count >= 64 else { return copyBytes(source, out, count) }
@@ -20,8 +19,7 @@ public func storeRow(
 }
 
 /// Makes streamed rows visible to other threads.
-@inline(never)
-public func endStreaming() { penumbra_stream_end() }
+@inline(never) public func endStreaming() { penumbra_stream_end() }
 
 @inline(__always)
 private func copyBytes(_ source: UnsafePointer<UInt8>, _ target: UnsafeMutablePointer<UInt8>, _ count: Int) {

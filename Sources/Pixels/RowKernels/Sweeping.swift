@@ -3,14 +3,12 @@
 /// What a sweep reads, as it crosses the border of a CPU level; see ``SampledPicture`` for `facts`.
 ///
 /// - Parameter body: called with the picture for the right sample format.
-@inline(__always)
-func withPicture(
+@inline(__always) func withPicture(
     _ samples: UnsafeRawPointer, _ bytesPerSample: Int, _ columns: UnsafePointer<Int32>,
     _ rows: UnsafePointer<Int32>, _ table: UnsafePointer<Double>?, _ facts: UnsafePointer<Int>,
     _ body: some PictureLoop
 ) {
-    @inline(__always)
-    func choose<Sample: SampleKind>(_: Sample.Type) {
+    @inline(__always) func choose<Sample: SampleKind>(_: Sample.Type) {
         let samples = samples.assumingMemoryBound(to: Sample.self)
         if table == nil, facts[1] == 0, facts[2] == 0 {
             body.run(SampledPicture<Sample, PlainReading>(samples, columns, rows, table, facts))
@@ -31,11 +29,9 @@ protocol PictureLoop {
 }
 
 /// What the number of samples on a path of some length in pixels is a multiple of.
-@inline(__always)
-private func unit(_ length: Double) -> Int { Int(length.rounded(.up)) &+ 1 }
+@inline(__always) private func unit(_ length: Double) -> Int { Int(length.rounded(.up)) &+ 1 }
 
-@inline(__always)
-func store(_ pixel: Pixel, _ target: UnsafeMutablePointer<Float>) {
+@inline(__always) func store(_ pixel: Pixel, _ target: UnsafeMutablePointer<Float>) {
     UnsafeMutableRawPointer(target).storeBytes(of: pixel, as: Pixel.self)
 }
 
@@ -43,8 +39,7 @@ func store(_ pixel: Pixel, _ target: UnsafeMutablePointer<Float>) {
 /// from p to c + (p − c)·(1 − amount): for `count` pixels from (x, y) on, four values each.
 ///
 /// - Parameter center: c, the amount, and from how many pixels on a segment is long.
-@inline(never)
-public func zoomDirectly(
+@inline(never) public func zoomDirectly(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, x: Int, y: Int,
     count: Int, out: UnsafeMutablePointer<Float>
@@ -56,14 +51,13 @@ public func zoomDirectly(
         let count: Int
         let out: UnsafeMutablePointer<Float>
 
-        @inline(__always)
-        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+        @inline(__always) func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
             let amount = center[2]
             let dy = (Double(y) - center[1]) * amount
             var index = 0
             while index < count {
-                let place = Double(x &+ index)
-                let dx = (place - center[0]) * amount
+                let position = Double(x &+ index)
+                let dx = (position - center[0]) * amount
                 let length = (dx * dx + dy * dy).squareRoot()
                 let samples = length < center[3] ? 3 &* unit(length) : unit(length)
                 let share = 1 / Double(samples)
@@ -71,7 +65,7 @@ public func zoomDirectly(
                 var k = 0
                 while k < samples {
                     let t = (Double(k) + 0.5) * share
-                    sum += picture.bilinear(place - dx * t, Double(y) - dy * t, out + 4 &* index)
+                    sum += picture.bilinear(position - dx * t, Double(y) - dy * t, out + 4 &* index)
                     k &+= 1
                 }
                 store(sum * Float(share), out + 4 &* index)
@@ -90,8 +84,7 @@ public func zoomDirectly(
 ///   - center: c, the angle in radians, up to which distance pixels are near, and the last turn's number.
 ///   - turns: for 3n samples, n from 1 to 16, then for 2n, n from 1 on, the cosine and sine of the turn from the pixel to
 ///     its first sample, and of the turn from each sample to the next.
-@inline(never)
-public func spinDirectly(
+@inline(never) public func spinDirectly(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>,
     turns: UnsafePointer<Double>, x: Int, y: Int, count: Int, out: UnsafeMutablePointer<Float>
@@ -104,17 +97,16 @@ public func spinDirectly(
         let count: Int
         let out: UnsafeMutablePointer<Float>
 
-        @inline(__always)
-        func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
+        @inline(__always) func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>) {
             let dy = Double(y) - center[1]
             var index = 0
             while index < count {
                 let dx = Double(x &+ index) - center[0]
                 let distance = (dx * dx + dy * dy).squareRoot()
                 let isNear = distance < center[3]
-                let place = min(unit(distance * center[2]) &- 1 &+ (isNear ? 0 : 16), Int(center[4]))
-                let samples = isNear ? 3 &* (place &+ 1) : 2 &* (place &- 15)
-                let turn = turns + 4 &* place
+                let position = min(unit(distance * center[2]) &- 1 &+ (isNear ? 0 : 16), Int(center[4]))
+                let samples = isNear ? 3 &* (position &+ 1) : 2 &* (position &- 15)
+                let turn = turns + 4 &* position
                 var (right, down) = (dx * turn[0] - dy * turn[1], dx * turn[1] + dy * turn[0])
                 var sum = Pixel.zero
                 var k = 0

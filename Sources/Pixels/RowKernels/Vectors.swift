@@ -12,41 +12,34 @@ typealias WordVector = SIMD32<UInt16>
 /// 32 samples.
 typealias ByteVector = SIMD32<UInt8>
 
-@inline(__always)
-func load(_ source: UnsafePointer<UInt16>) -> WordVector {
+@inline(__always) func load(_ source: UnsafePointer<UInt16>) -> WordVector {
     UnsafeRawPointer(source).loadUnaligned(as: WordVector.self)
 }
 
 /// 64 samples, two in a word.
-@inline(__always)
-func loadPairs(_ source: UnsafePointer<UInt8>) -> WordVector {
+@inline(__always) func loadPairs(_ source: UnsafePointer<UInt8>) -> WordVector {
     UnsafeRawPointer(source).loadUnaligned(as: WordVector.self)
 }
 
-@inline(__always)
-func load(_ source: UnsafePointer<UInt8>) -> ByteVector {
+@inline(__always) func load(_ source: UnsafePointer<UInt8>) -> ByteVector {
     UnsafeRawPointer(source).loadUnaligned(as: ByteVector.self)
 }
 
-@inline(__always)
-func store(_ words: WordVector, _ target: UnsafeMutablePointer<UInt16>) {
+@inline(__always) func store(_ words: WordVector, _ target: UnsafeMutablePointer<UInt16>) {
     UnsafeMutableRawPointer(target).storeBytes(of: words, as: WordVector.self)
 }
 
-@inline(__always)
-func store(_ bytes: ByteVector, _ target: UnsafeMutablePointer<UInt8>) {
+@inline(__always) func store(_ bytes: ByteVector, _ target: UnsafeMutablePointer<UInt8>) {
     UnsafeMutableRawPointer(target).storeBytes(of: bytes, as: ByteVector.self)
 }
 
 /// Stores 64 samples, two in a word.
-@inline(__always)
-func storePairs(_ words: WordVector, _ target: UnsafeMutablePointer<UInt8>) {
+@inline(__always) func storePairs(_ words: WordVector, _ target: UnsafeMutablePointer<UInt8>) {
     UnsafeMutableRawPointer(target).storeBytes(of: words, as: WordVector.self)
 }
 
 /// ⌊x·w / 65536⌋ (vpmulhuw).
-@inline(__always)
-func highProduct(_ x: WordVector, _ w: WordVector) -> WordVector {
+@inline(__always) func highProduct(_ x: WordVector, _ w: WordVector) -> WordVector {
     let product = Builtin.mul_Vec32xInt32(
         Builtin.zext_Vec32xInt16_Vec32xInt32(x._storage._value),
         Builtin.zext_Vec32xInt16_Vec32xInt32(w._storage._value))
@@ -61,8 +54,7 @@ func highProduct(_ x: WordVector, _ w: WordVector) -> WordVector {
 func highProduct(_ x: WordVector, _ w: UInt16) -> WordVector { highProduct(x, WordVector(repeating: w)) }
 
 /// ⌊(x + y + 1) / 2⌋ without overflow (vpavgw): both have the bits of x & y; of those that differ, half.
-@inline(__always)
-func average(_ x: WordVector, _ y: WordVector) -> WordVector {
+@inline(__always) func average(_ x: WordVector, _ y: WordVector) -> WordVector {
     let either = Builtin.or_Vec32xInt16(x._storage._value, y._storage._value)
     let differing = Builtin.xor_Vec32xInt16(x._storage._value, y._storage._value)
     let half = Builtin.lshr_Vec32xInt16(differing, WordVector(repeating: 1)._storage._value)
@@ -72,49 +64,42 @@ func average(_ x: WordVector, _ y: WordVector) -> WordVector {
 }
 
 /// Shifts every lane to the right (vpsrlw).
-@inline(__always)
-func shiftedRight(_ x: WordVector, by count: UInt16) -> WordVector {
+@inline(__always) func shiftedRight(_ x: WordVector, by count: UInt16) -> WordVector {
     var result = WordVector()
     result._storage._value = Builtin.lshr_Vec32xInt16(x._storage._value, WordVector(repeating: count)._storage._value)
     return result
 }
 
 /// Shifts every lane to the left (vpsllw).
-@inline(__always)
-func shiftedLeft(_ x: WordVector, by count: UInt16) -> WordVector {
+@inline(__always) func shiftedLeft(_ x: WordVector, by count: UInt16) -> WordVector {
     var result = WordVector()
     result._storage._value = Builtin.shl_Vec32xInt16(x._storage._value, WordVector(repeating: count)._storage._value)
     return result
 }
 
 /// The high byte of every lane, where it is (vpand).
-@inline(__always)
-func highBytes(_ x: WordVector) -> WordVector {
+@inline(__always) func highBytes(_ x: WordVector) -> WordVector {
     var result = WordVector()
-    result._storage._value = Builtin.and_Vec32xInt16(
-        x._storage._value, WordVector(repeating: 0xFF00)._storage._value)
+    result._storage._value = Builtin.and_Vec32xInt16(x._storage._value, WordVector(repeating: 0xFF00)._storage._value)
     return result
 }
 
 /// The bits of either (vpor).
-@inline(__always)
-func either(_ x: WordVector, _ y: WordVector) -> WordVector {
+@inline(__always) func either(_ x: WordVector, _ y: WordVector) -> WordVector {
     var result = WordVector()
     result._storage._value = Builtin.or_Vec32xInt16(x._storage._value, y._storage._value)
     return result
 }
 
 /// Every sample in a lane of 16 bits (vpmovzxbw).
-@inline(__always)
-func widened(_ x: ByteVector) -> WordVector {
+@inline(__always) func widened(_ x: ByteVector) -> WordVector {
     var result = WordVector()
     result._storage._value = Builtin.zext_Vec32xInt8_Vec32xInt16(x._storage._value)
     return result
 }
 
 /// The low 8 bits of every lane (vpmovwb).
-@inline(__always)
-func narrowed(_ x: WordVector) -> ByteVector {
+@inline(__always) func narrowed(_ x: WordVector) -> ByteVector {
     var result = ByteVector()
     result._storage._value = Builtin.trunc_Vec32xInt16_Vec32xInt8(x._storage._value)
     return result
@@ -124,7 +109,7 @@ func narrowed(_ x: WordVector) -> ByteVector {
 @inline(__always)
 func roundedToBytes(_ x: WordVector) -> ByteVector { narrowed(shiftedRight(x &+ WordVector(repeating: 64), by: 7)) }
 
-/// What a row of an image in 8 bits is made of: samples, or words in 8.7 fixed point.
+/// The values of a row of an 8-bit image: samples, or words in 8.7 fixed point.
 protocol FixedSample: BitwiseCopyable {
     /// 32 of them as words; samples are not scaled.
     static func words(_ source: UnsafePointer<Self>) -> WordVector
@@ -136,4 +121,69 @@ extension UInt8: FixedSample {
 
 extension UInt16: FixedSample {
     @inline(__always) static func words(_ source: UnsafePointer<UInt16>) -> WordVector { load(source) }
+}
+
+// What the standard library's vectors of floats lack in fast form; see Vectors.swift.
+
+/// Each value, or `least` where it is not larger (and for NaN).
+@inline(__always) func larger(_ x: SIMD16<Float>, than least: Float) -> SIMD16<Float> {
+    let bound = SIMD16<Float>(repeating: least)
+    let isLarger = Builtin.fcmp_ogt_Vec16xFPIEEE32(x._storage._value, bound._storage._value)
+    var result = SIMD16<Float>()
+    result._storage._value = Builtin.select_Vec16xInt1_Vec16xFPIEEE32(
+        isLarger, x._storage._value, bound._storage._value)
+    return result
+}
+
+/// Each value times 2ⁿ, n being the low bits of the other: an addition to the exponent.
+@inline(__always) func scaled(_ x: SIMD16<Float>, byPowerIn shifted: SIMD16<Float>) -> SIMD16<Float> {
+    let power = Builtin.shl_Vec16xInt32(
+        Builtin.bitcast_Vec16xFPIEEE32_Vec16xInt32(shifted._storage._value),
+        SIMD16<UInt32>(repeating: 23)._storage._value)
+    let bits = Builtin.add_Vec16xInt32(Builtin.bitcast_Vec16xFPIEEE32_Vec16xInt32(x._storage._value), power)
+    var result = SIMD16<Float>()
+    result._storage._value = Builtin.bitcast_Vec16xInt32_Vec16xFPIEEE32(bits)
+    return result
+}
+
+// Vectors of 16 values of 32 bits, and the conversions between them: one register of AVX-512, two of AVX2. See
+// Vectors.swift for why they are written with the compiler's own operations.
+
+typealias WideVector = SIMD16<UInt32>
+typealias FloatVector = SIMD16<Float>
+
+/// 16 words (vpmovzxwd).
+@inline(__always) func loadWide(_ source: UnsafePointer<UInt16>) -> WideVector {
+    let words = UnsafeRawPointer(source).loadUnaligned(as: SIMD16<UInt16>.self)
+    var result = WideVector()
+    result._storage._value = Builtin.zext_Vec16xInt16_Vec16xInt32(words._storage._value)
+    return result
+}
+
+/// Whole numbers below 2³¹ in single precision (vcvtdq2ps).
+@inline(__always) func floats(_ x: WideVector) -> FloatVector {
+    var result = FloatVector()
+    result._storage._value = Builtin.sitofp_Vec16xInt32_Vec16xFPIEEE32(x._storage._value)
+    return result
+}
+
+/// Cut to whole numbers (vcvttps2dq), which are in 0 ..< 2³¹.
+@inline(__always) func wholes(_ x: FloatVector) -> WideVector {
+    var result = WideVector()
+    result._storage._value = Builtin.fptosi_Vec16xFPIEEE32_Vec16xInt32(x._storage._value)
+    return result
+}
+
+/// Stores the low 16 bits of every lane (vpmovdw).
+@inline(__always) func storeWords(_ x: WideVector, _ target: UnsafeMutablePointer<UInt16>) {
+    var words = SIMD16<UInt16>()
+    words._storage._value = Builtin.trunc_Vec16xInt32_Vec16xInt16(x._storage._value)
+    UnsafeMutableRawPointer(target).storeBytes(of: words, as: SIMD16<UInt16>.self)
+}
+
+/// Stores the low 8 bits of every lane (vpmovdb).
+@inline(__always) func storeBytes(_ x: WideVector, _ target: UnsafeMutablePointer<UInt8>) {
+    var bytes = SIMD16<UInt8>()
+    bytes._storage._value = Builtin.trunc_Vec16xInt32_Vec16xInt8(x._storage._value)
+    UnsafeMutableRawPointer(target).storeBytes(of: bytes, as: SIMD16<UInt8>.self)
 }

@@ -1,26 +1,24 @@
 // Sums of rows with a weight for each pixel.
 
 /// out[i] = table[index[i]].
-@inline(never)
-public func lookUpWeights(
+@inline(never) public func lookUpWeights(
     _ index: UnsafePointer<UInt16>, table: UnsafePointer<Float>, count: Int, out: UnsafeMutablePointer<Float>
 ) {
-    var place = 0
-    while place < count {
-        out[place] = table[Int(truncatingIfNeeded: index[place])]
-        place &+= 1
+    var position = 0
+    while position < count {
+        out[position] = table[Int(truncatingIfNeeded: index[position])]
+        position &+= 1
     }
 }
 
 /// target[i] += row[i]·weight[i]; what weighs nothing is left out, be it infinite or no number.
-@inline(never)
-public func addWeighted(
+@inline(never) public func addWeighted(
     _ row: UnsafePointer<Float>, weights: UnsafePointer<Float>, count: Int, to target: UnsafeMutablePointer<Float>
 ) {
-    var place = 0
-    while place < count {
-        let sum = target[place] + row[place] * weights[place]
-        target[place] = weights[place] == 0 ? target[place] : sum
-        place &+= 1
+    var position = 0
+    while position < count {
+        let sum = target[position] + row[position] * weights[position]
+        target[position] = weights[position] == 0 ? target[position] : sum
+        position &+= 1
     }
 }

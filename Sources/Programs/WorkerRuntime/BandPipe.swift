@@ -13,18 +13,16 @@ final class BandPipe: @unchecked Sendable {
     private var isClosed = false
 
     /// Thrown to the rendering thread when no more bands are needed.
-    struct Closed: Error {}
+    struct ClosedError: Error {}
 
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
     /// Waits for space in the pipe.
-    func push(_ band: AnyRaster) throws(Closed) {
+    func push(_ band: AnyRaster) throws(ClosedError) {
         condition.lock()
         defer { condition.unlock() }
         while waiting.count >= capacity, !isClosed { condition.wait() }
-        if isClosed { throw Closed() }
+        if isClosed { throw ClosedError() }
         waiting.append(band)
         condition.broadcast()
     }
@@ -42,7 +40,7 @@ final class BandPipe: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         while waiting.isEmpty, end == nil, !isClosed { condition.wait() }
-        if isClosed { throw Closed() }
+        if isClosed { throw ClosedError() }
         guard waiting.isEmpty else {
             defer { condition.broadcast() }
             return waiting.removeFirst()
@@ -69,27 +67,19 @@ final class BandPipe: @unchecked Sendable {
 }
 
 extension BandPipe {
-    /// A value that one thread passes to another. The caller guarantees that it does not touch the value before the
-    /// thread has ended.
-    private struct Handed<Value>: @unchecked Sendable {
-        // Sendable: used by one thread at a time, see ``start(_:)``.
-        let value: Value
-    }
-
     /// Renders bands on a thread of its own.
     ///
     /// - Parameter make: It may use the caller's values, because the caller does not touch them before ``waitForEnd()``
     ///   has returned.
-    func start(_ make: @escaping (BandPipe) throws -> Void) {
-        Self.start([self]) { [self] in try make(self) }
-    }
+    func start(_ make: @escaping (BandPipe) throws -> Void) { Self.start([self]) { [self] in try make(self) } }
 
     /// Renders the bands of several pipes on one thread. If no thread can be started, the pipes end with that error.
     static func start(_ pipes: [BandPipe], _ make: @escaping () throws -> Void) {
-        let handed = Handed(value: make)
+        // The caller does not touch its values before the thread has ended.
+        nonisolated(unsafe) let make = make
         do throws(Shortage) {
             try WorkerThread.start {
-                let result = Result { try handed.value() }
+                let result = Result { try make() }
                 for pipe in pipes { pipe.finish(result) }
             }
         } catch {
@@ -103,24 +93,25 @@ extension BandPipe {
     /// - Parameters:
     ///   - body: It may use the caller's values, but different ones for each number.
     ///   - abandon: Called at the first failure, so that the others end soon.
-    /// - Throws: The first failure that is neither ``Closed`` nor a cancellation.
+    /// - Throws: The first failure that is neither ``ClosedError`` nor a cancellation.
     static func together<Value>(
         _ count: Int, _ body: @escaping (Int) throws -> Value, abandon: @escaping () -> Void
     ) throws -> [Value] {
-        let handed = Handed(value: (body: body, abandon: abandon))
+        // Each thread has values of its own.
+        nonisolated(unsafe) let (body, abandon) = (body, abandon)
         let results = Results<Value>(count)
         for number in (0..<count).reversed() {
             let work = {
-                let result = Result { try handed.value.body(number) }
-                if case .failure = result { handed.value.abandon() }
+                let result = Result { try body(number) }
+                if case .failure = result { abandon() }
                 results.put(result, for: number)
             }
             if number == 0 {
                 work()
             } else {
-                let started = Handed(value: work)
+                nonisolated(unsafe) let work = work
                 do throws(Shortage) {
-                    try WorkerThread.start { started.value() }
+                    try WorkerThread.start { work() }
                 } catch {
                     abandon()
                     results.put(.failure(error), for: number)
@@ -154,7 +145,9 @@ extension BandPipe {
             let failures = results.sorted { $0.key < $1.key }.compactMap { number, result in
                 if case .failure(let error) = result { error } else { nil }
             }
-            if let reason = failures.first(where: { !($0 is Closed) && !($0 is CancellationError) }) ?? failures.first {
+            if let reason = failures.first(where: { !($0 is ClosedError) && !($0 is CancellationError) })
+                ?? failures.first
+            {
                 throw reason
             }
             return try (0..<count).compactMap { try results[$0]?.get() }

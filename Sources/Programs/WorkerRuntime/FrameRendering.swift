@@ -9,7 +9,6 @@ import WorkerProtocol
 /// Moves an opened input's pixels to the encoders of its outputs, by any route.
 struct FrameRendering {
     let input: OpenedInput
-    let passage: RenderRoute
     /// The indices, in the input, of the branches that are rendered.
     let branches: [Int]
     /// The bytes for tiles of a picture that is held.
@@ -17,51 +16,85 @@ struct FrameRendering {
     /// Cancelled when an output has failed, so that plugins that work on the others can stop.
     let cancellation: TaskCancellation
     /// Whether the borders of bands and tiles are shifted, for a second rendering.
-    var isShifted = false
+    let isShifted: Bool
+    /// The bands that the common chain renders while rows come in. Nil if the decoded picture is held.
+    let trunk: StreamPlan?
+    /// For each branch the bands that it renders of the common chain's result. Nil if that result is held.
+    let branchStreams: [StreamPlan?]
+    let chainPlan: ChainPlan
+    /// For each branch the plan from the common chain's result to the output.
+    let branchPlans: [ChainPlan]
+    /// The facts that the coordinator plans with.
+    let facts: FramePassage
+
+    /// - Parameters:
+    ///   - frameMemory: The bytes for the rows of one frame that are held at once, and for `pictures`.
+    ///   - pictures: The bytes of the pictures of its filters.
+    init(
+        _ input: OpenedInput, _ branches: [Int], frameMemory: Int, pictures: Int, tileMemory: Int,
+        cancellation: TaskCancellation, isShifted: Bool
+    ) {
+        self.input = input
+        self.branches = branches
+        self.tileMemory = tileMemory
+        self.cancellation = cancellation
+        self.isShifted = isShifted
+        let header = input.decoder.header
+        let samples = header.sampleFormat.bytes
+        let plan = input.chain.plan(input: header.rect, layout: header.layout)
+        chainPlan = plan
+        branchPlans = input.branches.map { $0.own.plan(input: plan.output, layout: plan.outputLayout) }
+        var budget = frameMemory - pictures
+        func stream(_ chain: Chain, _ plan: ChainPlan) -> StreamPlan? {
+            let stream = StreamPlan(chain, plan, bytesPerSample: samples, memoryBudget: budget)
+            budget -= stream?.bytes ?? 0
+            return stream
+        }
+        let isAnimation = header.frames > 1
+        let trunk = isAnimation ? nil : stream(input.chain, plan)
+        self.trunk = trunk
+        branchStreams =
+            trunk == nil
+            ? input.branches.map { _ in nil }
+            : zip(input.branches, branchPlans).map { $0.own.isIdentity ? trunk : stream($0.own, $1) }
+        let decoded = header.shape.byteCount
+        let between = plan.output.area * plan.outputLayout.channels * samples
+        let held = trunk == nil ? (isAnimation ? 3 : 1) * decoded : branchStreams.count { $0 == nil } * between
+        facts = FramePassage(
+            heldBecause: Self.reason(input, plan, branchPlans, trunk, branchStreams),
+            bytes: frameMemory - budget + held + Self.heldByDecoder(header)
+                + zip(input.branches, branchPlans).reduce(0) { $0 + Self.heldByEncoder($1.0, $1.1, samples) })
+    }
 
     private var header: ImageHeader { input.decoder.header }
 
     /// Calls `body` for each branch with its rows. If the rows stream, it does so for all branches at the same time.
-    ///
-    /// - Parameter conversion: From a chain's plan to the samples of a branch's file.
-    func callAsFunction<Value>(
-        conversion: @escaping (OpenedInput.Branch, ChainPlan) throws -> OutputConversion,
-        _ body: @escaping (OpenedInput.Branch, OutputRows, OutputConversion) throws -> Value
-    ) throws -> [Value] {
-        if header.frames > 1 { return try animated(conversion, body) }
-        if let trunk = passage.trunk { return try streamed(trunk, conversion, body) }
+    func callAsFunction<Value>(_ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value) throws -> [Value] {
+        if header.frames > 1 { return try animated(body) }
+        if let trunk { return try streamed(trunk, body) }
         let picture = try input.decoder.wholePicture()
         return try branches.map { index in
             let branch = input.branches[index]
             let plan = branch.whole.plan(input: picture.rect, layout: picture.layout)
-            let conversion = try conversion(branch, plan)
-            return try body(branch, held(picture, branch.whole, plan, conversion), conversion)
+            return try body(branch, held(picture, branch.whole, plan, input.conversion(branch, plan)))
         }
     }
 
     private func streamed<Value>(
-        _ trunk: StreamPlan, _ conversion: @escaping (OpenedInput.Branch, ChainPlan) throws -> OutputConversion,
-        _ body: @escaping (OpenedInput.Branch, OutputRows, OutputConversion) throws -> Value
+        _ trunk: StreamPlan, _ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value
     ) throws -> [Value] {
-        func shifted(_ stream: StreamPlan?) -> StreamPlan? { isShifted ? stream?.withOtherBorders : stream }
-        let frame = StreamedFrame(
-            input.decoder, input.chain, passage.chainPlan, shifted(trunk) ?? trunk,
-            branches: branches.map { index in
-                StreamedFrame.Branch(
-                    chain: input.branches[index].own, plan: passage.branchPlans[index],
-                    stream: shifted(passage.branches[index]))
-            })
+        let frame = StreamedFrame(self, trunk)
         defer { frame.stop() }
         return try BandPipe.together(branches.count) { number in
             let branch = input.branches[branches[number]]
-            let plan = passage.branchPlans[branches[number]]
-            let conversion = try conversion(branch, plan)
-            guard passage.branches[branches[number]] != nil else {
+            let plan = branchPlans[branches[number]]
+            let conversion = try input.conversion(branch, plan)
+            guard branchStreams[branches[number]] != nil else {
                 let picture = try collect(frame, number)
-                return try body(branch, held(picture, branch.own, plan, conversion), conversion)
+                return try body(branch, held(picture, branch.own, plan, conversion))
             }
             let rows = OutputRows(extent: plan.output, conversion: conversion) { _ in try frame.nextBand(number) }
-            return try body(branch, rows, conversion)
+            return try body(branch, rows)
         } abandon: {
             cancellation.cancel()
             frame.close()
@@ -70,7 +103,7 @@ struct FrameRendering {
 
     /// The whole result of the common chain, for a branch that cannot begin before.
     private func collect(_ frame: StreamedFrame, _ branch: Int) throws -> AnyRaster {
-        let plan = passage.chainPlan
+        let plan = chainPlan
         var picture = AnyRaster(zeroed: plan.output, layout: plan.outputLayout, format: header.sampleFormat)
         var row = plan.output.y
         while row < plan.output.bottom {
@@ -89,25 +122,48 @@ struct FrameRendering {
     }
 
     /// Renders the row of tiles that contains a row.
-    private func tiles(
-        of picture: AnyRaster, _ chain: Chain, _ plan: ChainPlan
-    ) -> (Int) throws -> AnyRaster {
+    private func tiles(of picture: AnyRaster, _ chain: Chain, _ plan: ChainPlan) -> (Int) throws -> AnyRaster {
         let grid = TilePlan(
             .auto, chain: chain, plan: plan, bytesPerSample: picture.format.bytes, memoryBudget: tileMemory
         ).grid
-        let tiles = TileRow(chain: chain, source: picture)
         return { row in
-            try tiles.render(grid.rowOfTiles(holding: row), over: isShifted ? grid.shiftedByHalf : grid)
+            try chain.render(grid.rowOfTiles(holding: row), over: isShifted ? grid.shiftedByHalf : grid, from: picture)
         }
     }
 }
 
 extension FrameRendering {
+    private static func reason(
+        _ input: OpenedInput, _ plan: ChainPlan, _ branchPlans: [ChainPlan], _ trunk: StreamPlan?,
+        _ branches: [StreamPlan?]
+    ) -> String? {
+        let header = input.decoder.header
+        if header.frames > 1 { return "an animation, frame by frame" }
+        if input.branches.contains(where: { $0.whole.frames > 1 }) { return "an animation, frame by frame" }
+        if !plan.isRowLocal || !branchPlans.allSatisfy(\.isRowLocal) { return "its first rows need its last ones" }
+        if trunk == nil || branches.contains(where: { $0 == nil }) {
+            return "the rows that its filters read at once exceed the memory budget"
+        }
+        if header.isHeldWhole { return "its file is decoded as a whole" }
+        return header.streams ? nil : "its orientation (tag \(header.orientation)) turns it"
+    }
+
+    /// Formats that are decoded as a whole are also encoded as a whole.
+    private static func heldByEncoder(_ branch: OpenedInput.Branch, _ plan: ChainPlan, _ samples: Int) -> Int {
+        guard ImageFormats.named(branch.spec.format)?.isDecodedWhole ?? false else { return 0 }
+        return branch.inputFrames * plan.output.area * plan.outputLayout.channels * samples
+    }
+
+    /// Whether it is turned in memory, or in a scratch file because it is large.
+    private static func heldByDecoder(_ header: ImageHeader) -> Int {
+        if header.isHeldWhole { return header.shape.byteCount }
+        return header.streams ? 0 : min(header.shape.byteCount, DecodeLimits.heldBytes)
+    }
+}
+
+extension FrameRendering {
     /// Decodes the frames of an animation one after the other. Every branch renders each of them.
-    private func animated<Value>(
-        _ conversion: @escaping (OpenedInput.Branch, ChainPlan) throws -> OutputConversion,
-        _ body: @escaping (OpenedInput.Branch, OutputRows, OutputConversion) throws -> Value
-    ) throws -> [Value] {
+    private func animated<Value>(_ body: @escaping (OpenedInput.Branch, OutputRows) throws -> Value) throws -> [Value] {
         let pipes = branches.map { _ in BandPipe(capacity: 1) }
         BandPipe.start(pipes) {
             try input.decoder.readFrames { frame in for pipe in pipes { try pipe.push(frame) } }
@@ -120,8 +176,7 @@ extension FrameRendering {
         return try BandPipe.together(branches.count) { number in
             let branch = input.branches[branches[number]]
             let plan = branch.whole.plan(input: header.rect, layout: header.layout)
-            let conversion = try conversion(branch, plan)
-            return try body(branch, film(pipes[number], branch.whole, plan, conversion), conversion)
+            return try body(branch, film(pipes[number], branch.whole, plan, input.conversion(branch, plan)))
         } abandon: {
             close()
         }
@@ -156,5 +211,73 @@ extension ImageDecoder {
         var picture = AnyRaster(zeroed: header.rect, layout: header.layout, format: header.sampleFormat)
         try readRows(bandHeight: BandReceipt.height) { picture.paste($0) }
         return picture
+    }
+}
+
+/// A frame on its way through threads. One thread decodes, one runs the common chain and passes its bands to every
+/// branch, and one for each branch runs the rest of its chain. Encoders pull the rows.
+///
+/// A slow branch delays the others, so that all of them together hold few bands.
+struct StreamedFrame {
+    private let decoded = BandPipe(capacity: StreamPlan.queued)
+    /// The common chain's result for each branch.
+    private let trunk: [BandPipe]
+    /// The result of each branch. It is the same pipe if the branch changes nothing.
+    private let ends: [BandPipe]
+    private let outputs: [PixelRect]
+
+    /// Starts the threads. ``stop()`` must be called before the decoder is used or released.
+    init(_ rendering: FrameRendering, _ stream: StreamPlan) {
+        let (input, branches) = (rendering.input, rendering.branches)
+        let (decoder, chain, plan) = (input.decoder, input.chain, rendering.chainPlan)
+        let format = decoder.header.sampleFormat
+        func heights(_ stream: StreamPlan) -> [Int] {
+            (rendering.isShifted ? stream.withOtherBorders : stream).bandHeights
+        }
+        let bandHeights = heights(stream)
+        let trunk = branches.map { _ in BandPipe(capacity: StreamPlan.queued) }
+        self.trunk = trunk
+        decoded.start { pipe in
+            try decoder.readRows(bandHeight: StreamPlan.decodedRows) { try pipe.push($0) }
+        }
+        let decoded = decoded
+        BandPipe.start(trunk) {
+            let bands = chain.stream(plan, format: format, bandHeights: bandHeights) { try decoded.pull() }
+            while let band = try bands() { for pipe in trunk { try pipe.push(band) } }
+            // Damage in rows that no filter needs is damage, too.
+            while try decoded.pull() != nil {}
+        }
+        ends = zip(trunk, branches).map { source, branch in
+            let (own, plan) = (input.branches[branch].own, rendering.branchPlans[branch])
+            guard let bandHeights = rendering.branchStreams[branch].map(heights), !own.isIdentity else { return source }
+            let end = BandPipe(capacity: StreamPlan.queued)
+            end.start { pipe in
+                let bands = own.stream(plan, format: format, bandHeights: bandHeights) { try source.pull() }
+                while let band = try bands() { try pipe.push(band) }
+                // The other branches wait until this one has taken all bands.
+                while try source.pull() != nil {}
+            }
+            return end
+        }
+        outputs = branches.map { rendering.branchStreams[$0] == nil ? plan.output : rendering.branchPlans[$0].output }
+    }
+
+    /// The next band of a branch. The last one comes only after the file was read to its end, so that damage in its
+    /// last rows is detected before an output is complete.
+    func nextBand(_ branch: Int) throws -> AnyRaster {
+        guard let band = try ends[branch].pull() else { preconditionFailure("a chain renders all of its rows") }
+        if band.rect.bottom == outputs[branch].bottom { while try ends[branch].pull() != nil {} }
+        return band
+    }
+
+    /// Wakes all threads after a failure. Later calls fail.
+    func close() {
+        for pipe in [decoded] + trunk + ends { pipe.close() }
+    }
+
+    /// Ends all threads and waits for them.
+    func stop() {
+        close()
+        for pipe in ends + trunk + [decoded] { pipe.waitForEnd() }
     }
 }

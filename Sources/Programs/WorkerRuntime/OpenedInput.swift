@@ -1,4 +1,6 @@
 import Catalogs
+import Digests
+import Glibc
 import ImageFiles
 import JobModel
 import Rendering
@@ -29,6 +31,13 @@ struct OpenedInput {
     /// The frame of the input's animation that is read alone, from 0. Nil for anything else.
     let frame: Int?
     let branches: [Branch]
+
+    /// The conversion from a chain's result to the samples of a branch's file.
+    func conversion(_ branch: Branch, _ plan: ChainPlan) throws -> OutputConversion {
+        OutputConversion(
+            from: plan.outputLayout, decoder.header.sampleFormat, to: try branch.spec.imageFormat,
+            save: branch.spec.save)
+    }
 }
 
 extension TaskRunner {
@@ -42,7 +51,7 @@ extension TaskRunner {
         let header = asked.header
         var ways: [DecodingWay] = []
         for (index, output) in outputs.enumerated() {
-            let format = try format(output)
+            let format = try output.imageFormat
             try VipsRuntime.prepare(format)
             let whole = try chain(invocations + output.chain, for: input)
             let color = format.colorPolicy(
@@ -105,7 +114,7 @@ extension TaskRunner {
     /// A page of a format for animations is a frame. Pages of documents are pictures of their own.
     private func frame(of input: InputSpec, _ header: ImageHeader) throws -> Int? {
         guard case .page(let number) = input.pages,
-            try format(named: header.formatName).descriptor.holdsAnimation
+            try ImageFormats.inTask(header.formatName).descriptor.holdsAnimation
         else { return nil }
         return number
     }
@@ -125,5 +134,97 @@ extension Chain {
     func after(_ shrinking: Shrinking?) -> Chain {
         guard let shrinking else { return self }
         return afterShrinking(by: shrinking.factor, width: shrinking.width, height: shrinking.height)
+    }
+}
+
+/// An input that a task reads. It stays open, so that a replacement of the file at its path is detected afterwards.
+final class SourceFile {
+    /// For people.
+    let path: String
+    private let bytes: [UInt8]
+    private let descriptor: Int32
+    private let stamp: FileStamp
+    private let isRegular: Bool
+
+    /// - Throws: A failure of the input, with a decoder's words.
+    init(_ path: String, bytes: [UInt8]?) throws {
+        self.path = path
+        self.bytes = (bytes ?? Array(path.utf8)) + [0]
+        // Without O_NONBLOCK a pipe would block here.
+        descriptor = Self.withCString(self.bytes) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        guard descriptor >= 0 else { throw ImageFileError(path: path, opening: errno) }
+        var found = stat()
+        guard fstat(descriptor, &found) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw ImageFileError(path: path, opening: code)
+        }
+        stamp = FileStamp(found)
+        isRegular = found.st_mode & S_IFMT == S_IFREG
+    }
+
+    deinit {
+        // The number may belong to another file by now.
+        if isOpen { close(descriptor) }
+    }
+
+    /// False if foreign code has closed the file.
+    var isOpen: Bool {
+        var found = stat()
+        // A file that a server has lost is still open.
+        guard fstat(descriptor, &found) == 0 else { return errno != EBADF }
+        return FileStamp(found).identity == stamp.identity
+    }
+
+    /// A UTF-8 name by which this very file can be opened.
+    var openName: String { "/proc/self/fd/\(descriptor)" }
+
+    /// True if the path has another file now, or none, or if the file's stamp has changed.
+    var hasChanged: Bool {
+        var found = stat()
+        guard Self.withCString(bytes, { stat($0, &found) }) == 0 else { return true }
+        let now = FileStamp(found)
+        return now.identity != stamp.identity || !now.isUntouched(since: stamp)
+    }
+
+    func isUntouched(since earlier: FileStamp) -> Bool { stamp.isUntouched(since: earlier) }
+
+    /// Reads the whole file. A pipe or a device would never end.
+    func facts() throws -> FileFacts {
+        guard isRegular else { throw TaskFailure(.input, "\(path): is no regular file") }
+        do throws(DigestFileError) {
+            return FileFacts(stamp: trustedStamp, digest: try Digest(ofFileAt: openName))
+        } catch {
+            throw ImageFileError(path: path, reading: error.code)
+        }
+    }
+
+    /// A stamp that shows any later change.
+    var trustedStamp: FileStamp { stamp.ifOlder(than: Self.clockGrain, now: Self.now) }
+
+    /// Time stamps of file systems have steps of up to two seconds. Within a step a second change may not show.
+    private static let clockGrain: Int64 = 2_000_000_000
+
+    static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec)
+    }
+
+    private static func withCString<Result>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        bytes.withUnsafeBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { chars in
+                guard let start = chars.baseAddress else { preconditionFailure("a path has its end at least") }
+                return body(start)
+            }
+        }
+    }
+}
+
+extension FileStamp {
+    /// The stamp. If it is too recent, its time is replaced by one that equals no other.
+    fileprivate func ifOlder(than age: Int64, now: Int64) -> FileStamp {
+        modified < now.subtractingReportingOverflow(age).partialValue
+            ? self : FileStamp(device: device, inode: inode, size: size, modified: 0, changed: changed)
     }
 }

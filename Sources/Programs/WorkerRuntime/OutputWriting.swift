@@ -11,19 +11,19 @@ import WorkerProtocol
 extension TaskRunner {
     /// Encodes, syncs and digests an output at its temporary path.
     func write(
-        _ rows: OutputRows, name: String, frames: Int = 1, conversion: OutputConversion, output: OutputSpec,
+        _ rows: OutputRows, name: String, frames: Int = 1, output: OutputSpec,
         metadata: ImageMetadata, shrink: Int, syncs: Bool, to path: String
     ) throws -> OutputReceipt {
-        let format = try format(output)
+        let format = try output.imageFormat
         let shape = ImageShape(
-            width: rows.extent.width, height: rows.extent.height / frames, layout: conversion.outputLayout,
-            sampleFormat: conversion.outputFormat)
+            width: rows.extent.width, height: rows.extent.height / frames, layout: rows.conversion.outputLayout,
+            sampleFormat: rows.conversion.outputFormat)
         do {
             try ImageEncoder.write(
                 to: path, format: format, save: output.save, shape: shape, frames: frames, name: name,
                 metadata: metadata
             ) { try rows.rows($0) }
-        } catch let error as ImageFileError where error.path == path && ![.place, .process].contains(error.kind) {
+        } catch let error as ImageFileError where error.path == path && ![.storage, .process].contains(error.kind) {
             // The input picture is not to blame.
             throw TaskFailure(Self.kind(of: error), "\(error)")
         }
@@ -40,7 +40,7 @@ extension TaskRunner {
             pixels: EncodedPixels(
                 digest: Digest(of: bands.map(\.digest)),
                 encoding: OutputEncoding(
-                    encoder: EncoderVersions.text(of: format, save: output.save), layout: shape.layout,
+                    encoder: ImageEncoder.versions(of: format, save: output.save), layout: shape.layout,
                     samples: shape.sampleFormat, frames: frames, shrink: shrink, penumbra: Version.penumbra)))
     }
 
@@ -48,7 +48,7 @@ extension TaskRunner {
         switch error.kind {
         case .value: .value
         case .permission: .permission
-        case .data, .limit, .place, .process, .missing, .unreadable: .output
+        case .data, .limit, .storage, .process, .missing, .unreadable: .output
         }
     }
 
@@ -56,11 +56,11 @@ extension TaskRunner {
     /// data does not.
     private func finish(_ path: String, _ syncs: Bool) throws -> Int {
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw trouble(path, errno) }
+        guard file >= 0 else { throw writeError(path, errno) }
         defer { close(file) }
-        guard !syncs || fsync(file) == 0 else { throw trouble(path, errno) }
+        guard !syncs || fsync(file) == 0 else { throw writeError(path, errno) }
         var found = stat()
-        guard fstat(file, &found) == 0 else { throw trouble(path, errno) }
+        guard fstat(file, &found) == 0 else { throw writeError(path, errno) }
         return Int(found.st_size)
     }
 
@@ -79,7 +79,7 @@ extension TaskRunner {
         return (tree.digest, tree.bytes)
     }
 
-    private func trouble(_ path: String, _ code: Int32) -> any Error {
+    private func writeError(_ path: String, _ code: Int32) -> any Error {
         if let shortage = Shortage(ofFile: code) { return shortage }
         let concernsStorage = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
         return TaskFailure(
@@ -93,7 +93,7 @@ extension TaskRunner {
 final class OutputRows {
     /// The extent of all rows. The file's first row is its first row.
     let extent: PixelRect
-    private let conversion: OutputConversion
+    let conversion: OutputConversion
     /// Renders at least one row of the extent, from the given row on.
     private let renderBand: (Int) throws -> AnyRaster
     private var band: AnyRaster?
@@ -108,8 +108,7 @@ final class OutputRows {
     /// The rows of a file, counted from 0. The encoder asks for them in order. The raster may contain more rows around
     /// them.
     func rows(_ range: Range<Int>) throws -> AnyRaster {
-        let wanted = PixelRect(
-            columns: extent.columns, rows: extent.y + range.lowerBound..<extent.y + range.upperBound)
+        let wanted = PixelRect(columns: extent.columns, rows: extent.y + range.lowerBound..<extent.y + range.upperBound)
         // An encoder asks for a small part of a band, which is not copied.
         if conversion.isIdentity, case let band = try bandHolding(wanted.y), band.rect.contains(wanted) {
             digests?.append(band, rows: wanted.rows)

@@ -89,7 +89,7 @@ struct ChainExaminer {
         return Examination(
             filters: question.filters.map { examination(of: $0, registry) },
             pictures: question.pictures.map { picture in
-                PictureCache.trouble(with: picture.path, DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
+                PictureCache.problem(with: picture.path, DecodeLimits(maxPixels: picture.maxPixels, scratchFolder: nil))
             })
     }
 

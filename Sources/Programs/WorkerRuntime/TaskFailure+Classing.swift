@@ -43,7 +43,7 @@ extension TaskFailure {
 
     private static func kind(of error: ImageFileError) -> Kind {
         switch error.kind {
-        case .place: .storage
+        case .storage: .storage
         case .process: .transient
         case .limit: .limit
         case .data: .data

@@ -13,7 +13,7 @@ extension TaskRunner {
         try reading(task.input) { input, _ in
             var task = task
             task.input = input
-            if try !format(named: task.fileFormat).holdsProfile { task.input.color = .srgb }
+            if try !ImageFormats.inTask(task.fileFormat).holdsProfile { task.input.color = .srgb }
             return try shown(task)
         }
     }
@@ -63,8 +63,7 @@ extension TaskRunner {
         /// - Parameter source: Contains the rectangles of ``sources``.
         func render(from source: PictureParts) throws -> AnyRaster {
             guard !wanted.isEmpty else {
-                return AnyRaster(
-                    zeroed: wanted, layout: conversion.outputLayout, format: conversion.outputFormat)
+                return AnyRaster(zeroed: wanted, layout: conversion.outputLayout, format: conversion.outputFormat)
             }
             return conversion.convert(try chain.render(wanted, from: source))
         }
@@ -95,7 +94,7 @@ extension TaskRunner {
                     + "allows a preview \(task.memory / 1_000_000) MB")
         }
         return Part(
-            input: input, plan: plan, conversion: try conversion(input)(branch, plan), wanted: wanted,
+            input: input, plan: plan, conversion: try input.conversion(branch, plan), wanted: wanted,
             chain: branch.whole)
     }
 
@@ -120,12 +119,9 @@ extension TaskRunner {
 
     /// For parts that need much of a large picture: streams its bands and keeps the part.
     private func streamed(_ part: PixelRect, _ input: OpenedInput, _ task: PreviewTask) throws -> AnyRaster {
-        let rendering = FrameRendering(
-            input: input, passage: RenderRoute(input, memoryBudget: task.memory, pictures: pictures.bytes),
-            branches: [0],
-            tileMemory: task.memory,
-            cancellation: toolbox.cancellation)
-        return try rendering(conversion: conversion(input)) { _, rows, conversion in
+        let rendering = rendering(input, [0], frameMemory: task.memory, tileMemory: task.memory)
+        return try rendering { _, rows in
+            let conversion = rows.conversion
             var kept = AnyRaster(zeroed: part, layout: conversion.outputLayout, format: conversion.outputFormat)
             for top in stride(from: 0, to: part.bottom, by: BandReceipt.height) {
                 let range = top..<min(top + BandReceipt.height, rows.extent.height)
@@ -139,7 +135,7 @@ extension TaskRunner {
 
     /// - Parameter profile: The profile of the pixels. Nil for sRGB. Without it they would show other colours.
     private func write(_ sheet: PreviewSheet, _ profile: Blob?, _ task: PreviewTask) throws -> ImageFacts {
-        let format = try format(named: task.fileFormat)
+        let format = try ImageFormats.inTask(task.fileFormat)
         let film = sheet.film
         let save = SaveOptions(metadata: .icc)
         let conversion = OutputConversion(from: film.layout, film.format, to: format, save: save)
@@ -155,7 +151,7 @@ extension TaskRunner {
             ) { rows in
                 conversion.convert(film.cropped(to: PixelRect(columns: film.rect.columns, rows: rows)))
             }
-        } catch let error as ImageFileError where ![.place, .process].contains(error.kind) {
+        } catch let error as ImageFileError where ![.storage, .process].contains(error.kind) {
             throw TaskFailure(.output, "\(error)")
         }
         return ImageFacts(
@@ -171,8 +167,8 @@ extension PreviewTask.View {
         func range(_ offset: Length, _ size: Int, _ whole: Int) -> Range<Int> {
             let size = min(size, whole)
             let middle = offset.pixels(of: whole)
-            let wished = (middle - Double(size) / 2).rounded()
-            let start = Int(max(0, min(Double(whole - size), wished)))
+            let desired = (middle - Double(size) / 2).rounded()
+            let start = Int(max(0, min(Double(whole - size), desired)))
             return start..<start + size
         }
         return PixelRect(columns: range(x, width, whole.width), rows: range(y, height, whole.height))
@@ -319,9 +315,7 @@ extension AnyRaster {
     }
 
     /// The same colours without transparency.
-    var opaque: AnyRaster {
-        layout.hasAlpha ? withChannels(of: layout.removingAlpha).withChannels(of: layout) : self
-    }
+    var opaque: AnyRaster { layout.hasAlpha ? withChannels(of: layout.removingAlpha).withChannels(of: layout) : self }
 }
 
 extension Raster {

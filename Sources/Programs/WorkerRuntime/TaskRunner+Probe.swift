@@ -58,9 +58,7 @@ extension TaskRunner {
         return receipt
     }
 
-    private func tiles(
-        _ chain: Chain, _ plan: ChainPlan, _ header: ImageHeader, _ task: ProbeTask
-    ) throws -> TilePlan {
+    private func tiles(_ chain: Chain, _ plan: ChainPlan, _ header: ImageHeader, _ task: ProbeTask) throws -> TilePlan {
         let tiles = TilePlan(
             task.tile, chain: chain, plan: plan, bytesPerSample: header.sampleFormat.bytes,
             memoryBudget: task.tileMemory)
@@ -76,7 +74,7 @@ extension TaskRunner {
 
     /// Different ways of decoding come one after the other.
     private func passage(_ inputs: [OpenedInput], _ task: ProbeTask) -> FramePassage {
-        let facts = inputs.map { RenderRoute($0, memoryBudget: task.frameMemory, pictures: pictures.bytes).facts }
+        let facts = inputs.map { rendering($0, [], frameMemory: task.frameMemory, tileMemory: task.tileMemory).facts }
         return FramePassage(
             heldBecause: facts.lazy.compactMap(\.heldBecause).first, bytes: facts.map(\.bytes).max() ?? 0)
     }
@@ -89,14 +87,14 @@ extension TaskRunner {
         let decode = try inputs.reduce(0) { sum, input in
             let header = input.decoder.header
             return sum + Double(header.frames)
-                * (try format(named: header.formatName).cost.decoding(header.shape))
+                * (try ImageFormats.inTask(header.formatName).cost.decoding(header.shape))
         }
         var (chain, encode) = (0.0, 0.0)
         for (branch, plan) in outputs {
             chain += Double(branch.inputFrames) * branch.whole.cost(plan, samples)
             encode +=
                 Double(branch.inputFrames)
-                * (try format(branch.spec).cost.encoding(plan.output, plan.outputLayout, samples))
+                * (try branch.spec.imageFormat.cost.encoding(plan.output, plan.outputLayout, samples))
         }
         return FrameCost(decode: decode, chain: chain, encode: encode)
     }
@@ -111,7 +109,7 @@ extension TaskRunner {
                 "\(task.input.path): \(branch.frames) frames of \(shown.height) rows are more than the 10000000 rows "
                     + "that an animation may have")
         }
-        let format = try format(branch.spec)
+        let format = try branch.spec.imageFormat
         let (width, height) = (shown.width, shown.height)
         guard max(width, height) <= format.descriptor.largestSide else {
             throw TaskFailure(

@@ -25,11 +25,9 @@ extension TaskRunner {
     private func audit(_ task: AuditTask, _ input: OpenedInput) throws -> Int {
         let audited = input.branches.indices.filter { !task.outputs[input.branches[$0].index].bands.isEmpty }
         guard !audited.isEmpty else { return 0 }
-        let rendering = FrameRendering(
-            input: input, passage: RenderRoute(input, memoryBudget: task.frameMemory, pictures: pictures.bytes),
-            branches: audited,
-            tileMemory: task.tileMemory, cancellation: toolbox.cancellation, isShifted: true)
-        return try rendering(conversion: conversion(input)) { branch, rows, _ in
+        let rendering = rendering(
+            input, audited, frameMemory: task.frameMemory, tileMemory: task.tileMemory, isShifted: true)
+        return try rendering { branch, rows in
             try compare(rows, with: task.outputs[branch.index].bands)
         }.reduce(0, +)
     }
@@ -57,15 +55,14 @@ extension TaskRunner {
         let plan = chain.plan(input: source.rect, layout: source.layout)
         let output = task.outputs[0]
         let conversion = OutputConversion(
-            from: plan.outputLayout, source.format, to: try format(output.spec), save: output.spec.save)
-        let tiles = TileRow(chain: chain, source: source)
+            from: plan.outputLayout, source.format, to: try output.spec.imageFormat, save: output.spec.save)
         var pixels = 0
         for band in output.bands {
             let rect = PixelRect(
                 columns: plan.output.columns,
                 rows: plan.output.y + band.rows.lowerBound..<plan.output.y + band.rows.upperBound
             ).intersection(plan.output)
-            try compare(conversion.convert(try tiles.render(rect, over: task.grid.shiftedByHalf)), band)
+            try compare(conversion.convert(try chain.render(rect, over: task.grid.shiftedByHalf, from: source)), band)
             pixels += rect.area
         }
         return AuditReceipt(pixels: pixels)
@@ -86,7 +83,7 @@ extension TaskRunner {
     }
 
     private func check(_ output: CheckTask.Output) throws {
-        if try format(output.spec).descriptor.isFolder { return try checkFolder(output) }
+        if try output.spec.imageFormat.descriptor.isFolder { return try checkFolder(output) }
         guard try Digest(ofFileAt: output.expected.path) == output.expected.digest else {
             throw TaskFailure(.mismatch, "the written file does not hold the bytes that were written")
         }
@@ -120,7 +117,7 @@ extension TaskRunner {
         let (found, expected) = (decoder.header.facts, output.expected.image)
         // Encoders of animations may join frames that are alike.
         let isSame =
-            try format(output.spec).keepsLayout && expected.frames == 1
+            try output.spec.imageFormat.keepsLayout && expected.frames == 1
             ? found == expected : found.rect == expected.rect && found.fileFormat == expected.fileFormat
         guard isSame else {
             throw TaskFailure(
@@ -133,7 +130,7 @@ extension TaskRunner {
 
     /// A lossy file must at least decode to its end.
     private func comparePixels(_ decoder: ImageDecoder, _ output: CheckTask.Output) throws {
-        let format = try format(output.spec)
+        let format = try output.spec.imageFormat
         let options = FormatOptions(output.spec.save.values, of: format.descriptor)
         var digests = BandDigests()
         do {

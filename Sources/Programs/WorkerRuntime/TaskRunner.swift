@@ -61,14 +61,32 @@ struct TaskRunner {
             pages: pages ?? input.pages, isFine: isFine)
     }
 
-    func format(_ output: OutputSpec) throws -> any ImageFormat { try format(named: output.format) }
+    /// A way of an input's pixels to its outputs.
+    ///
+    /// - Parameters:
+    ///   - frameMemory: The bytes for the rows of one frame that are held at once, and for pictures of filters.
+    ///   - tileMemory: The bytes for tiles of a picture that is held.
+    func rendering(
+        _ input: OpenedInput, _ branches: [Int], frameMemory: Int, tileMemory: Int, isShifted: Bool = false
+    ) -> FrameRendering {
+        FrameRendering(
+            input, branches, frameMemory: frameMemory, pictures: pictures.bytes, tileMemory: tileMemory,
+            cancellation: toolbox.cancellation, isShifted: isShifted)
+    }
+}
 
-    func format(named name: String) throws -> any ImageFormat {
-        guard let format = ImageFormats.named(name) else {
+extension ImageFormats {
+    /// The format that a task names.
+    static func inTask(_ name: String) throws(TaskFailure) -> any ImageFormat {
+        guard let format = named(name) else {
             throw TaskFailure(.transient, "this worker knows no '\(name)'; reinstall both programs together")
         }
         return format
     }
+}
+
+extension OutputSpec {
+    var imageFormat: any ImageFormat { get throws(TaskFailure) { try ImageFormats.inTask(format) } }
 }
 
 extension ImageHeader {
@@ -84,38 +102,20 @@ extension TaskRunner {
         for input in try open(task.input, task.chain, for: task.outputs.map(\.spec)) {
             let wanted = input.branches.indices.filter { task.outputs[input.branches[$0].index].temporaryPath != nil }
             guard !wanted.isEmpty else { continue }
-            let rendering = FrameRendering(
-                input: input, passage: RenderRoute(input, memoryBudget: task.frameMemory, pictures: pictures.bytes),
-                branches: wanted,
-                tileMemory: task.tileMemory, cancellation: toolbox.cancellation)
-            let written = try rendering(conversion: conversion(input)) { branch, rows, conversion in
+            let rendering = rendering(input, wanted, frameMemory: task.frameMemory, tileMemory: task.tileMemory)
+            let written = try rendering { branch, rows in
                 let output = task.outputs[branch.index]
                 return (
                     branch.index,
                     try write(
-                        rows, name: output.name, frames: branch.frames, conversion: conversion, output: branch.spec,
-                        metadata: try metadata(input.decoder.metadata, for: branch),
-                        shrink: input.shrinking?.factor ?? 1, syncs: task.syncs,
-                        to: output.temporaryPath ?? "")
+                        rows, name: output.name, frames: branch.frames, output: branch.spec,
+                        metadata: input.decoder.metadata.showing(branch.whole, as: try branch.spec.imageFormat),
+                        shrink: input.shrinking?.factor ?? 1, syncs: task.syncs, to: output.temporaryPath ?? "")
                 )
             }
             for (index, receipt) in written { receipts[index] = receipt }
         }
         return receipts.sorted { $0.key < $1.key }.map(\.value)
-    }
-
-    /// The metadata for a branch. Frames that the chain makes have their own times.
-    private func metadata(_ read: ImageMetadata, for branch: OpenedInput.Branch) throws -> ImageMetadata {
-        read.showing(branch.whole, as: try format(branch.spec))
-    }
-
-    /// The conversion from a chain's result to the samples of a branch's file.
-    func conversion(_ input: OpenedInput) -> (OpenedInput.Branch, ChainPlan) throws -> OutputConversion {
-        let samples = input.decoder.header.sampleFormat
-        return { branch, plan in
-            OutputConversion(
-                from: plan.outputLayout, samples, to: try format(branch.spec), save: branch.spec.save)
-        }
     }
 }
 

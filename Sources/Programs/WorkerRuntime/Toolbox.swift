@@ -7,6 +7,7 @@ import JobModel
 import Kernels
 import PluginLoading
 import Raster
+import Synchronization
 import WorkerProtocol
 
 /// Everything that this worker offers: built-in filters, plugins, image formats.
@@ -56,7 +57,7 @@ struct Toolbox: Sendable {
                 }))
     }
 
-    /// The registry with plugins that tell `watch` when their code runs.
+    /// The registry with plugins that report to `watch` when their code runs.
     ///
     /// - Parameters:
     ///   - limits: For pictures that filters read.
@@ -69,9 +70,9 @@ struct Toolbox: Sendable {
                 return picture
             },
             layer: { [pictures] reference, filter in
-                let picture: LayerPicture = try pictures.picture(reference, for: filter, limits)
+                let picture: Layer = try pictures.picture(reference, for: filter, limits)
                 tally.note(picture, reference)
-                return picture.layer
+                return picture
             })
         return FilterRegistry(
             entries.map { entry in
@@ -94,7 +95,7 @@ struct InstalledPlugins: Sendable {
     /// Libraries that would have crashed this process.
     let refused: [RefusedLibrary]
 
-    struct UnknownConditions: Error, CustomStringConvertible {
+    struct UnknownConditionsError: Error, CustomStringConvertible {
         let description =
             "\(PluginConditions.variable) is not as this penumbra-worker knows it; reinstall both programs together"
     }
@@ -102,7 +103,7 @@ struct InstalledPlugins: Sendable {
     /// Loads plugins from the folders that the coordinator names, and from the folder of this program.
     ///
     /// - Precondition: This process has one thread.
-    init(cancellation: TaskCancellation) throws(UnknownConditions) {
+    init(cancellation: TaskCancellation) throws(UnknownConditionsError) {
         let conditions = try Self.conditions()
         let loader = PluginLoader(
             reservedNames: BuiltInFilters.all.map(\.descriptor.name) + Toolbox.ownVersions,
@@ -120,9 +121,9 @@ struct InstalledPlugins: Sendable {
         (refused, unpinned) = (loaded.refused, loaded.unpinned)
     }
 
-    private static func conditions() throws(UnknownConditions) -> PluginConditions {
+    private static func conditions() throws(UnknownConditionsError) -> PluginConditions {
         guard let text = getenv(PluginConditions.variable) else { return PluginConditions() }
-        guard let conditions = PluginConditions(text: String(cString: text)) else { throw UnknownConditions() }
+        guard let conditions = PluginConditions(text: String(cString: text)) else { throw UnknownConditionsError() }
         return conditions
     }
 
@@ -131,5 +132,138 @@ struct InstalledPlugins: Sendable {
         let count = readlink("/proc/self/exe", &bytes, bytes.count)
         let path = String(decoding: bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return PathNames.folder(of: path) ?? "."
+    }
+}
+
+/// A cache of the decoded pictures that filters read, because every tile of a frame builds its chain anew.
+final class PictureCache: Sendable {
+    private struct Entry {
+        let path: String
+        let facts: FileFacts
+        let picture: any CachedPicture
+    }
+
+    /// In the order of their last use. The oldest are removed if they do not fit the budget together with the latest.
+    private let entries = Mutex<[Entry]>([])
+
+    private static let budget = 128 << 20
+
+    /// The bytes of all cached pictures.
+    var bytes: Int { entries.withLock { $0.reduce(0) { $0 + $1.picture.bytes } } }
+
+    /// - Parameter filter: The user of the picture, as messages name it.
+    /// - Throws: A failure that names the picture. The input is not to blame, and another attempt would fail, too.
+    func picture<Picture: CachedPicture>(
+        _ reference: PictureReference, for filter: String, _ limits: DecodeLimits
+    ) throws -> Picture {
+        let name = "\(reference.path), the picture of \(filter)"
+        var names = [name, reference.path]
+        do {
+            let source = try SourceFile(reference.path, bytes: nil)
+            names.append(source.openName)
+            let facts = try facts(of: source, reference)
+            if let digest = reference.digest, digest != facts.digest.description { throw Self.changed }
+            if let known: Picture = known(reference.path, facts) { return known }
+            let picture = try Picture(decoding: source, name: name, limits)
+            if source.hasChanged { throw Self.changed }
+            keep(Entry(path: reference.path, facts: facts, picture: picture))
+            return picture
+        } catch {
+            let failure = TaskFailure(classing: error)
+            let words = Self.reason(failure.message, names)
+            throw TaskFailure(failure.kind == .data ? .value : failure.kind, "\(name): \(words)")
+        }
+    }
+
+    /// Why a picture cannot be read. Nil if its header can be read.
+    static func problem(with path: String, _ limits: DecodeLimits) -> String? {
+        var names = [path]
+        do {
+            let source = try SourceFile(path, bytes: nil)
+            names.append(source.openName)
+            _ = try ImageDecoder(path: source.openName, limits: limits, color: .keep)
+            return nil
+        } catch {
+            return reason(TaskFailure(classing: error).message, names)
+        }
+    }
+
+    private static let changed = TaskFailure(.input, "was changed while the job ran; run it again")
+
+    /// The message without the path that it may begin with.
+    private static func reason(_ message: String, _ names: [String]) -> String {
+        let name = names.first { message.hasPrefix("\($0): ") }
+        return name.map { String(message.dropFirst($0.count + 2)) } ?? message
+    }
+
+    /// The facts of the cached picture if the file is unchanged. Otherwise the whole file is read.
+    private func facts(of source: SourceFile, _ reference: PictureReference) throws -> FileFacts {
+        let known = entries.withLock { $0.last { $0.path == reference.path }?.facts }
+        if let known, source.isUntouched(since: known.stamp) { return known }
+        return try source.facts()
+    }
+
+    private func known<Picture: CachedPicture>(_ path: String, _ facts: FileFacts) -> Picture? {
+        entries.withLock { entries in
+            guard let index = entries.lastIndex(where: { $0.facts.digest == facts.digest && $0.picture is Picture })
+            else { return nil }
+            let entry = entries.remove(at: index)
+            entries.append(Entry(path: path, facts: facts, picture: entry.picture))
+            return entry.picture as? Picture
+        }
+    }
+
+    private func keep(_ entry: Entry) {
+        entries.withLock { entries in
+            entries.removeAll { $0.path == entry.path && type(of: $0.picture) == type(of: entry.picture) }
+            entries.append(entry)
+            while entries.count > 1, entries.reduce(0, { $0 + $1.picture.bytes }) > Self.budget {
+                entries.removeFirst()
+            }
+        }
+    }
+}
+
+/// A picture in the form that filters need.
+protocol CachedPicture: Sendable {
+    /// - Parameter name: The picture's name in messages.
+    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws
+    /// The memory that it occupies, in bytes.
+    var bytes: Int { get }
+}
+
+/// The brightness of a picture.
+extension GrayPicture: CachedPicture {
+    init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
+        let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .keep)
+        self.init(width: decoder.header.width, height: decoder.header.height)
+        try decoder.readRows(bandHeight: 64) { paste($0) }
+    }
+
+    var bytes: Int { samples.count * MemoryLayout<UInt16>.stride }
+}
+
+/// A picture with its colours, in sRGB or gray.
+extension Layer: CachedPicture {
+    convenience init(decoding source: SourceFile, name: String, _ limits: DecodeLimits) throws {
+        let decoder = try ImageDecoder(path: source.openName, name: name, limits: limits, color: .srgb)
+        let header = decoder.header
+        var raster = AnyRaster(zeroed: header.rect, layout: header.layout, format: header.sampleFormat)
+        try decoder.readRows(bandHeight: 64) { raster.paste($0) }
+        self.init(raster)
+    }
+
+    var bytes: Int { raster.rect.area * raster.layout.channels * raster.format.bytes }
+}
+
+/// Counts the memory of the pictures of a task's filters, each once. The filters hold them even if the cache drops
+/// them.
+final class PictureTally: Sendable {
+    private let sizes = Mutex<[PictureReference: Int]>([:])
+
+    var bytes: Int { sizes.withLock { $0.values.reduce(0, +) } }
+
+    func note(_ picture: some CachedPicture, _ reference: PictureReference) {
+        sizes.withLock { $0[reference] = picture.bytes }
     }
 }

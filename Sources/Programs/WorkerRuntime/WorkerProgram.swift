@@ -2,6 +2,7 @@ import CCrashRecord
 import Catalogs
 import Foundation
 import Glibc
+import ImageFiles
 import Synchronization
 import WorkerProtocol
 
@@ -147,7 +148,7 @@ final class Channel: Sendable {
     /// A sender holds the lock until its whole message is in the pipe, because heartbeats come from another thread.
     private let output: Mutex<Int32>
 
-    struct Closed: Error {}
+    struct ClosedError: Error {}
 
     init() {
         input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -172,7 +173,7 @@ final class Channel: Sendable {
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw Closed() }
+                guard count > 0 else { throw ClosedError() }
                 rest = rest.dropFirst(count)
             }
         }
@@ -238,5 +239,137 @@ enum WorkerThread {
             throw Shortage(noThread: code)
         }
         pthread_detach(thread)
+    }
+}
+
+/// Reads orders on a thread of its own, so that it notices the coordinator's end at once, even in the middle of a task.
+/// Then the process exits. The coordinator's next run removes its unpublished files.
+final class OrderQueue: @unchecked Sendable {
+    // Sendable: `waiting` and `last` are touched only while `condition` is locked.
+    private let condition = NSCondition()
+    private var waiting: [(LeaseID, TaskSpec)] = []
+    /// The number of the last order. An order that comes twice is carried out once.
+    private var last = 0
+    private let channel: Channel
+
+    /// - Throws: If no thread can be started. Without it, the worker would not notice the coordinator's end.
+    init(_ channel: Channel) throws(Shortage) {
+        self.channel = channel
+        try WorkerThread.start { self.readAll() }
+    }
+
+    /// Waits for the next order.
+    func next() -> (LeaseID, TaskSpec) {
+        condition.lock()
+        defer { condition.unlock() }
+        while waiting.isEmpty { condition.wait() }
+        return waiting.removeFirst()
+    }
+
+    private func readAll() {
+        var buffer = FrameBuffer()
+        while let bytes = channel.receive() {
+            buffer.append(bytes)
+            do {
+                while let body = try buffer.next() {
+                    guard case .start(let lease, let spec) = try FrameCodec.decode(Order.self, from: body) else {
+                        continue
+                    }
+                    add(lease, spec)
+                }
+            } catch {
+                // The order was damaged on its way, or is from another version. The coordinator gives it to the next
+                // worker.
+                _exit(70)
+            }
+        }
+        // No destructors, because another thread may be in the middle of a task.
+        _exit(0)
+    }
+
+    private func add(_ lease: LeaseID, _ spec: TaskSpec) {
+        condition.lock()
+        defer { condition.unlock() }
+        guard lease.number > last else { return }
+        last = lease.number
+        waiting.append((lease, spec))
+        condition.signal()
+    }
+}
+
+/// Detects that this process holds more memory than it may, for example because a plugin or a decoder leaks.
+struct MemoryWatch: Sendable {
+    /// In bytes. Nil for no limit.
+    private let limit: Int?
+
+    /// The memory that a worker needs for itself and for caches, without a leak.
+    private static let least = 256_000_000
+
+    /// - Parameter variable: Reads a variable of the environment, which the coordinator sets.
+    init(variable: (String) -> String?) {
+        limit = variable("PENUMBRA_WORKER_MEMORY").flatMap { Int($0) }.map { max($0, Self.least) }
+    }
+
+    /// True if a fresh process should replace this one. Asked between two tasks, when pixels have been freed.
+    ///
+    /// - Parameter kept: Bytes that are kept on purpose for the next task.
+    func isExceeded(beside kept: Int) -> Bool {
+        guard let limit, let pages = Self.residentPages() else { return false }
+        return pages * Int(getpagesize()) - kept > limit
+    }
+
+    /// The second number of `/proc/self/statm`.
+    private static func residentPages() -> Int? {
+        let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 128)
+        let count = read(file, &bytes, bytes.count)
+        let words = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: " ")
+        return words.count > 1 ? Int(words[1]) : nil
+    }
+}
+
+/// Detects that this process keeps files open that no task needs, for example because a plugin or a decoder leaks.
+struct FileWatch: Sendable {
+    /// The value before the first task.
+    private let start = ProcessState.lowestFreeDescriptor
+
+    /// True if a fresh process should replace this one. Asked between two tasks, when files have been closed.
+    var isExceeded: Bool { ProcessState.lowestFreeDescriptor - start > ProcessState.toleratedFiles }
+}
+
+/// Ends a task if its picture takes too long to draw.
+///
+/// Drawing cannot be interrupted. So another thread answers the task, and this process asks to be replaced. When the
+/// coordinator lets it go, it exits together with the thread that still draws.
+final class DrawingWatch: Sendable {
+    private let channel: Channel
+    private let drawing: DrawingTime
+    /// The task that has no answer yet.
+    private let open = Mutex<LeaseID?>(nil)
+
+    init(_ channel: Channel, _ drawing: DrawingTime = .shared) { (self.channel, self.drawing) = (channel, drawing) }
+
+    /// A task begins.
+    func begin(_ lease: LeaseID) { open.withLock { $0 = lease } }
+
+    /// The task has an answer.
+    ///
+    /// - Returns: False if it had one before. Then this one must not be sent.
+    func end() -> Bool { open.withLock { $0.take() } != nil }
+
+    /// Checks once whether a picture takes too long. A thread calls it every second or so.
+    ///
+    /// - Throws: If the coordinator is gone.
+    func check() throws {
+        // The lock keeps the task from ending here, so a late drawing belongs to this task.
+        let late = open.withLock { lease -> (lease: LeaseID, error: ImageFileError)? in
+            guard let error = drawing.overrun, let lease = lease.take() else { return nil }
+            return (lease, error)
+        }
+        guard let late else { return }
+        try channel.send(.worn(late.lease))
+        try channel.send(.failed(late.lease, TaskFailure(classing: late.error)))
     }
 }

@@ -1,5 +1,6 @@
 import CPenumbraPlugin
 import Geometry
+import Glibc
 import Synchronization
 
 /// The one filter of this library, behind the C interface.
@@ -90,4 +91,171 @@ extension ExportedFilter {
             guard let filter = filter(values) as? any GeometryFilter else { return output }
             return penumbra_rect(filter.regionOfInterest(for: PixelRect(output), in: PixelRect(input)))
         }
+}
+
+/// A filter's description in C structures, which live as long as the library.
+enum CDescription {
+    static func make(_ type: any Filter.Type) -> UnsafePointer<penumbra_plugin> {
+        let description = type.description
+        let parameters = UnsafeMutableBufferPointer<penumbra_parameter>.allocate(
+            capacity: max(1, description.parameters.count))
+        for (index, parameter) in description.parameters.enumerated() {
+            parameters.initializeElement(at: index, to: penumbra_parameter(parameter.definition))
+        }
+        let plugin = UnsafeMutablePointer<penumbra_plugin>.allocate(capacity: 1)
+        plugin.initialize(to: Self.description(of: type, description, UnsafePointer(parameters.baseAddress)))
+        return UnsafePointer(plugin)
+    }
+
+    private static func description(
+        of type: any Filter.Type, _ description: FilterDescription, _ parameters: UnsafePointer<penumbra_parameter>?
+    ) -> penumbra_plugin {
+        let isArea = type is any TileFilter.Type
+        let movesPixels = type is any GeometryFilter.Type
+        let all = PENUMBRA_U8 | PENUMBRA_U16 | PENUMBRA_F32
+        return penumbra_plugin(
+            abi: PENUMBRA_PLUGIN_ABI, struct_size: UInt32(MemoryLayout<penumbra_plugin>.size),
+            name: lasting(description.name), version: lasting(description.version),
+            summary: lasting(description.summary), rendering_version: UInt32(clamping: description.renderingVersion),
+            kind: penumbra_kind(isArea || movesPixels ? PENUMBRA_AREA : PENUMBRA_POINT),
+            formats: penumbra_format(all), parameter_count: UInt32(description.parameters.count),
+            parameter_size: UInt32(MemoryLayout<penumbra_parameter>.stride), parameters: parameters,
+            halo: isArea ? ExportedFilter.halo : nil,
+            growth: type is any SpreadingFilter.Type ? ExportedFilter.growth : nil, render: ExportedFilter.render,
+            is_identity: ExportedFilter.isIdentity, extent: movesPixels ? ExportedFilter.extent : nil,
+            region_of_interest: movesPixels ? ExportedFilter.regionOfInterest : nil)
+    }
+
+    /// A copy that is never freed.
+    fileprivate static func lasting(_ text: String) -> UnsafePointer<CChar>? { UnsafePointer(strdup(text)) }
+
+    /// Words, and a null pointer behind them.
+    fileprivate static func lasting(_ words: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
+        let list = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>.allocate(capacity: words.count + 1)
+        for (index, word) in words.enumerated() { list.initializeElement(at: index, to: lasting(word)) }
+        list.initializeElement(at: words.count, to: nil)
+        return UnsafePointer(list.baseAddress)
+    }
+}
+
+extension penumbra_parameter {
+    fileprivate init(_ parameter: ParameterDefinition) {
+        self.init(
+            name: CDescription.lasting(parameter.name), kind: 0, minimum: 0, maximum: 0,
+            fallback: parameter.fallback, choices: nil,
+            unit: parameter.unit.isEmpty ? nil : CDescription.lasting(parameter.unit),
+            summary: CDescription.lasting(parameter.summary),
+            needed: parameter.needs.flatMap { CDescription.lasting($0.choice) },
+            needed_words: parameter.needs.flatMap { CDescription.lasting($0.words) })
+        switch parameter.kind {
+        case .number(let range):
+            kind = penumbra_parameter_kind(PENUMBRA_NUMBER)
+            (minimum, maximum) = (range.lowerBound, range.upperBound)
+        case .integer(let range):
+            kind = penumbra_parameter_kind(PENUMBRA_INTEGER)
+            (minimum, maximum) = (Double(range.lowerBound), Double(range.upperBound))
+        case .boolean:
+            kind = penumbra_parameter_kind(PENUMBRA_BOOLEAN)
+        case .choice(let words):
+            kind = penumbra_parameter_kind(PENUMBRA_CHOICE)
+            choices = CDescription.lasting(words)
+        }
+    }
+}
+
+/// What a plugin's library hands to the host.
+public typealias PluginAddress = UnsafeRawPointer
+
+/// Makes a filter known to the host.
+public enum Plugin {
+    /// The description of a filter for the host, which speaks `hostInterface`; nil when that is too old.
+    ///
+    /// A plugin's library has one filter, and this line:
+    ///
+    ///     @c(penumbra_plugin_entry) public func plugin(_ host: UInt32) -> PluginAddress? { Plugin.export(Sepia.self, to: host) }
+    public static func export(_ filter: any Filter.Type, to hostInterface: UInt32) -> PluginAddress? {
+        guard hostInterface >= PENUMBRA_PLUGIN_ABI else { return nil }
+        return ExportedFilter.export(filter).map { PluginAddress($0) }
+    }
+}
+
+extension Tile {
+    /// Nil when the host hands over something that this interface does not know.
+    init?(_ tile: penumbra_tile) {
+        guard let format = TileFormat(tile.format), let from = tile.source.data, let to = tile.target.data else {
+            return nil
+        }
+        let pixelBytes = Int(tile.channels) * format.bytes
+        let (ask, context) = (tile.is_cancelled, tile.context)
+        self.init(
+            picture: Picture(
+                extent: PixelRect(tile.image), channels: Int(tile.channels), hasAlpha: tile.has_alpha != 0,
+                frame: Int(tile.frame)),
+            area: PixelRect(tile.target.rect), readable: PixelRect(tile.source.rect), format: format,
+            input: TileRows(
+                start: UnsafeMutableRawPointer(mutating: from), rowBytes: Int(tile.source.row_bytes),
+                pixelBytes: pixelBytes),
+            output: TileRows(start: to, rowBytes: Int(tile.target.row_bytes), pixelBytes: pixelBytes),
+            cancellation: { ask.map { $0(context) != 0 } ?? false })
+    }
+}
+
+extension TileFormat {
+    fileprivate init?(_ format: penumbra_format) {
+        switch Int(format) {
+        case Int(PENUMBRA_U8): self = .u8
+        case Int(PENUMBRA_U16): self = .u16
+        case Int(PENUMBRA_F32): self = .f32
+        default: return nil
+        }
+    }
+
+    fileprivate var bytes: Int {
+        switch self {
+        case .u8: 1
+        case .u16: 2
+        case .f32: 4
+        }
+    }
+}
+
+extension penumbra_tile {
+    /// What of a tile its host says that there is; zeros for the rest.
+    init?(_ pointer: UnsafePointer<penumbra_tile>?) {
+        // The size comes first, whatever else there is.
+        guard let pointer else { return nil }
+        let bytes = UnsafeRawPointer(pointer)
+        let size = Int(bytes.load(as: UInt32.self))
+        self.init()
+        withUnsafeMutableBytes(of: &self) { own in
+            own.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: min(size, own.count)))
+        }
+    }
+
+    /// Puts a sentence where the host looks for the reason of a failure.
+    func say(_ text: String) {
+        guard let error, error_capacity > 0 else { return }
+        let bytes = Array(text.utf8.prefix(error_capacity - 1)) + [0]
+        for (index, byte) in bytes.enumerated() { error[index] = CChar(bitPattern: byte) }
+    }
+}
+
+extension PixelRect {
+    init(_ rect: penumbra_rect) {
+        self.init(x: Int(rect.x), y: Int(rect.y), width: max(0, Int(rect.width)), height: max(0, Int(rect.height)))
+    }
+}
+
+extension penumbra_rect {
+    init(_ rect: PixelRect) {
+        self.init(x: Int64(rect.x), y: Int64(rect.y), width: Int64(rect.width), height: Int64(rect.height))
+    }
+}
+
+extension penumbra_margins {
+    init(_ halo: Halo) {
+        self.init(
+            left: Int32(clamping: halo.left), top: Int32(clamping: halo.top), right: Int32(clamping: halo.right),
+            bottom: Int32(clamping: halo.bottom))
+    }
 }

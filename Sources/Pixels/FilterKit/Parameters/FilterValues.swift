@@ -1,4 +1,4 @@
-/// What a manifest gave for a filter's parameters, with fallbacks for the rest. The host has checked every one.
+/// The values of a filter's parameters from a manifest, with fallbacks for the rest. The host has checked them all.
 public struct FilterValues: Sendable {
     private let values: [String: Double]
 

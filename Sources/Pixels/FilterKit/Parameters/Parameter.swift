@@ -11,7 +11,7 @@ public protocol FilterParameter: Sendable {
     var definition: ParameterDefinition { get }
 }
 
-/// What the host learns of a parameter.
+/// The facts about a parameter that the host needs.
 public struct ParameterDefinition: Sendable {
     enum Kind: Sendable {
         case number(ClosedRange<Double>)
@@ -51,9 +51,7 @@ extension Parameter<Double> {
     ///   - fallback: used when a manifest is silent.
     ///   - unit: `px`, `%`, `°`, or empty.
     ///   - summary: one line, without a full stop.
-    public init(
-        _ name: String, _ range: ClosedRange<Double>, fallback: Double, unit: String = "", _ summary: String
-    ) {
+    public init(_ name: String, _ range: ClosedRange<Double>, fallback: Double, unit: String = "", _ summary: String) {
         definition = ParameterDefinition(
             name: name, kind: .number(range), fallback: fallback, unit: unit, summary: summary)
     }
@@ -62,9 +60,7 @@ extension Parameter<Double> {
 extension Parameter<Int> {
     /// A whole number. It has a word of its own, so that `2...200` alone is a range of numbers and nothing is divided as
     /// whole numbers by accident.
-    public init(
-        integer name: String, _ range: ClosedRange<Int>, fallback: Int, unit: String = "", _ summary: String
-    ) {
+    public init(integer name: String, _ range: ClosedRange<Int>, fallback: Int, unit: String = "", _ summary: String) {
         definition = ParameterDefinition(
             name: name, kind: .integer(range), fallback: Double(fallback), unit: unit, summary: summary)
     }

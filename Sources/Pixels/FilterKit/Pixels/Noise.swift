@@ -1,8 +1,8 @@
-/// Random numbers that depend on a place and a seed alone: the same in every tile, in every run and on every machine.
+/// Random numbers that depend on a position and a seed alone: the same in every tile, in every run and on every machine.
 public enum Noise {
-    /// Four times 32 random bits for a place. Places next to one another have nothing in common.
+    /// Four times 32 random bits for a position. Neighbouring positions have nothing in common.
     ///
-    /// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014) of a number that no other place near has.
+    /// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014) of a number that no other position near has.
     @inlinable public static func bits(x: Int, y: Int, seed: UInt64 = 0) -> SIMD4<UInt32> {
         let place =
             UInt64(bitPattern: Int64(x)) &* 0xD6E8_FEB8_6659_FD93
@@ -13,7 +13,7 @@ public enum Noise {
             UInt32(truncatingIfNeeded: second), UInt32(truncatingIfNeeded: second >> 32))
     }
 
-    /// Four numbers of mean 0 and standard deviation 1 for a place, none beyond ±3.46.
+    /// Four numbers of mean 0 and standard deviation 1 for a position, none beyond ±3.46.
     ///
     /// Each is the sum of four random bytes, whose distribution is close to Gauss's and exactly symmetric.
     @inlinable public static func gaussian(x: Int, y: Int, seed: UInt64 = 0) -> SIMD4<Float> {

@@ -1,4 +1,4 @@
-/// What a filter knows of the picture that it is applied to, beside its pixels.
+/// The facts about a picture that a filter gets beside its pixels.
 @frozen public struct Picture: Hashable, Sendable {
     /// Where the filter's whole input is defined. Its origin is seldom away from 0.
     public let extent: PixelRect

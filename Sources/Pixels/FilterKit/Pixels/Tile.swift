@@ -28,15 +28,15 @@ public struct Tile: ~Copyable {
         self.cancellation = cancellation
     }
 
-    /// True when nobody wants the tile any more: a filter that takes long looks now and then, and returns.
+    /// True when the tile is not needed any more. A filter that takes long checks it now and then, and returns.
     public var isCancelled: Bool { cancellation() }
 
-    /// Throws when nobody wants the tile any more; cheap enough for every row.
+    /// Throws when the tile is not needed any more. Cheap enough for every row.
     public func checkCancellation() throws {
         if isCancelled { throw CancellationError() }
     }
 
-    /// The input's pixel at a place in ``readable``; a place elsewhere ends the program.
+    /// The input's pixel at a position in ``readable``; a position elsewhere ends the program.
     @inlinable public func source(_ x: Int, _ y: Int) -> Pixel {
         precondition(readable.contains(x: x, y: y), "a filter reads within its halo")
         let place = input.address(x - readable.x, y - readable.y)
@@ -47,7 +47,7 @@ public struct Tile: ~Copyable {
         }
     }
 
-    /// Sets the output's pixel at a place in ``area``; a place elsewhere ends the program.
+    /// Sets the output's pixel at a position in ``area``; a position elsewhere ends the program.
     ///
     /// Whole numbers round half up. A picture without alpha takes the colours alone, a gray one their luminance.
     @inlinable public func write(_ pixel: Pixel, _ x: Int, _ y: Int) {
@@ -118,4 +118,156 @@ extension Pixel {
             if picture.hasAlpha { place[3] = Sample(low: stored.w) }
         }
     }
+}
+
+// Pixels of a row at once, from left to right. What has to be asked once, where the row lies and how samples are stored,
+// is not asked for every pixel: this is the way to read and write many.
+
+extension Tile {
+    /// Hands pixels of one row of the input to `body`.
+    ///
+    /// - Parameters:
+    ///   - columns: a part of ``readable``'s columns; one that is not ends the program.
+    ///   - y: a row of ``readable``.
+    @inlinable @inline(__always) public func read(
+        _ columns: Range<Int>, row y: Int, _ body: (_ x: Int, _ pixel: Pixel) -> Void
+    ) {
+        switch format {
+        case .u8: read(columns, y, UInt8.self, body)
+        case .u16: read(columns, y, UInt16.self, body)
+        case .f32: read(columns, y, Float.self, body)
+        }
+    }
+
+    /// Sets pixels of one row of the output.
+    ///
+    /// - Parameters:
+    ///   - columns: a part of ``area``'s columns; one that is not ends the program.
+    ///   - y: a row of ``area``.
+    ///   - pixel: what to write at column `x`.
+    @inlinable @inline(__always) public func write(_ columns: Range<Int>, row y: Int, _ pixel: (_ x: Int) -> Pixel) {
+        switch format {
+        case .u8: write(columns, y, UInt8.self, pixel)
+        case .u16: write(columns, y, UInt16.self, pixel)
+        case .f32: write(columns, y, Float.self, pixel)
+        }
+    }
+
+    /// Sets every pixel of a row of the output to what `change` makes of the input's pixel there.
+    ///
+    /// - Parameter y: a row of ``area``.
+    @inlinable @inline(__always) public func map(row y: Int, _ change: (_ x: Int, _ pixel: Pixel) -> Pixel) {
+        switch format {
+        case .u8: map(y, UInt8.self, change)
+        case .u16: map(y, UInt16.self, change)
+        case .f32: map(y, Float.self, change)
+        }
+    }
+
+    @inlinable @inline(__always) func read<Sample: StoredSample>(
+        _ columns: Range<Int>, _ y: Int, _: Sample.Type, _ body: (_ x: Int, _ pixel: Pixel) -> Void
+    ) {
+        var from = source(of: columns, y).assumingMemoryBound(to: Sample.self)
+        for x in columns {
+            body(x, Pixel(at: from, picture))
+            from += picture.channels
+        }
+    }
+
+    @inlinable @inline(__always) func write<Sample: StoredSample>(
+        _ columns: Range<Int>, _ y: Int, _: Sample.Type, _ pixel: (_ x: Int) -> Pixel
+    ) {
+        var to = target(of: columns, y).assumingMemoryBound(to: Sample.self)
+        for x in columns {
+            pixel(x).store(to: to, picture)
+            to += picture.channels
+        }
+    }
+
+    @inlinable @inline(__always) func map<Sample: StoredSample>(
+        _ y: Int, _: Sample.Type, _ change: (_ x: Int, _ pixel: Pixel) -> Pixel
+    ) {
+        var from = source(of: area.columns, y).assumingMemoryBound(to: Sample.self)
+        var to = target(of: area.columns, y).assumingMemoryBound(to: Sample.self)
+        for x in area.columns {
+            change(x, Pixel(at: from, picture)).store(to: to, picture)
+            from += picture.channels
+            to += picture.channels
+        }
+    }
+
+    /// Where the input's pixels of some columns of a row begin.
+    @inlinable func source(of columns: Range<Int>, _ y: Int) -> UnsafeMutableRawPointer {
+        precondition(
+            readable.rows.contains(y) && columns.lowerBound >= readable.x && columns.upperBound <= readable.right,
+            "a filter reads within its halo")
+        return input.address(columns.lowerBound - readable.x, y - readable.y)
+    }
+
+    /// Where the output's pixels of some columns of a row begin.
+    @inlinable func target(of columns: Range<Int>, _ y: Int) -> UnsafeMutableRawPointer {
+        precondition(
+            area.rows.contains(y) && columns.lowerBound >= area.x && columns.upperBound <= area.right,
+            "a filter writes within its tile")
+        return output.address(columns.lowerBound - area.x, y - area.y)
+    }
+}
+
+/// How samples lie in memory; for FilterKit's own loops, which handle the four of a pixel together.
+public protocol StoredSample: BitwiseCopyable, Sendable {
+    /// As a number on the sample's own scale.
+    var number: Float { get }
+
+    /// The number of full intensity.
+    static var full: Float { get }
+
+    /// From numbers to a scale where 1 is full intensity.
+    static func scaled(_ numbers: SIMD4<Float>) -> SIMD4<Float>
+
+    /// From that scale to samples, each in the low bits of its lane. Whole numbers are clamped and rounded half up, and
+    /// what is no number becomes 0; floats stay as they are, and what is no number has the same bits always.
+    static func stored(_ samples: SIMD4<Float>) -> SIMD4<UInt32>
+
+    init(low bits: UInt32)
+}
+
+extension UInt8: StoredSample {
+    @inlinable public var number: Float { Float(self) }
+    @inlinable public static var full: Float { 255 }
+    @inlinable @inline(__always) public static func scaled(_ numbers: SIMD4<Float>) -> SIMD4<Float> { numbers / 255 }
+    @inlinable @inline(__always) public static func stored(_ samples: SIMD4<Float>) -> SIMD4<UInt32> {
+        whole(samples, 255)
+    }
+    @inlinable public init(low bits: UInt32) { self.init(truncatingIfNeeded: bits) }
+}
+
+extension UInt16: StoredSample {
+    @inlinable public var number: Float { Float(self) }
+    @inlinable public static var full: Float { 65535 }
+    @inlinable @inline(__always) public static func scaled(_ numbers: SIMD4<Float>) -> SIMD4<Float> { numbers / 65535 }
+    @inlinable @inline(__always) public static func stored(_ samples: SIMD4<Float>) -> SIMD4<UInt32> {
+        whole(samples, 65535)
+    }
+    @inlinable public init(low bits: UInt32) { self.init(truncatingIfNeeded: bits) }
+}
+
+extension Float: StoredSample {
+    @inlinable public var number: Float { self }
+    @inlinable public static var full: Float { 1 }
+    @inlinable @inline(__always) public static func scaled(_ numbers: SIMD4<Float>) -> SIMD4<Float> { numbers }
+    @inlinable @inline(__always) public static func stored(_ samples: SIMD4<Float>) -> SIMD4<UInt32> {
+        unsafeBitCast(samples.replacing(with: .nan, where: samples .!= samples), to: SIMD4<UInt32>.self)
+    }
+    @inlinable public init(low bits: UInt32) { self.init(bitPattern: bits) }
+}
+
+/// Rounds without a branch and without a conversion: from 2²³ on the bits of a float count whole numbers.
+@inlinable @inline(__always) func whole(_ samples: SIMD4<Float>, _ full: Float) -> SIMD4<UInt32> {
+    let scaled = samples * full
+    let positive = scaled.replacing(with: 0, where: .!(scaled .> 0))  // NaN is not above 0
+    let raised = positive.replacing(with: full, where: positive .> full) + 0.5
+    let nearest = raised + 8_388_608
+    // The bits of a mask that is true are those of −1: it takes back what was rounded up.
+    let isAbove = unsafeBitCast(nearest - 8_388_608 .> raised, to: SIMD4<UInt32>.self)
+    return unsafeBitCast(nearest, to: SIMD4<UInt32>.self) &+ isAbove
 }

@@ -5,7 +5,7 @@ package import Raster
 
 /// `backdrop`: a panel that blurs what lies behind it, with rounded corners, a border, a tint and a gloss.
 package struct BackdropFilter: Filter {
-    private let place: Region
+    private let region: Region
     private let radius: Double
     private let light: Light
     private let tint: Paint
@@ -16,7 +16,7 @@ package struct BackdropFilter: Filter {
     package let halo: Halo
 
     private init(_ arguments: FilterArguments) throws(FilterError) {
-        place = Region(
+        region = Region(
             x: try arguments.length("x"), y: try arguments.length("y"), width: try arguments.length("width"),
             height: try arguments.length("height"), cornerRadius: try arguments.length("corner_radius"))
         radius = try arguments.number("radius")
@@ -84,5 +84,5 @@ package struct BackdropFilter: Filter {
         kernel.render(source.pixels, light: .encoded, within: outline, into: &destination)
     }
 
-    private func outline(in input: PixelRect) -> RoundedRect { RoundedRect(place, in: input) }
+    private func outline(in input: PixelRect) -> RoundedRect { RoundedRect(region, in: input) }
 }

@@ -54,7 +54,6 @@ package struct BilateralFilter: Filter {
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
         guard let kernel else { return source.pixels.copyPixels(to: &destination) }
-        kernel.render(
-            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
+        kernel.render(source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
     }
 }

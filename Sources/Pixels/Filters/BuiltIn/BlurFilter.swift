@@ -26,7 +26,6 @@ extension BlurFilter {
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
     package func render(_ source: FilterSource, into destination: inout AnyRaster) {
-        kernel.render(
-            source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
+        kernel.render(source.pixels, light: options.light, within: options.mask(in: source.extent), into: &destination)
     }
 }

@@ -40,7 +40,7 @@ package struct SpinFilter: Filter {
 
     package func halo(in input: PixelRect) -> Halo {
         let spin = kernel(input)
-        return SweepMargin.halo(over: extent(of: input)) { spin.needed(for: $0) }
+        return Halo.ofSweep(over: extent(of: input)) { spin.needed(for: $0) }
     }
 
     package func isRowLocal(in input: PixelRect) -> Bool { edge != .wrap }

@@ -104,9 +104,7 @@ package struct VariableFilter: Filter {
             into: &destination)
     }
 
-    private func kernel(in input: PixelRect) -> Variable {
-        Variable(radius: radius, map: map(in: input))
-    }
+    private func kernel(in input: PixelRect) -> Variable { Variable(radius: radius, map: map(in: input)) }
 
     private func map(in input: PixelRect) -> StrengthMap {
         switch strength {

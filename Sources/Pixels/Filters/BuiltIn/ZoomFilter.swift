@@ -42,7 +42,7 @@ package struct ZoomFilter: Filter {
 
     package func halo(in input: PixelRect) -> Halo {
         let zoom = kernel(input)
-        return SweepMargin.halo(over: input) { zoom.needed(for: $0) }
+        return Halo.ofSweep(over: input) { zoom.needed(for: $0) }
     }
 
     package func isRowLocal(in input: PixelRect) -> Bool { edge != .wrap }

@@ -134,3 +134,142 @@ package struct FilterArguments: Sendable {
         return FilterError(filter: filter, problem: problem)
     }
 }
+
+/// Checks values against a filter's descriptor.
+struct ArgumentCheck {
+    private let descriptor: FilterDescriptor
+
+    init(_ descriptor: FilterDescriptor) { self.descriptor = descriptor }
+
+    func check(_ value: ParameterValue, of name: String) throws(FilterError) {
+        guard let parameter = descriptor.parameters.first(where: { $0.name == name }) else {
+            throw error(.unknownParameter(name, offered: descriptor.parameters.map(\.name)))
+        }
+        switch (parameter.kind, value) {
+        case (.number(let low, let high), .number(let number)),
+            (.numberOrPair(let low, let high), .number(let number)):
+            try check(number, name, low, high)
+        case (.number(let low, let high), .integer(let number)),
+            (.numberOrPair(let low, let high), .integer(let number)):
+            try check(Double(number), name, low, high)
+        case (.numberOrPair(let low, let high), .pair(let x, let y)):
+            try check(x, name, low, high)
+            try check(y, name, low, high)
+        case (.integer(let low, let high), .integer(let number)),
+            (.integerOrWord(let low, let high, _), .integer(let number)):
+            try check(Double(number), name, Double(low), Double(high))
+        case (.numberOrWord(let low, let high, _), .number(let number)):
+            try check(number, name, low, high)
+        case (.numberOrWord(let low, let high, _), .integer(let number)):
+            try check(Double(number), name, low, high)
+        case (.numberOrWord(_, _, let words), .word(let word)), (.integerOrWord(_, _, let words), .word(let word)),
+            (.choice(let words), .word(let word)):
+            guard words.contains(word) else {
+                throw error(.unknownWord(parameter: name, word: word, offered: words))
+            }
+        case (.length(let limit), .length(let length)):
+            try check(length.amount, name, -limit.most(of: length), limit.most(of: length))
+        case (.distance, .length(let length)):
+            try check(length.amount, name, 0, LengthLimit.widest.most(of: length))
+        case (.region, .region(let region)):
+            try check(region, name)
+        case (.path, .path(let positions)):
+            guard positions.count >= 2 else {
+                throw error(.wrongKind(parameter: name, expected: Self.words(for: .path)))
+            }
+            for position in positions {
+                for length in [position.x, position.y] { try check(length.amount, name, -1e9, 1e9) }
+            }
+        case (.numbers(let ranges), .numbers(let numbers)) where Set(ranges.map(\.name)) == Set(numbers.keys):
+            for range in ranges {
+                try check(numbers[range.name] ?? .nan, "\(name).\(range.name)", range.minimum, range.maximum)
+            }
+        case (.boolean, .boolean), (.text, .text), (.color, .color), (.size, .size), (.picture, .picture),
+            (.layer, .picture):
+            break
+        default:
+            throw error(.wrongKind(parameter: name, expected: Self.words(for: parameter.kind)))
+        }
+    }
+
+    private func check(_ value: Double, _ name: String, _ low: Double, _ high: Double) throws(FilterError) {
+        guard value >= low, value <= high else {  // NaN fails both
+            throw error(.outOfRange(parameter: name, value: value, minimum: low, maximum: high))
+        }
+    }
+
+    private func check(_ region: Region, _ name: String) throws(FilterError) {
+        for length in [region.x, region.y] { try check(length.amount, name, -1e9, 1e9) }
+        for length in [region.width, region.height, region.cornerRadius] { try check(length.amount, name, 0, 1e9) }
+    }
+
+    /// The values with those that a rule implies; a value that breaks a rule is an error.
+    func applyingRules(to given: [String: ParameterValue]) throws(FilterError) -> [String: ParameterValue] {
+        for parameter in descriptor.parameters where parameter.requiredLike != nil && given[parameter.name] == nil {
+            throw error(.missing(parameter: parameter.name))
+        }
+        var values = given
+        for rule in descriptor.rules {
+            switch rule {
+            case .implies(let parameter, let value, let other, let required) where given[parameter] == .word(value):
+                guard values[other] == nil || values[other] == .word(required) else {
+                    throw error(.conflict(parameter: parameter, value: value, other: other))
+                }
+                values[other] = .word(required)
+            case .excludes(let parameter, let value, let other) where given[parameter] == .word(value):
+                guard values[other] == nil else {
+                    throw error(.conflict(parameter: parameter, value: value, other: other))
+                }
+            case .replaces(let parameter, let others):
+                if given[parameter] != nil, let other = others.first(where: { given[$0] != nil }) {
+                    throw error(.conflict(parameter: parameter, value: nil, other: other))
+                }
+            case .implies, .excludes, .needs:
+                break
+            }
+        }
+        return values
+    }
+
+    private func error(_ problem: FilterError.Problem) -> FilterError {
+        FilterError(filter: descriptor.name, problem: problem)
+    }
+
+    private static func words(for kind: ParameterKind) -> String {
+        switch kind {
+        case .number: "a number"
+        case .numberOrPair: "a number or {x, y}"
+        case .integer: "a whole number"
+        case .integerOrWord(_, _, let words): "a whole number or " + words.joined(separator: ", ")
+        case .numberOrWord(_, _, let words): "a number or " + words.joined(separator: ", ")
+        case .length, .distance: "a length"
+        case .size: "a size"
+        case .choice(let words): "one of " + words.joined(separator: ", ")
+        case .boolean: "true or false"
+        case .text: "text"
+        case .region: "{x, y, width, height, corner_radius}"
+        case .path: "a list of at least two places {x, y}"
+        case .numbers(let ranges): "{" + ranges.map(\.name).joined(separator: ", ") + "}"
+        case .color: "a colour"
+        case .picture, .layer: "a picture's path"
+        }
+    }
+}
+
+extension LengthLimit {
+    fileprivate func most(of length: Length) -> Double {
+        switch length {
+        case .pixels: pixels
+        case .percent: percent
+        }
+    }
+}
+
+extension Length {
+    /// The number without its unit.
+    fileprivate var amount: Double {
+        switch self {
+        case .pixels(let value), .percent(let value): value
+        }
+    }
+}

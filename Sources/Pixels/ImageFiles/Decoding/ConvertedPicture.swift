@@ -1,6 +1,8 @@
-import Catalogs
+import Arithmetic
 import CVips
+import Catalogs
 import JobModel
+import Kernels
 
 /// A picture in the colours that the first filter sees, with the metadata that go with them; rows still as in the file.
 struct ConvertedPicture: ~Copyable {
@@ -10,10 +12,10 @@ struct ConvertedPicture: ~Copyable {
     let metadata: ImageMetadata
     /// How the rows lie.
     let orientation: Orientation
-    /// What of the file is not in it.
+    /// The contents of the file that the picture lacks.
     let losses: [DecodingLoss]
 
-    init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeature) {
+    init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeatureError) {
         var metadata = ImageMetadata(of: stored.image)
         if let directories = stored.directories {
             try directories.checkFirstPage()
@@ -53,12 +55,10 @@ struct ConvertedPicture: ~Copyable {
         return losses
     }
 
-    /// Adds metadata that libvips does not tell.
+    /// Adds metadata that libvips does not report.
     ///
     /// - Returns: what EXIF says, where libvips has not seen it.
-    private static func complete(
-        _ metadata: inout ImageMetadata, of stored: borrowing StoredPicture
-    ) -> ExifDocument? {
+    private static func complete(_ metadata: inout ImageMetadata, of stored: borrowing StoredPicture) -> ExifDocument? {
         let image = stored.image.retained()
         let isSeen = metadata.exif != nil
         stored.format.complete(&metadata, of: stored.file) { image.text($0) }
@@ -70,32 +70,32 @@ struct ConvertedPicture: ~Copyable {
     /// The image with this profile, where it has another or none.
     private static func profiled(
         _ image: borrowing VipsImageReference, _ icc: Blob?
-    ) throws(UnsupportedFeature) -> VipsImageReference {
+    ) throws(UnsupportedFeatureError) -> VipsImageReference {
         guard let icc, image.blob(MetadataField.icc.rawValue) != icc.bytes else { return image.retained() }
-        do throws(VipsFailure) {
+        do throws(VipsError) {
             let call = try VipsCall("copy")
             call.set("in", to: image)
             let copy = try call.image()
             copy.setBlob(MetadataField.icc.rawValue, to: icc.bytes)
             return copy
         } catch {
-            throw UnsupportedFeature("colours that cannot be converted (\(error.line))")
+            throw UnsupportedFeatureError("colours that cannot be converted (\(error.line))")
         }
     }
 
     private static func convert(
         _ image: borrowing VipsImageReference, _ color: StoredColor, _ plan: ColorPlan
-    ) throws(UnsupportedFeature) -> VipsImageReference {
-        do throws(VipsFailure) {
-            return try ColorConversion.apply(plan, to: image, color: color)
+    ) throws(UnsupportedFeatureError) -> VipsImageReference {
+        do throws(VipsError) {
+            return try plan.apply(to: image, color)
         } catch {
-            throw UnsupportedFeature("colours that cannot be converted (\(error.line))")
+            throw UnsupportedFeatureError("colours that cannot be converted (\(error.line))")
         }
     }
 
     private static func shape(
         of image: borrowing VipsImageReference, _ color: StoredColor, frames: Int
-    ) throws(UnsupportedFeature) -> ImageShape {
+    ) throws(UnsupportedFeatureError) -> ImageShape {
         let layout: PixelLayout =
             switch (color.space, color.hasAlpha) {
             case (.gray, false): .gray
@@ -103,7 +103,7 @@ struct ConvertedPicture: ~Copyable {
             case (_, false): .rgb
             case (_, true): .rgba
             }
-        guard image.bands == layout.channels else { throw UnsupportedFeature("\(image.bands) channels") }
+        guard image.bands == layout.channels else { throw UnsupportedFeatureError("\(image.bands) channels") }
         return ImageShape(
             width: image.width, height: image.height / frames, layout: layout,
             sampleFormat: try StoredColor.sampleFormat(image.bandFormat))
@@ -111,17 +111,247 @@ struct ConvertedPicture: ~Copyable {
 }
 
 extension TIFFDirectories {
-    /// Refuses what libvips reads without a word, and wrongly.
-    fileprivate func checkFirstPage() throws(UnsupportedFeature) {
+    /// Refuses contents that libvips reads wrongly, without a warning.
+    fileprivate func checkFirstPage() throws(UnsupportedFeatureError) {
         let entries = main
         func value(_ tag: UInt16) -> Int { entries.first { $0.tag == tag }.flatMap(number) ?? 0 }
         // As in many raw files of cameras, whose picture is elsewhere.
         guard value(ExifTag.newSubfileType) & 1 == 0 else {
-            throw UnsupportedFeature("a mere preview as its first page")
+            throw UnsupportedFeatureError("a mere preview as its first page")
         }
         let (premultiplied, float) = (1, 3)
         guard value(ExifTag.extraSamples) != premultiplied || value(ExifTag.sampleFormat) != float else {
-            throw UnsupportedFeature("floating-point samples that are multiplied by alpha")
+            throw UnsupportedFeatureError("floating-point samples that are multiplied by alpha")
         }
+    }
+}
+
+/// The conversion of a picture's colours between the file and the first filter.
+enum ColorPlan: Hashable {
+    /// Nothing. A profile that is not of the picture's space says nothing about it and is not taken over.
+    case keep(profile: Bool)
+    /// Through the embedded profile to sRGB, or where it has none through the named one of libvips.
+    case throughProfile(fallback: String?)
+    /// Through the embedded profile to sRGB, by its definition: 16 bits.
+    case throughMatrix(MatrixProfile)
+    /// The same for gray, which has a curve alone: as many bits as the picture has.
+    case throughCurve(ToneCurve)
+    /// From Lab, which needs no profile.
+    case fromLab
+
+    var converts: Bool {
+        switch self {
+        case .keep: false
+        case .throughProfile, .throughMatrix, .throughCurve, .fromLab: true
+        }
+    }
+
+    init(_ color: StoredColor, profile: ICCProfile?, policy: ColorPolicy) throws(UnsupportedFeatureError) {
+        switch color.space {
+        case .cmyk:
+            guard color.sampleFormat != .f32 else { throw UnsupportedFeatureError("floating-point CMYK samples") }
+            self = .throughProfile(fallback: "cmyk")
+        case .lab:
+            self = .fromLab
+        case .gray, .rgb:
+            let fits = profile?.fits(color.space == .gray ? .gray : .rgb) ?? false
+            if fits { try profile?.checkRange() }
+            guard policy == .srgb, fits else {
+                self = .keep(profile: fits)
+                return
+            }
+            guard color.sampleFormat != .f32 else {
+                throw UnsupportedFeatureError(
+                    "floating-point samples and a profile that has to be converted to sRGB",
+                    remedy: "store it in sRGB, or in 16 bits")
+            }
+            if color.sampleFormat == .u16, color.space == .rgb, let matrix = profile?.matrix {
+                self = .throughMatrix(matrix)
+            } else if color.space == .gray, let curve = profile?.grayCurve {
+                self = .throughCurve(curve)
+            } else {
+                self = .throughProfile(fallback: nil)
+            }
+        }
+    }
+}
+
+extension ColorPlan {
+    /// Carries out the plan, as further steps of a libvips pipeline. Every step works pixel by pixel.
+    func apply(to image: borrowing VipsImageReference, _ color: StoredColor) throws(VipsError) -> VipsImageReference {
+        switch self {
+        case .keep:
+            return image.retained()
+        case .fromLab:
+            return try Self.fromLab(image)
+        case .throughMatrix(let profile):
+            return try Self.throughMatrix(image, profile, hasAlpha: color.hasAlpha)
+        case .throughCurve(let curve):
+            let bands = color.hasAlpha ? 2 : 1
+            let table =
+                if color.sampleFormat == .u16 {
+                    try VipsImageReference(table: Self.grays(curve, color, full: UInt16.max), bands: bands)
+                } else {
+                    try VipsImageReference(table: Self.grays(curve, color, full: UInt8.max), bands: bands)
+                }
+            return try Self.looked(up: image, in: table)
+        case .throughProfile(let fallback):
+            let converted = try Self.throughProfile(
+                image, fallback: fallback, depth: color.sampleFormat == .u16 ? 16 : 8)
+            return color.space == .gray ? try Self.grayAgain(converted, hasAlpha: color.hasAlpha) : converted
+        }
+    }
+
+    private static func fromLab(_ image: borrowing VipsImageReference) throws(VipsError) -> VipsImageReference {
+        // 16-bit Lab is worth 16-bit RGB.
+        let isFine = image.interpretation == VIPS_INTERPRETATION_LABS
+        let call = try VipsCall("colourspace")
+        call.set("in", to: image)
+        call.set("space", to: .integer(Int((isFine ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB).rawValue)))
+        return try call.image()
+    }
+
+    /// Relative colorimetric, without black point compensation: libvips' own choice.
+    private static func throughProfile(
+        _ image: borrowing VipsImageReference, fallback: String?, depth: Int
+    ) throws(VipsError) -> VipsImageReference {
+        let call = try VipsCall("icc_transform")
+        call.set("in", to: image)
+        call.set("embedded", to: .boolean(true))
+        if let fallback { call.set("input_profile", to: fallback) }
+        call.set("output_profile", to: "srgb")
+        call.set("depth", to: .integer(depth))
+        return try call.image()
+    }
+
+    /// The curves of the profile, its primaries in those of sRGB, and sRGB's curve; alpha goes through all three unchanged.
+    private static func throughMatrix(
+        _ image: borrowing VipsImageReference, _ profile: MatrixProfile, hasAlpha: Bool
+    ) throws(VipsError) -> VipsImageReference {
+        let bands = hasAlpha ? 4 : 3
+        let matrix = profile.matrix(hasAlpha: hasAlpha, full: Double(MatrixProfile.steps))
+        let light = try looked(
+            up: image, in: try VipsImageReference(table: profile.light(hasAlpha: hasAlpha), bands: bands))
+        let mix = try VipsCall("recomb")
+        mix.set("in", to: light)
+        mix.set("m", to: try VipsImageReference(matrix: matrix))
+        let round = try VipsCall("round")
+        round.set("in", to: try mix.image())
+        round.set("round", to: .integer(Int(VIPS_OPERATION_ROUND_RINT.rawValue)))
+        // Whole numbers, cut off at 0; the table cuts off at its other end.
+        let cast = try VipsCall("cast")
+        cast.set("in", to: try round.image())
+        cast.set("format", to: .integer(Int(VIPS_FORMAT_UINT.rawValue)))
+        let encoded = try VipsImageReference(table: MatrixProfile.encoded(hasAlpha: hasAlpha), bands: bands)
+        let tagged = try VipsCall("copy")
+        tagged.set("in", to: try looked(up: try cast.image(), in: encoded))
+        tagged.set("interpretation", to: .integer(Int(VIPS_INTERPRETATION_RGB16.rawValue)))
+        return try tagged.image()
+    }
+
+    /// The value of sRGB for every value of a gray picture, each followed by alpha as it is where there is one.
+    private static func grays<Sample: FixedWidthInteger>(
+        _ curve: ToneCurve, _ color: StoredColor, full: Sample
+    ) -> [Sample] {
+        (0...full).flatMap { value -> [Sample] in
+            let light = curve.light(of: Double(value) / Double(full))
+            let gray = Sample((SRGBCurve.encode(light) * Double(full)).rounded())
+            return color.hasAlpha ? [gray, value] : [gray]
+        }
+    }
+
+    private static func looked(
+        up image: borrowing VipsImageReference, in table: borrowing VipsImageReference
+    ) throws(VipsError) -> VipsImageReference {
+        let call = try VipsCall("maplut")
+        call.set("in", to: image)
+        call.set("lut", to: table)
+        return try call.image()
+    }
+
+    /// Gray through a profile becomes RGB with three equal channels; one of them, and alpha, are what is wanted.
+    private static func grayAgain(
+        _ image: borrowing VipsImageReference, hasAlpha: Bool
+    ) throws(VipsError) -> VipsImageReference {
+        let call = try VipsCall("extract_band")
+        call.set("in", to: image)
+        call.set("band", to: .integer(2))
+        call.set("n", to: .integer(hasAlpha ? 2 : 1))
+        return try call.image()
+    }
+}
+
+/// The colour space and sample format of a picture's file, as libvips reads them.
+struct StoredColor: Hashable {
+    enum Space: Hashable {
+        case gray
+        case rgb
+        case cmyk
+        case lab
+    }
+
+    let space: Space
+    let hasAlpha: Bool
+    /// Nil for Lab, which has formats of its own and becomes one of ours.
+    let sampleFormat: SampleFormat?
+
+    /// - Throws: a phrase that says what there is no layout for.
+    init(_ image: borrowing VipsImageReference) throws(UnsupportedFeatureError) {
+        space = try Self.space(image.interpretation, bands: image.bands)
+        let colors =
+            switch space {
+            case .gray: 1
+            case .rgb, .lab: 3
+            case .cmyk: 4
+            }
+        // A packed Lab pixel is four bytes of three channels.
+        let bands = image.coding == VIPS_CODING_LABQ ? 3 : image.bands
+        guard bands == colors || (bands == colors + 1 && space != .cmyk) else {
+            throw UnsupportedFeatureError("\(bands) channels")
+        }
+        hasAlpha = bands > colors
+        sampleFormat = space == .lab ? nil : try Self.sampleFormat(image.bandFormat)
+    }
+
+    private static func space(
+        _ interpretation: VipsInterpretation, bands: Int
+    ) throws(UnsupportedFeatureError) -> Space {
+        switch interpretation {
+        case VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_GREY16: .gray
+        case VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_scRGB:
+            .rgb
+        case VIPS_INTERPRETATION_CMYK: .cmyk
+        case VIPS_INTERPRETATION_LAB, VIPS_INTERPRETATION_LABS, VIPS_INTERPRETATION_LABQ: .lab
+        default: throw UnsupportedFeatureError("\(bands) channels of an unknown colour space")
+        }
+    }
+
+    static func sampleFormat(_ format: VipsBandFormat) throws(UnsupportedFeatureError) -> SampleFormat {
+        switch format {
+        case VIPS_FORMAT_UCHAR: .u8
+        case VIPS_FORMAT_USHORT: .u16
+        case VIPS_FORMAT_FLOAT: .f32
+        case VIPS_FORMAT_CHAR, VIPS_FORMAT_SHORT: throw UnsupportedFeatureError("signed samples")
+        case VIPS_FORMAT_UINT, VIPS_FORMAT_INT: throw UnsupportedFeatureError("32-bit integer samples")
+        case VIPS_FORMAT_DOUBLE: throw UnsupportedFeatureError("64-bit samples")
+        default: throw UnsupportedFeatureError("complex samples")
+        }
+    }
+}
+
+/// A feature of a picture that Penumbra does not read, as a phrase that follows "with".
+package struct UnsupportedFeatureError: Error, Hashable {
+    let phrase: String
+    /// What a person can do.
+    let remedy: String?
+
+    init(_ phrase: String, remedy: String? = nil) {
+        self.phrase = phrase
+        self.remedy = remedy
+    }
+
+    /// An animation of which libvips would give one picture.
+    static func animation(_ phrase: String) -> UnsupportedFeatureError {
+        UnsupportedFeatureError(phrase, remedy: "make an animated WebP or GIF of it")
     }
 }

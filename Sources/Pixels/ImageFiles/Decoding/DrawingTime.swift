@@ -86,7 +86,7 @@ package final class DrawingTime: Sendable {
             path: call.drawing.name, .slowDrawing(format: call.drawing.formatTitle, seconds: wholeSeconds))
     }
 
-    /// The limit, as messages tell it.
+    /// The limit, as messages state it.
     var wholeSeconds: Int { Int(most.rounded(.up)) }
 
     /// The processor time of the thread that calls, for other threads to read.

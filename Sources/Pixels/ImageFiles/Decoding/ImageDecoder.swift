@@ -1,6 +1,9 @@
+import CVips
 import Catalogs
+package import Geometry
 package import JobModel
 package import Kernels
+package import Raster
 
 /// Reads one image file: first its header, then its rows, upright and in the colours that filters work in.
 ///
@@ -16,9 +19,9 @@ package import Kernels
 package final class ImageDecoder {
     package let header: ImageHeader
     package let metadata: ImageMetadata
-    /// What the delivered samples mean.
+    /// The curves from the delivered samples to light.
     package private(set) lazy var curve = TransferCurve(profile: metadata.icc?.bytes)
-    /// What was asked for.
+    /// The colours that the caller wants.
     package let color: ColorPolicy
     let pages: PageChoice
     let file: InputFile
@@ -72,7 +75,7 @@ package final class ImageDecoder {
     static func convert(
         _ stored: borrowing StoredPicture, _ color: ColorPolicy
     ) throws(ImageFileError) -> ConvertedPicture {
-        do throws(UnsupportedFeature) {
+        do throws(UnsupportedFeatureError) {
             return try ConvertedPicture(stored, policy: color)
         } catch {
             throw ImageFileError(
@@ -99,5 +102,259 @@ extension ImageShape {
     func turned(by orientation: Orientation) -> ImageShape {
         orientation.swapsSides
             ? ImageShape(width: height, height: width, layout: layout, sampleFormat: sampleFormat) : self
+    }
+}
+
+extension ImageDecoder {
+    /// Decodes the picture and lends its bands, from top to bottom, each of them once.
+    ///
+    /// - Parameters:
+    ///   - bandHeight: rows of a band; the last one may have fewer.
+    ///   - body: gets rasters of the picture's full width, in coordinates that start at (0, 0). What it throws ends
+    ///     the reading and is thrown on.
+    /// - Throws: ``ImageFileError``, or what `body` threw. Damage in the last rows may be found only after the last
+    ///   band was lent.
+    /// - Precondition: this is the decoder's first and only reading.
+    package func readRows(bandHeight: Int, _ body: (AnyRaster) throws -> Void) throws {
+        precondition(bandHeight > 0 && header.frames == 1, "a band has rows, and they are of one picture")
+        let rows = try StoredRows(takeImage(), of: self)
+        let body = { try body(self.delivered($0)) }
+        if header.streams {
+            try readStreaming(rows, bandHeight, body)
+        } else {
+            try readWhole(rows, bandHeight, body)
+        }
+    }
+
+    /// Decodes an animation, or a picture as its only frame, and lends the frames in their order: whole rasters in
+    /// coordinates that start at (0, 0). Otherwise like ``readRows(bandHeight:_:)``.
+    package func readFrames(_ body: (AnyRaster) throws -> Void) throws {
+        let source = try StoredRows(takeImage(), of: self)
+        let (stored, upright) = (try wholeStore(), bandStore(header.height))
+        for frame in 0..<header.frames {
+            let top = frame * storedShape.height
+            try source.decode(top..<top + storedShape.height, into: stored.bytes)
+            turn(0..<header.height, stored, height: storedShape.height, into: upright)
+            try body(delivered(raster(0..<header.height, from: upright)))
+        }
+        try source.finish()
+    }
+
+    /// For pictures whose upright rows are the file's rows, or those rows mirrored.
+    private func readStreaming(
+        _ source: consuming StoredRows, _ bandHeight: Int, _ body: (AnyRaster) throws -> Void
+    ) throws {
+        if orientation == .upright {
+            for rows in bands(of: bandHeight) {
+                try body(filledRaster(rows) { try source.decode(rows, into: $0) })
+            }
+            return try source.finish()
+        }
+        let (stored, upright) = (bandStore(bandHeight), bandStore(bandHeight))
+        for rows in bands(of: bandHeight) {
+            try source.decode(rows, into: stored.bytes)
+            turn(0..<rows.count, stored, height: bandHeight, into: upright)
+            try body(raster(rows, from: upright))
+        }
+        try source.finish()
+    }
+
+    /// For pictures that are turned: every upright band needs the whole file.
+    private func readWhole(
+        _ source: consuming StoredRows, _ bandHeight: Int, _ body: (AnyRaster) throws -> Void
+    ) throws {
+        let stored = try wholeStore()
+        try source.decode(0..<storedShape.height, into: stored.bytes)
+        try source.finish()
+        let upright = bandStore(bandHeight)
+        for rows in bands(of: bandHeight) {
+            turn(rows, stored, height: storedShape.height, into: upright)
+            try body(raster(rows, from: upright))
+        }
+    }
+
+    private func bands(of bandHeight: Int) -> some Sequence<Range<Int>> {
+        let height = header.height
+        return stride(from: 0, to: height, by: bandHeight).lazy.map { $0..<min($0 + bandHeight, height) }
+    }
+
+    /// - Parameter height: of the stored rows.
+    private func turn(_ rows: Range<Int>, _ stored: PixelStore, height: Int, into upright: PixelStore) {
+        orientation.copy(
+            rows, from: UnsafeRawBufferPointer(stored.bytes), width: storedShape.width, height: height,
+            pixelBytes: header.layout.channels * shape.sampleFormat.bytes, into: upright.bytes)
+    }
+
+    private func bandStore(_ bandHeight: Int) -> PixelStore {
+        PixelStore(byteCount: min(bandHeight, header.height) * shape.stride)
+    }
+
+    private func wholeStore() throws(ImageFileError) -> PixelStore {
+        do throws(PixelStore.MappingError) {
+            return try PixelStore(byteCount: storedShape.byteCount, limits: limits)
+        } catch {
+            throw ImageFileError(path: file.path, .system(.turn, errno: error.errno))
+        }
+    }
+
+    private func filledRaster(
+        _ rows: Range<Int>, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void
+    ) rethrows -> AnyRaster {
+        try AnyRaster(
+            rect: PixelRect(columns: 0..<header.width, rows: rows), layout: header.layout, format: shape.sampleFormat,
+            filling: fill)
+    }
+
+    private func raster(_ rows: Range<Int>, from store: PixelStore) -> AnyRaster {
+        let bytes = UnsafeRawBufferPointer(rebasing: store.bytes[..<(rows.count * shape.stride)])
+        return AnyRaster(
+            bytes: bytes.bytes, rect: PixelRect(columns: 0..<header.width, rows: rows), layout: header.layout,
+            format: shape.sampleFormat)
+    }
+
+    /// What was decoded, as filters take it.
+    func delivered(_ raster: AnyRaster) -> AnyRaster {
+        if isLinear { return raster.encodedFromLinear() }
+        guard case .u8(let bytes) = raster, header.sampleFormat == .u16 else { return raster }
+        return .u16(Raster(rect: bytes.rect, layout: bytes.layout, samples: bytes.samples.map { UInt16($0) &* 257 }))
+    }
+}
+
+extension ImageDecoder {
+    /// Decodes parts of the picture, each as a raster of its own.
+    ///
+    /// The cost is that of the parts for TIFF, and for other formats that of all rows down to the last one that is
+    /// needed. Pixels are those that ``readRows(bandHeight:_:)`` gives.
+    ///
+    /// - Parameter rects: parts of the picture, upright; not empty.
+    /// - Precondition: this is the decoder's first and only reading.
+    package func readRegions(_ rects: [PixelRect]) throws -> [AnyRaster] {
+        precondition(rects.allSatisfy { header.rect.contains($0) && !$0.isEmpty }, "parts lie in the picture")
+        guard orientation == .upright, !isLinear, pages == .first else { return try regionsOfRows(rects) }
+        if TIFFStrips(file) != nil { return try rects.map(regionOfStrips) }
+        guard let directories = TIFFDirectories(size: file.size, fetch: { [file] in file.bytes(in: $0) }),
+            directories.main.contains(where: { $0.tag == Self.tileWidthTag })
+        else { return try regionsOfRows(rects) }
+        let picture = try reopened(file, access: VIPS_ACCESS_RANDOM)
+        let rows = try StoredRows(picture.takeImage(), of: self)
+        return try rects.map { rect in
+            delivered(
+                try AnyRaster(rect: rect, layout: shape.layout, format: shape.sampleFormat) {
+                    try rows.decode(rect, into: $0)
+                })
+        }
+    }
+
+    private static let tileWidthTag: UInt16 = 322
+
+    private func reopened(_ file: InputFile, access: VipsAccess) throws(ImageFileError) -> ConvertedPicture {
+        try Self.convert(try StoredPicture(file: file, pages: pages, access: access), color)
+    }
+
+    private func regionOfStrips(_ rect: PixelRect) throws -> AnyRaster {
+        guard let strips = TIFFStrips(file) else { throw ImageFileError(path: file.path, .notAnImage) }
+        let excerpt = try strips.excerpt(of: file, rows: rect.rows)
+        let picture = try reopened(excerpt.file, access: VIPS_ACCESS_SEQUENTIAL)
+        let shape = picture.shape
+        let rows = try StoredRows(picture.takeImage(), of: self, shape: shape)
+        let part = PixelRect(x: rect.x, y: rect.y - excerpt.rows.lowerBound, width: rect.width, height: rect.height)
+        return delivered(
+            try AnyRaster(rect: rect, layout: self.shape.layout, format: self.shape.sampleFormat) {
+                try rows.decode(part, into: $0)
+            })
+    }
+
+    /// Cut out of whole rows, from the top down to the last one that is needed.
+    private func regionsOfRows(_ rects: [PixelRect]) throws -> [AnyRaster] {
+        struct Enough: Error {}
+        var parts = rects.map { AnyRaster(zeroed: $0, layout: header.layout, format: header.sampleFormat) }
+        let last = rects.map(\.bottom).max() ?? 0
+        do {
+            try readRows(bandHeight: 64) { band in
+                for index in parts.indices {
+                    let common = band.rect.intersection(parts[index].rect)
+                    if !common.isEmpty { parts[index].paste(band.cropped(to: common)) }
+                }
+                if band.rect.bottom >= last { throw Enough() }
+            }
+        } catch is Enough {}
+        return parts
+    }
+}
+
+extension ImageHeader {
+    /// The picture as a rectangle.
+    package var rect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
+}
+
+/// How the rows of a file lie in the upright picture: the orientation tag of TIFF and EXIF.
+package enum Orientation: Int, Hashable, Sendable, CaseIterable {
+    case upright = 1
+    case mirrored = 2
+    case upsideDown = 3
+    case flipped = 4
+    /// Rows are columns.
+    case transposed = 5
+    /// To be turned clockwise.
+    case turnedLeft = 6
+    /// Rows are columns, from the other corner.
+    case transversed = 7
+    /// To be turned counter-clockwise.
+    case turnedRight = 8
+
+    /// A tag that no reader knows counts as upright, as everywhere.
+    package init(tag: Int) { self = Orientation(rawValue: tag) ?? .upright }
+
+    /// True when an upright row needs one row of the file.
+    package var isRowLocal: Bool { self == .upright || self == .mirrored }
+
+    /// True when the file's width is the upright picture's height.
+    package var swapsSides: Bool { rawValue >= 5 }
+
+    /// Where the upright picture's pixels lie in a file of `width` by `height` pixels: pixel (x, y) is the file's pixel
+    /// number `origin + x * right + y * down`.
+    package func steps(width: Int, height: Int) -> (origin: Int, right: Int, down: Int) {
+        let last = width * height - 1
+        return switch self {
+        case .upright: (0, 1, width)
+        case .mirrored: (width - 1, -1, width)
+        case .upsideDown: (last, -1, -width)
+        case .flipped: (last - width + 1, 1, -width)
+        case .transposed: (0, width, 1)
+        case .turnedLeft: (last - width + 1, -width, 1)
+        case .transversed: (last, -width, -1)
+        case .turnedRight: (width - 1, width, -1)
+        }
+    }
+}
+
+extension Orientation {
+    /// Columns that are copied together: when rows become columns, so many pages of the source are in use at once.
+    private static let blockWidth = 256
+
+    /// Copies rows of the upright picture out of the rows of its file.
+    ///
+    /// - Parameters:
+    ///   - source: all rows of the file.
+    ///   - width, height: of the file.
+    ///   - target: `rows.count` upright rows.
+    func copy(
+        _ rows: Range<Int>, from source: UnsafeRawBufferPointer, width: Int, height: Int, pixelBytes: Int,
+        into target: UnsafeMutableRawBufferPointer
+    ) {
+        let steps = steps(width: width, height: height)
+        let uprightWidth = swapsSides ? height : width
+        for left in stride(from: 0, to: uprightWidth, by: Self.blockWidth) {
+            let columns = left..<min(uprightWidth, left + Self.blockWidth)
+            for (index, row) in rows.enumerated() {
+                var from = (steps.origin + row * steps.down + left * steps.right) * pixelBytes
+                var to = (index * uprightWidth + left) * pixelBytes
+                for _ in columns {
+                    for byte in 0..<pixelBytes { target[to + byte] = source[from + byte] }
+                    from += steps.right * pixelBytes
+                    to += pixelBytes
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 package import Catalogs
+import Glibc
 
-/// What is known of a picture before its pixels are decoded.
+/// The facts about a picture that are known before its pixels are decoded.
 package struct ImageHeader: Hashable, Sendable, Codable {
     /// The format of the file's content, as the catalog names it: `jpeg`.
     package let formatName: String
@@ -30,4 +31,49 @@ package struct ImageHeader: Hashable, Sendable, Codable {
 
     /// True when rows are delivered as they are decoded; else the picture is turned, and held whole for that.
     package var streams: Bool { Orientation(tag: orientation).isRowLocal }
+}
+
+/// The size of a picture and how its pixels are stored.
+package struct ImageShape: Hashable, Sendable, Codable {
+    package let width: Int
+    package let height: Int
+    package let layout: PixelLayout
+    package let sampleFormat: SampleFormat
+
+    package init(width: Int, height: Int, layout: PixelLayout, sampleFormat: SampleFormat) {
+        self.width = width
+        self.height = height
+        self.layout = layout
+        self.sampleFormat = sampleFormat
+    }
+
+    /// So many of these, one below the other.
+    func repeated(_ count: Int) -> ImageShape {
+        ImageShape(width: width, height: height * count, layout: layout, sampleFormat: sampleFormat)
+    }
+
+    /// Bytes of one row.
+    package var stride: Int { width * layout.channels * sampleFormat.bytes }
+
+    /// Bytes of all samples.
+    package var byteCount: Int { stride * height }
+}
+
+/// Bounds of what one picture may cost.
+package struct DecodeLimits: Hashable, Sendable {
+    /// More pixels are refused, as the header announces them, before memory is taken.
+    package let maxPixels: Int
+    /// A picture that has to be turned is held whole; above this many bytes in a scratch file, not in memory.
+    package let memoryBytes: Int
+    /// Where that scratch file lies. It has no name and goes with the process.
+    package let scratchFolder: String
+
+    /// What a picture that is turned takes in memory at most.
+    package static let heldBytes = 256 << 20
+
+    package init(maxPixels: Int, memoryBytes: Int = heldBytes, scratchFolder: String? = nil) {
+        self.maxPixels = maxPixels
+        self.memoryBytes = memoryBytes
+        self.scratchFolder = scratchFolder ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    }
 }

@@ -61,13 +61,13 @@ extension StatedColor {
     /// - Throws: for curves that Penumbra does not map to the range of a display.
     static func coded(
         primaries: Int, transfer: Int, outranksProfile: Bool
-    ) throws(UnsupportedFeature) -> StatedColor? {
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
         let (spot, curve) = (try self.primaries(primaries), try self.curve(transfer))
         if spot == nil, curve == nil { return nil }
         return StatedColor(spot ?? .sRGB, curve ?? .sRGB, outranksProfile: outranksProfile)
     }
 
-    private static func primaries(_ code: Int) throws(UnsupportedFeature) -> Primaries? {
+    private static func primaries(_ code: Int) throws(UnsupportedFeatureError) -> Primaries? {
         let c = (x: 0.310, y: 0.316)
         return switch code {
         case 0, 2, 3: nil
@@ -81,17 +81,17 @@ extension StatedColor {
         case 11: Primaries(white: (0.314, 0.351), red: (0.680, 0.320), green: (0.265, 0.690), blue: (0.150, 0.060))
         case 12: Primaries(red: (0.680, 0.320), green: (0.265, 0.690), blue: (0.150, 0.060))
         case 22: Primaries(red: (0.630, 0.340), green: (0.295, 0.605), blue: (0.155, 0.077))
-        default: throw UnsupportedFeature("the unknown colour primaries \(code)")
+        default: throw UnsupportedFeatureError("the unknown colour primaries \(code)")
         }
     }
 
     /// Refuses the curves of HDR, for which there is no mapping to the range of a display yet.
-    static func checkRange(transfer: Int) throws(UnsupportedFeature) {
-        if transfer == 16 { throw UnsupportedFeature("HDR colours (PQ)") }
-        if transfer == 18 { throw UnsupportedFeature("HDR colours (HLG)") }
+    static func checkRange(transfer: Int) throws(UnsupportedFeatureError) {
+        if transfer == 16 { throw UnsupportedFeatureError("HDR colours (PQ)") }
+        if transfer == 18 { throw UnsupportedFeatureError("HDR colours (HLG)") }
     }
 
-    private static func curve(_ code: Int) throws(UnsupportedFeature) -> Curve? {
+    private static func curve(_ code: Int) throws(UnsupportedFeatureError) -> Curve? {
         try checkRange(transfer: code)
         return switch code {
         case 0, 2, 3: nil
@@ -100,9 +100,9 @@ extension StatedColor {
         case 5: .power(2.8)
         case 7: .st240
         case 8: .power(1)
-        case 9, 10: throw UnsupportedFeature("logarithmic colours (transfer \(code))")
-        case 17: throw UnsupportedFeature("colours of digital cinema (SMPTE ST 428)")
-        default: throw UnsupportedFeature("the unknown transfer characteristics \(code)")
+        case 9, 10: throw UnsupportedFeatureError("logarithmic colours (transfer \(code))")
+        case 17: throw UnsupportedFeatureError("colours of digital cinema (SMPTE ST 428)")
+        default: throw UnsupportedFeatureError("the unknown transfer characteristics \(code)")
         }
     }
 }

@@ -1,5 +1,7 @@
-import Catalogs
 import CVips
+import Catalogs
+import Geometry
+import Glibc
 import JobModel
 
 /// A picture as its file has it: the header is read, the pixels wait in a libvips pipeline.
@@ -37,7 +39,7 @@ struct StoredPicture: ~Copyable {
         guard VipsModules.offers(format) else {
             throw ImageFileError(path: file.path, .noDecoder(format: format.title))
         }
-        // Of a format without pages each one would be the same picture. libvips tells of other formats' pages.
+        // In a format without pages each page would be the same picture. libvips reports the pages of other formats.
         if case .page(let number) = pages, number > 0, !format.loader.traits.contains(.hasPages) {
             throw ImageFileError(
                 path: file.path, .brokenHeader(format: format.title, detail: "it has no page \(number + 1)"))
@@ -47,8 +49,10 @@ struct StoredPicture: ~Copyable {
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: damage))
         }
         let file = try Self.readable(file, format)
-        // Even to tell its size can take long.
-        let outline = try Self.checked(file, format) { () throws(UnsupportedFeature) in try format.drawing(in: file) }
+        // Even finding its size can take long.
+        let outline = try Self.checked(file, format) { () throws(UnsupportedFeatureError) in
+            try format.drawing(in: file)
+        }
         try Self.check(outline, file, format)
         let page: Int? =
             if case .page(let number) = pages, format.loader.traits.contains(.hasPages) { number } else { nil }
@@ -83,7 +87,7 @@ struct StoredPicture: ~Copyable {
     private static func load(
         _ file: InputFile, _ format: any ImageFormat, _ shrink: Int, _ pages: PageChoice, _ access: VipsAccess
     ) throws(ImageFileError) -> VipsImageReference {
-        do throws(VipsFailure) {
+        do throws(VipsError) {
             let call = try VipsCall(format.loader.operation)
             if format.loader.opensByName {
                 call.set("filename", to: file.openName)
@@ -109,9 +113,9 @@ struct StoredPicture: ~Copyable {
     }
 
     private static func checked<Result>(
-        _ file: InputFile, _ format: any ImageFormat, _ body: () throws(UnsupportedFeature) -> Result
+        _ file: InputFile, _ format: any ImageFormat, _ body: () throws(UnsupportedFeatureError) -> Result
     ) throws(ImageFileError) -> Result {
-        do throws(UnsupportedFeature) {
+        do throws(UnsupportedFeatureError) {
             return try body()
         } catch {
             throw ImageFileError(
@@ -121,11 +125,9 @@ struct StoredPicture: ~Copyable {
     }
 
     /// The file as libvips can read it.
-    private static func readable(
-        _ file: InputFile, _ format: any ImageFormat
-    ) throws(ImageFileError) -> InputFile {
+    private static func readable(_ file: InputFile, _ format: any ImageFormat) throws(ImageFileError) -> InputFile {
         guard file.floats.isEmpty else { return file }
-        let tiff = try checked(file, format) { () throws(UnsupportedFeature) in try FloatTIFF(file) }
+        let tiff = try checked(file, format) { () throws(UnsupportedFeatureError) in try FloatTIFF(file) }
         return try tiff.map { tiff throws(ImageFileError) in
             try InputFile(file, patches: tiff.patches, floats: tiff.samples)
         } ?? file
@@ -137,7 +139,7 @@ struct StoredPicture: ~Copyable {
         _ format: any ImageFormat
     ) throws(ImageFileError) -> VipsImageReference {
         guard let floats else { return image }
-        do throws(VipsFailure) {
+        do throws(VipsError) {
             return try floats.floats(image)
         } catch {
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: error.line))
@@ -156,10 +158,8 @@ struct StoredPicture: ~Copyable {
         format.loader.traits.contains(.turnsUpright) ? .upright : Orientation(tag: image.integer("orientation") ?? 1)
     }
 
-    /// The tags of a TIFF file, most of which libvips does not tell; nil for other formats.
-    var directories: TIFFDirectories? {
-        TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) }
-    }
+    /// The tags of a TIFF file, most of which libvips does not report. Nil for other formats.
+    var directories: TIFFDirectories? { TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) } }
 
     /// True when libvips takes memory for all pixels.
     var isHeldWhole: Bool {
@@ -177,5 +177,214 @@ struct StoredPicture: ~Copyable {
             let kind = second.first(where: { $0.tag == ExifTag.newSubfileType })
         else { return false }
         return (directories.number(of: kind) ?? 0) & 1 == 1
+    }
+}
+
+/// The rows of a picture as its file has them, decoded from top to bottom on the calling thread.
+struct StoredRows: ~Copyable {
+    /// Rows that libvips decodes in one go. Few, so that an error can say how far the file is whole.
+    private static let step = 16
+
+    private let image: VipsImageReference
+    private let region: VipsReference<VipsRegion>
+    private let file: InputFile
+    private let formatTitle: String
+    private let shape: ImageShape
+    private let drawing: DrawingTime.Drawing?
+
+    /// - Parameter shape: of what is in `image`; the decoder's own unless it is a part of that.
+    init(
+        _ image: consuming VipsImageReference, of decoder: ImageDecoder, shape: ImageShape? = nil
+    ) throws(ImageFileError) {
+        guard let region = VipsReference(adopting: vips_region_new(image.pointer)) else {
+            throw ImageFileError(path: decoder.file.path, .library(VipsError.take().line))
+        }
+        self.region = region
+        self.image = image
+        file = decoder.file
+        formatTitle = decoder.formatTitle
+        self.shape = shape ?? decoder.storedShape
+        drawing = decoder.drawing
+    }
+
+    /// Decodes `rows`, which follow those of the last call, into `buffer`: row after row without padding.
+    func decode(_ rows: Range<Int>, into buffer: UnsafeMutableRawBufferPointer) throws(ImageFileError) {
+        try decode(PixelRect(columns: 0..<shape.width, rows: rows), into: buffer)
+    }
+
+    /// Decodes a part whose rows do not begin above those of the last call, into `buffer`.
+    func decode(_ part: PixelRect, into buffer: UnsafeMutableRawBufferPointer) throws(ImageFileError) {
+        let stride = part.width * shape.layout.channels * shape.sampleFormat.bytes
+        precondition(buffer.count >= part.height * stride, "the buffer has room for the rows")
+        for top in Swift.stride(from: part.y, to: part.bottom, by: Self.step) {
+            let some = top..<min(top + Self.step, part.bottom)
+            var rect = VipsRect(left: gint(part.x), top: gint(top), width: gint(part.width), height: gint(some.count))
+            try DrawingTime.shared.counting(drawing) { () throws(ImageFileError) in
+                guard vips_region_prepare(region.pointer, &rect) == 0 else { throw broken(after: top) }
+            }
+            for row in some {
+                let start = (row - part.y) * stride
+                UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + stride]).copyMemory(
+                    from: UnsafeRawBufferPointer(
+                        start: penumbra_region_address(region.pointer, gint(part.x), gint(row)), count: stride))
+            }
+        }
+    }
+
+    /// Closes the picture after its last row.
+    ///
+    /// libvips asks libjpeg about damage before each strip of eight rows. What was found in the last strip comes out
+    /// only as a warning, when the file is closed.
+    consuming func finish() throws(ImageFileError) {
+        let (file, formatTitle, height) = (self.file, self.formatTitle, shape.height)
+        var parts: Parts? = Parts(image: image, region: region)
+        guard VipsWarnings.occur(during: { _ = parts.take() }) else { return }
+        throw ImageFileError(
+            path: file.path,
+            .broken(format: formatTitle, rows: (height - 1) / 8 * 8, height: height, detail: VipsError.take().line))
+    }
+
+    private struct Parts: ~Copyable {
+        let image: VipsImageReference
+        let region: VipsReference<VipsRegion>
+    }
+
+    private func broken(after rows: Int) -> ImageFileError {
+        let failure = VipsError.take()
+        if let errno = file.findFailure() { return ImageFileError(path: file.path, .read, errno: errno) }
+        return ImageFileError(
+            path: file.path,
+            .broken(format: formatTitle, rows: rows, height: shape.height, detail: failure.line))
+    }
+}
+
+/// The strips of a TIFF file's first page, and files that have only some of them.
+///
+/// libvips reads strips from the first to the last. For a few rows of a large picture it gets a file with a directory of
+/// just their strips, which lie where they are: <https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf>, section 8.
+struct TIFFStrips {
+    let rowsPerStrip: Int
+    private let directories: TIFFDirectories
+    private let entries: [TIFFDirectories.Entry]
+    private let offsets: [Int]
+    private let byteCounts: [Int]
+    private let height: Int
+
+    private enum Tag {
+        static let height: UInt16 = 257
+        static let stripOffsets: UInt16 = 273
+        static let rowsPerStrip: UInt16 = 278
+        static let stripByteCounts: UInt16 = 279
+        static let planarConfiguration: UInt16 = 284
+    }
+
+    /// Nil for files of other kinds, tiled ones, and those whose channels lie apart.
+    init?(_ file: InputFile) {
+        guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
+        let entries = directories.main
+        func numbers(_ tag: UInt16) -> [Int] { entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? [] }
+        guard let height = numbers(Tag.height).first, height > 0 else { return nil }
+        let rowsPerStrip = min(height, numbers(Tag.rowsPerStrip).first ?? height)
+        let planar = numbers(Tag.planarConfiguration).first ?? 1
+        offsets = numbers(Tag.stripOffsets)
+        byteCounts = numbers(Tag.stripByteCounts)
+        guard rowsPerStrip > 0, planar == 1, offsets.count == byteCounts.count,
+            offsets.count == (height + rowsPerStrip - 1) / rowsPerStrip,
+            // A directory behind the end has to be within reach.
+            directories.offsets == .big || file.size + 16 * (offsets.count + entries.count) < 4_000_000_000
+        else { return nil }
+        self.rowsPerStrip = rowsPerStrip
+        self.directories = directories
+        self.entries = entries
+        self.height = height
+    }
+
+    /// The file as if it had only the strips that hold `rows`.
+    ///
+    /// - Returns: with the first row that is in it, and how many there are.
+    func excerpt(of file: InputFile, rows: Range<Int>) throws(ImageFileError) -> (file: InputFile, rows: Range<Int>) {
+        let strips = rows.lowerBound / rowsPerStrip..<(rows.upperBound - 1) / rowsPerStrip + 1
+        let held = strips.lowerBound * rowsPerStrip..<min(height, strips.upperBound * rowsPerStrip)
+        let position = (file.size + 7) & ~7
+        let patches = [
+            InputFile.Patch(
+                offset: directories.offsets.headerPointer, bytes: number(position, directories.offsets.length)),
+            InputFile.Patch(offset: position, bytes: directory(strips, height: held.count, at: position)),
+        ]
+        return (try InputFile(file, patches: patches), held)
+    }
+
+    /// A directory, and behind it what its new entries point to.
+    private func directory(_ strips: Range<Int>, height: Int, at position: Int) -> [UInt8] {
+        let layout = directories.offsets
+        let valuesPlace = position + layout.countLength + entries.count * layout.rowLength + layout.length
+        let type: TIFFType = layout == .big ? .long8 : .long
+        var values: [UInt8] = []
+        let rows = entries.map { entry -> [UInt8] in
+            let new: [Int]
+            switch entry.tag {
+            case Tag.height: new = [height]
+            case Tag.stripOffsets: new = Array(offsets[strips])
+            case Tag.stripByteCounts: new = Array(byteCounts[strips])
+            default: return entry.row
+            }
+            let head =
+                number(Int(entry.tag), 2) + number(Int(type.rawValue), 2) + number(new.count, layout.length)
+            if new.count == 1 { return head + number(new[0], layout.length) }
+            defer { values += new.flatMap { number($0, layout.length) } }
+            return head + number(valuesPlace + values.count, layout.length)
+        }
+        return number(rows.count, layout.countLength) + rows.flatMap(\.self) + number(0, layout.length) + values
+    }
+
+    private func number(_ value: Int, _ length: Int) -> [UInt8] {
+        .number(value, length: length, littleEndian: directories.isLittleEndian)
+    }
+}
+
+/// Memory for decoded rows: ordinary memory for a band, or for a whole picture a scratch file that is mapped.
+final class PixelStore {
+    let bytes: UnsafeMutableRawBufferPointer
+    private let isMapped: Bool
+
+    /// Ordinary memory.
+    init(byteCount: Int) {
+        bytes = .allocate(byteCount: byteCount, alignment: 64)
+        isMapped = false
+    }
+
+    /// Room for a whole picture, in a file without a name when it is large.
+    ///
+    /// The file's blocks are there before it is written, so that a full disk is an error here and no SIGBUS later.
+    init(byteCount: Int, limits: DecodeLimits) throws(MappingError) {
+        isMapped = byteCount > limits.memoryBytes
+        bytes =
+            isMapped
+            ? try Self.map(byteCount, in: limits.scratchFolder) : .allocate(byteCount: byteCount, alignment: 64)
+    }
+
+    deinit {
+        if isMapped {
+            munmap(bytes.baseAddress, bytes.count)
+        } else {
+            bytes.deallocate()
+        }
+    }
+
+    struct MappingError: Error {
+        let errno: Int32
+    }
+
+    private static func map(_ byteCount: Int, in folder: String) throws(MappingError) -> UnsafeMutableRawBufferPointer {
+        var name = Array((folder + "/penumbra-XXXXXX").utf8CString)
+        let descriptor = mkstemp(&name)
+        guard descriptor >= 0 else { throw MappingError(errno: errno) }
+        defer { close(descriptor) }
+        unlink(name)
+        let allocated = posix_fallocate(descriptor, 0, off_t(byteCount))
+        guard allocated == 0 else { throw MappingError(errno: allocated) }
+        let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+        guard let address, address != MAP_FAILED else { throw MappingError(errno: errno) }
+        return UnsafeMutableRawBufferPointer(start: address, count: byteCount)
     }
 }

@@ -1,7 +1,11 @@
-import Catalogs
 import CVips
+import Catalogs
+import FoundationEssentials
+import Geometry
+import Glibc
 package import JobModel
 package import Raster
+import Synchronization
 
 /// Writes image files, pulling their rows from top to bottom.
 package enum ImageEncoder {
@@ -31,15 +35,14 @@ package enum ImageEncoder {
         if format.descriptor.isFolder {
             return try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape, rows: rows)
-                try withExtendedLifetime(feed) { try FolderEncoder(path: path, name: name).run(saver, feed, format) }
+                try withExtendedLifetime(feed) { try writeFolder(path, of: name, saver, feed, format) }
             }
         }
-        let file = try OutputFile(path: path)
-        let stream = EncodedStream(file: file, insertion: format.insertion(of: carried))
+        let file = try OutputFile(path: path, insertion: format.insertion(of: carried))
         do {
             try withoutActuallyEscaping(rows) { rows in
                 let feed = RowFeed(shape: shape.repeated(frames), rows: rows)
-                try withExtendedLifetime(feed) { try run(saver, feed, carried, frames, into: stream, format) }
+                try withExtendedLifetime(feed) { try run(saver, feed, carried, frames, into: file, format) }
             }
             format.revise(file, adding: carried)
             try file.finish()
@@ -58,7 +61,7 @@ package enum ImageEncoder {
                 path: path,
                 .tooLarge(format: format.title, width: shape.width, height: shape.height, largestSide: largestSide))
         }
-        do throws(SaveProblem) {
+        do throws(SaveError) {
             return try format.saver(for: shape, options: FormatOptions(save.values, of: format.descriptor))
         } catch {
             switch error {
@@ -72,23 +75,22 @@ package enum ImageEncoder {
     /// A failure has three possible causes, and the first one in this order is the reason of the others: the rows, the
     /// disk, the encoder.
     private static func run(
-        _ saver: Saver, _ feed: RowFeed, _ metadata: ImageMetadata, _ frames: Int, into stream: EncodedStream,
+        _ saver: Saver, _ feed: RowFeed, _ metadata: ImageMetadata, _ frames: Int, into file: OutputFile,
         _ format: any ImageFormat
     ) throws {
-        do throws(VipsFailure) {
+        do throws(VipsError) {
             let image = try feed.image(metadata.resolution)
             image.setFields(metadata, only: saver.fields)
             if frames > 1 { image.setAnimation(metadata.animation, frameHeight: image.height / frames) }
             let call = try VipsCall(saver.operation)
             call.set("in", to: image)
-            call.set("target", to: try VipsReference.writing(to: stream))
+            call.set("target", to: try VipsReference.writing(to: file))
             for (name, argument) in saver.arguments { call.set(name, to: argument) }
             try call.run()
         } catch {
             if let reason = feed.failure { throw reason }
-            let path = stream.file.path
-            if let errno = stream.file.failure { throw ImageFileError(path: path, .write, errno: errno) }
-            throw ImageFileError(path: path, .encoder(format: format.title, detail: error.line))
+            if let errno = file.failure { throw ImageFileError(path: file.path, .write, errno: errno) }
+            throw ImageFileError(path: file.path, .encoder(format: format.title, detail: error.line))
         }
     }
 }
@@ -109,5 +111,165 @@ extension VipsReference where Object == VipsImage {
             if let blob = metadata[field] { setBlob(field.rawValue, to: blob.bytes) }
         }
         if let unit = metadata.resolution?.unit { setText("resolution-unit", to: unit == .inch ? "in" : "cm") }
+    }
+}
+
+extension ImageEncoder {
+    /// Writes a format that is a folder, which libvips fills itself, by the names of files. When anything fails, the folder
+    /// is removed.
+    ///
+    /// - Parameter name: of the file in it, without extension.
+    private static func writeFolder(
+        _ path: String, of name: String, _ saver: Saver, _ feed: RowFeed, _ format: any ImageFormat
+    ) throws {
+        guard mkdir(path, 0o777) == 0 else { throw ImageFileError(path: path, .create, errno: errno) }
+        do throws(VipsError) {
+            let call = try VipsCall(saver.operation)
+            call.set("in", to: try feed.image(nil))
+            // A name of our own: what is like an option or an archive's extension in a picture's would mean something.
+            call.set("filename", to: "\(path)/image")
+            call.set("container", to: .integer(Int(VIPS_FOREIGN_DZ_CONTAINER_FS.rawValue)))
+            for (name, argument) in saver.arguments { call.set(name, to: argument) }
+            try call.run()
+            unlink("\(path)/image_files/vips-properties.xml")  // the time is in it
+        } catch {
+            let isFull = isFull(path)
+            remove(path)
+            if let reason = feed.failure { throw reason }
+            if isFull { throw ImageFileError(path: path, .write, errno: ENOSPC) }
+            throw ImageFileError(path: path, .encoder(format: format.title, detail: error.line))
+        }
+        for ending in [".dzi", "_files"] where rename("\(path)/image\(ending)", "\(path)/\(name)\(ending)") != 0 {
+            // libvips says that all is well though it could not create a file.
+            let code = errno == ENOENT && isFull(path) ? ENOSPC : errno
+            remove(path)
+            throw ImageFileError(path: path, .write, errno: code)
+        }
+    }
+
+    /// libvips says in words alone what kept it from writing.
+    private static func isFull(_ path: String) -> Bool {
+        var system = statvfs()
+        return statvfs(path, &system) == 0 && (system.f_bavail < 16 || system.f_files > 0 && system.f_favail == 0)
+    }
+
+    private static func remove(_ path: String) {
+        // What cannot be removed now is in the run's journal.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+/// Hands the rows of a picture to libvips, which asks for them from top to bottom on one of its own threads.
+///
+/// One call runs at a time and the caller of the encoder waits meanwhile, so that a closure that is not `Sendable` may
+/// be called: `sequential` in front of the saver sees to the first, the saver to the second.
+final class RowFeed {
+    private let shape: ImageShape
+    private let rows: (Range<Int>) throws -> AnyRaster
+    private var next = 0
+    /// What the closure threw.
+    private(set) var failure: (any Error)?
+
+    init(shape: ImageShape, rows: @escaping (Range<Int>) throws -> AnyRaster) {
+        self.shape = shape
+        self.rows = rows
+    }
+
+    /// An image whose rows come from this feed, which must outlive it.
+    func image(_ resolution: ImageMetadata.Resolution?) throws(VipsError) -> VipsImageReference {
+        guard let image = VipsReference(adopting: vips_image_new()) else { throw VipsError.take() }
+        vips_image_init_fields(
+            image.pointer, gint(shape.width), gint(shape.height), gint(shape.layout.channels), shape.bandFormat,
+            VIPS_CODING_NONE, shape.interpretation, resolution?.x ?? ImageMetadata.Resolution.nominal,
+            resolution?.y ?? ImageMetadata.Resolution.nominal)
+        guard penumbra_image_begin(image.pointer, VIPS_DEMAND_STYLE_FATSTRIP) == 0,
+            vips_image_generate(
+                image.pointer, nil,
+                { region, _, _, context, _ in
+                    guard let region, let context else { return -1 }
+                    return Unmanaged<RowFeed>.fromOpaque(context).takeUnretainedValue().fill(region) ? 0 : -1
+                },
+                nil, nil, Unmanaged.passUnretained(self).toOpaque()) == 0
+        else { throw VipsError.take() }
+        return try Self.inOrder(image)
+    }
+
+    /// Without this, several threads ask for rows out of order.
+    private static func inOrder(_ image: borrowing VipsImageReference) throws(VipsError) -> VipsImageReference {
+        let call = try VipsCall("sequential")
+        call.set("in", to: image)
+        call.set("tile_height", to: .integer(16))
+        return try call.image()
+    }
+
+    /// False after a failure, or when libvips asks for rows in another way than was agreed.
+    private func fill(_ region: UnsafeMutablePointer<VipsRegion>) -> Bool {
+        let valid = region.pointee.valid
+        let wanted = Int(valid.top)..<Int(valid.top + valid.height)
+        guard wanted.lowerBound == next, valid.left == 0, valid.width == shape.width else { return false }
+        do {
+            let raster = try rows(wanted)
+            precondition(
+                wanted.clamped(to: raster.rect.rows) == wanted && raster.rect.width == shape.width
+                    && raster.layout == shape.layout
+                    && raster.format == shape.sampleFormat, "rows have the shape that was announced")
+            copy(wanted, of: raster, to: region)
+            next = wanted.upperBound
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+
+    private func copy(_ rows: Range<Int>, of raster: AnyRaster, to region: UnsafeMutablePointer<VipsRegion>) {
+        let stride = shape.stride
+        raster.withBytes { span in
+            span.withUnsafeBytes { source in
+                for row in rows {
+                    let index = row - raster.rect.y
+                    let bytes = UnsafeRawBufferPointer(rebasing: source[index * stride..<(index + 1) * stride])
+                    let target = penumbra_region_address(region, 0, gint(row))
+                    UnsafeMutableRawBufferPointer(start: target, count: stride).copyMemory(from: bytes)
+                }
+            }
+        }
+    }
+}
+
+extension ImageShape {
+    fileprivate var bandFormat: VipsBandFormat {
+        switch sampleFormat {
+        case .u8: VIPS_FORMAT_UCHAR
+        case .u16: VIPS_FORMAT_USHORT
+        case .f32: VIPS_FORMAT_FLOAT
+        }
+    }
+
+    /// Such that no saver converts anything.
+    fileprivate var interpretation: VipsInterpretation {
+        let isGray = layout.removingAlpha == .gray
+        return switch sampleFormat {
+        case .u8: isGray ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+        case .u16: isGray ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_RGB16
+        case .f32: isGray ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_scRGB
+        }
+    }
+}
+
+extension ImageEncoder {
+    private static let knownVersions = Mutex<[[String]: String]>([:])
+
+    /// The libraries that encode a format, with their versions: `libvips 8.14.1, libjpeg 62.3.0`. To be asked once a file was
+    /// written, when all that it needs is loaded.
+    package static func versions(of format: any ImageFormat, save: SaveOptions) -> String {
+        let wanted = format.libraries(for: FormatOptions(save.values, of: format.descriptor))
+        return knownVersions.withLock { known in
+            if let text = known[wanted] { return text }
+            let text = (["libvips \(VipsRuntime.version)"] + LoadedLibraries().described(wanted))
+                .joined(separator: ", ")
+            known[wanted] = text
+            return text
+        }
     }
 }

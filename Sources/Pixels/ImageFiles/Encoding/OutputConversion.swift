@@ -1,4 +1,5 @@
 package import Catalogs
+import Geometry
 package import JobModel
 package import Raster
 
@@ -8,7 +9,7 @@ package import Raster
 /// - A format without alpha: the picture is flattened onto `save.background`, in stored values. Where that is neither black nor
 ///   white the picture is in sRGB, as the colour is: ``ImageFormat/colorPolicy(for:asked:save:output:)``.
 /// - A format without gray: gray becomes RGB.
-/// - Under `save.dither` samples become 8-bit integers by a threshold that depends on the pixel's place alone, the same for
+/// - Under `save.dither` samples become 8-bit integers by a threshold that depends on the pixel's position alone, the same for
 ///   all colours: a value between two steps is rounded up at that part of the pixels, and whole steps stay what they are.
 /// - Samples that the format does not hold become the widest integers that it does. Floats are clamped to 0–1.
 ///
@@ -35,9 +36,7 @@ package struct OutputConversion: Hashable, Sendable {
     }
 
     /// True when pixels are written as they are.
-    package var isIdentity: Bool {
-        layout == outputLayout && sampleFormat == outputFormat
-    }
+    package var isIdentity: Bool { layout == outputLayout && sampleFormat == outputFormat }
 
     private static func held(_ format: SampleFormat, by descriptor: FormatDescriptor) -> SampleFormat {
         if descriptor.sampleFormats.contains(format) { return format }
@@ -68,4 +67,146 @@ package struct OutputConversion: Hashable, Sendable {
 
 extension PixelLayout {
     fileprivate var inColor: PixelLayout { hasAlpha ? .rgba : .rgb }
+}
+
+/// The colour behind transparent pixels where a format has no alpha: red, green and blue, 0–255.
+struct Background: Hashable, Sendable {
+    let channels: [Int]
+
+    /// White, where a channel is missing.
+    init(_ channels: [Int]) {
+        self.channels = (0..<3).map { $0 < channels.count ? max(0, min(255, channels[$0])) : 255 }
+    }
+
+    /// Black and white are the same colours whatever profile a picture has.
+    var isInEverySpace: Bool { channels == [0, 0, 0] || channels == [255, 255, 255] }
+
+    /// The sample behind each colour channel of a picture. Behind gray it is the colour's luma (Rec. 709 weights).
+    func samples<Sample: OutputSample>(for layout: PixelLayout) -> [Sample] {
+        switch layout {
+        case .rgb, .rgba: channels.map(Sample.from255)
+        case .gray, .grayAlpha:
+            [Sample.from255((channels[0] * 2126 + channels[1] * 7152 + channels[2] * 722 + 5000) / 10000)]
+        }
+    }
+}
+
+extension Raster where Sample: OutputSample {
+    /// Without its alpha channel, in front of a background.
+    func flattened(onto background: Background) -> Raster {
+        let behind: [Sample] = background.samples(for: layout)
+        let channels = layout.channels
+        var result: [Sample] = []
+        result.reserveCapacity(samples.count / channels * (channels - 1))
+        for pixel in Swift.stride(from: 0, to: samples.count, by: channels) {
+            let alpha = samples[pixel + channels - 1]
+            for channel in behind.indices {
+                result.append(Sample.blend(samples[pixel + channel], alpha, over: behind[channel]))
+            }
+        }
+        return Raster(rect: rect, layout: layout.removingAlpha, samples: result)
+    }
+
+    /// Gray as RGB with three equal channels.
+    func inColor() -> Raster {
+        let channels = layout.channels
+        var result: [Sample] = []
+        result.reserveCapacity(samples.count / channels * (channels + 2))
+        for pixel in Swift.stride(from: 0, to: samples.count, by: channels) {
+            result.append(contentsOf: repeatElement(samples[pixel], count: 3))
+            if layout.hasAlpha { result.append(samples[pixel + 1]) }
+        }
+        return Raster(rect: rect, layout: layout.hasAlpha ? .rgba : .rgb, samples: result)
+    }
+
+    func map<Result: PixelSample>(_ transform: (Sample) -> Result) -> Raster<Result> {
+        Raster<Result>(rect: rect, layout: layout, samples: samples.map(transform))
+    }
+}
+
+/// The arithmetic that output conversion needs of each sample type.
+protocol OutputSample: PixelSample {
+    /// The sample for `value` of 255.
+    static func from255(_ value: Int) -> Self
+    /// `color` at opacity `alpha`, in front of `background`.
+    static func blend(_ color: Self, _ alpha: Self, over background: Self) -> Self
+    static func toU8(_ sample: Self) -> UInt8
+    static func toU16(_ sample: Self) -> UInt16
+}
+
+extension UInt8: OutputSample {
+    static func from255(_ value: Int) -> UInt8 { UInt8(clamping: value) }
+
+    static func blend(_ color: UInt8, _ alpha: UInt8, over background: UInt8) -> UInt8 {
+        let sum = UInt32(color) * UInt32(alpha) + UInt32(background) * UInt32(255 - alpha)
+        return UInt8((2 * sum + 255) / 510)
+    }
+
+    static func toU8(_ sample: UInt8) -> UInt8 { sample }
+
+    /// Exact: 65535 is 257 times 255.
+    static func toU16(_ sample: UInt8) -> UInt16 { UInt16(sample) * 257 }
+}
+
+extension UInt16: OutputSample {
+    static func from255(_ value: Int) -> UInt16 { UInt16(UInt8(clamping: value)) * 257 }
+
+    static func blend(_ color: UInt16, _ alpha: UInt16, over background: UInt16) -> UInt16 {
+        let sum = UInt64(color) * UInt64(alpha) + UInt64(background) * UInt64(65535 - alpha)
+        return UInt16((2 * sum + 65535) / 131070)
+    }
+
+    static func toU8(_ sample: UInt16) -> UInt8 { UInt8((UInt32(sample) * 510 + 65535) / 131070) }
+
+    static func toU16(_ sample: UInt16) -> UInt16 { sample }
+}
+
+extension Float: OutputSample {
+    static func from255(_ value: Int) -> Float { Float(UInt8(clamping: value)) / 255 }
+
+    /// In double precision, with the opacity clamped to 0–1.
+    static func blend(_ color: Float, _ alpha: Float, over background: Float) -> Float {
+        let opacity = max(0, min(1, alpha.double))
+        return Float(color.double * opacity + background.double * (1 - opacity))
+    }
+
+    static func toU8(_ sample: Float) -> UInt8 { UInt8(rounding: sample.double * 255) }
+
+    static func toU16(_ sample: Float) -> UInt16 { UInt16(rounding: sample.double * 65535) }
+}
+
+extension Raster where Sample: OutputSample {
+    /// As 8-bit samples, each colour rounded up or down by its position. Opacity is rounded to the nearest.
+    func dithered() -> Raster<UInt8> {
+        let channels = layout.channels
+        let colors = layout.removingAlpha.channels
+        var result: [UInt8] = []
+        result.reserveCapacity(samples.count)
+        var pixel = 0
+        for y in rect.rows {
+            for x in rect.columns {
+                let threshold = Dither.threshold(x: x, y: y)
+                for channel in 0..<colors {
+                    let level = samples[pixel + channel].double / Sample.full * 255 + threshold
+                    result.append(level >= 255 ? 255 : level >= 1 ? UInt8(level) : 0)
+                }
+                if layout.hasAlpha { result.append(Sample.toU8(samples[pixel + channels - 1])) }
+                pixel += channels
+            }
+        }
+        return Raster<UInt8>(rect: rect, layout: layout, samples: result)
+    }
+}
+
+/// The pattern of thresholds: the R2 sequence, whose neighbours differ much and whose every window is nearly even.
+/// M. Roberts, "The unreasonable effectiveness of quasirandom sequences", 2018.
+enum Dither {
+    /// 2³²/ρ and 2³²/ρ², where ρ³ = ρ + 1.
+    private static let (stepX, stepY): (UInt32, UInt32) = (3_242_174_889, 2_447_445_414)
+
+    /// Between 0 and 1, in steps of 1/65536; never so near to either that rounding could change a whole step.
+    static func threshold(x: Int, y: Int) -> Double {
+        let sum = UInt32(truncatingIfNeeded: x) &* stepX &+ UInt32(truncatingIfNeeded: y) &* stepY
+        return (Double(sum >> 16) + 0.5) / 65536
+    }
 }

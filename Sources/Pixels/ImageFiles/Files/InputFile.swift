@@ -41,7 +41,7 @@ package final class InputFile {
         let bytes: [UInt8]
     }
 
-    /// The same file as if it had other bytes in some places; the last ones may lie behind its end.
+    /// The same file as if it had other bytes at some offsets; the last ones may lie behind its end.
     init(_ file: InputFile, patches: [Patch], floats: [Int: FloatTIFF.Samples]? = nil) throws(ImageFileError) {
         path = file.path
         descriptor = dup(file.descriptor)
@@ -52,13 +52,11 @@ package final class InputFile {
         self.floats = floats ?? file.floats
     }
 
-    deinit {
-        close(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// A name by which this very file can be opened again, for as long as it is open here.
     ///
-    /// Whoever opens it so may call damage what is none: ``findFailure()`` tells.
+    /// A library that opens it so may report a failure of the disk as damage. ``findFailure()`` decides.
     var openName: String {
         isOpenedByName = true
         return "/proc/self/fd/\(descriptor)"
@@ -99,9 +97,22 @@ package final class InputFile {
 
     /// Moves the position as `lseek` does. Returns the new one, or -1.
     func seek(to offset: Int, from whence: Int32) -> Int {
-        guard let target = FilePosition.target(offset, from: whence, position: position, size: size) else { return -1 }
+        guard let target = Self.position(offset, from: whence, now: position, size: size) else { return -1 }
         position = target
         return target
+    }
+
+    /// The arithmetic of `lseek`. Nil when the result would lie before the file's start, or `whence` is none of the three.
+    static func position(_ offset: Int, from whence: Int32, now position: Int, size: Int) -> Int? {
+        let origin: Int
+        switch whence {
+        case SEEK_SET: origin = 0
+        case SEEK_CUR: origin = position
+        case SEEK_END: origin = size
+        default: return nil
+        }
+        let (target, overflows) = origin.addingReportingOverflow(offset)
+        return overflows || target < 0 ? nil : target
     }
 
     private func transfer(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
@@ -127,4 +138,15 @@ package final class InputFile {
         }
         return total
     }
+}
+
+extension [UInt8] {
+    /// The lowest `length` bytes of a number.
+    static func number(_ value: Int, length: Int, littleEndian: Bool) -> [UInt8] {
+        let bytes = (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        return littleEndian ? bytes : bytes.reversed()
+    }
+
+    /// With a zero behind it when the count is odd, as TIFF, RIFF and Photoshop's resources want it.
+    var paddedToEven: [UInt8] { count.isMultiple(of: 2) ? self : self + [0] }
 }

@@ -11,11 +11,17 @@ package final class OutputFile {
     private var position = 0
     private(set) var size = 0
     private(set) var failure: Int32?
+    private var insertion: Insertion?
+    /// The bytes that ``writeEncoded(_:)`` was given.
+    private var encodedCount = 0
 
     /// Creates the file, or empties the one that is there.
-    init(path: String) throws(ImageFileError) {
+    ///
+    /// - Parameter insertion: goes among the bytes of ``writeEncoded(_:)``.
+    init(path: String, insertion: Insertion? = nil) throws(ImageFileError) {
         self.path = path
-        // Never through a link that somebody else has put there.
+        self.insertion = insertion
+        // Never through a link that another user has put there.
         descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw ImageFileError(path: path, .create, errno: errno) }
         var status = stat()
@@ -44,6 +50,16 @@ package final class OutputFile {
         return failure == nil
     }
 
+    /// Writes an encoder's bytes at the position, with the insertion. False after a failure.
+    func writeEncoded(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        defer { encodedCount += bytes.count }
+        guard let insertion, insertion.position <= encodedCount + bytes.count else { return write(bytes) }
+        self.insertion = nil
+        let split = insertion.position - encodedCount
+        return write(UnsafeRawBufferPointer(rebasing: bytes[..<split])) && insertion.bytes.withUnsafeBytes { write($0) }
+            && write(UnsafeRawBufferPointer(rebasing: bytes[split...]))
+    }
+
     /// Reads back what was written, from the position. Returns the bytes read, 0 at the end, -1 after a failure.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
@@ -60,7 +76,7 @@ package final class OutputFile {
 
     /// Moves the position as `lseek` does. Returns the new one, or -1.
     func seek(to offset: Int, from whence: Int32) -> Int {
-        guard let target = FilePosition.target(offset, from: whence, position: position, size: size) else { return -1 }
+        guard let target = InputFile.position(offset, from: whence, now: position, size: size) else { return -1 }
         position = target
         return target
     }
@@ -99,4 +115,14 @@ package final class OutputFile {
         descriptor = -1
         if isOrdinary { unlink(path) }
     }
+}
+
+/// Bytes that go into a file while it is written: how metadata gets into files whose pixels libvips encodes.
+///
+/// libvips would rebuild EXIF through another library, which drops and invents tags; Penumbra's rules about what an
+/// output may carry hold only for bytes that it puts there itself.
+package struct Insertion: Hashable, Sendable {
+    let bytes: [UInt8]
+    /// How many of the encoder's bytes go before them.
+    let position: Int
 }

@@ -9,7 +9,7 @@ struct BitReader {
 
     private let bytes: ArraySlice<UInt8>
     private let order: Order
-    private var place = 0
+    private var offset = 0
 
     init(_ bytes: ArraySlice<UInt8>, _ order: Order) {
         self.bytes = bytes
@@ -17,7 +17,7 @@ struct BitReader {
     }
 
     /// True when more was read than there is.
-    var isOver: Bool { place > 8 * bytes.count }
+    var isOver: Bool { offset > 8 * bytes.count }
 
     mutating func flag() -> Bool { number(1) == 1 }
 
@@ -29,12 +29,12 @@ struct BitReader {
         }
     }
 
-    mutating func skip(_ count: Int) { place += count }
+    mutating func skip(_ count: Int) { offset += count }
 
     private mutating func nextBit() -> Int {
-        defer { place += 1 }
-        guard place < 8 * bytes.count else { return 0 }
-        let byte = Int(bytes[bytes.startIndex + place / 8])
-        return byte >> (order == .lowestFirst ? place % 8 : 7 - place % 8) & 1
+        defer { offset += 1 }
+        guard offset < 8 * bytes.count else { return 0 }
+        let byte = Int(bytes[bytes.startIndex + offset / 8])
+        return byte >> (order == .lowestFirst ? offset % 8 : 7 - offset % 8) & 1
     }
 }

@@ -40,7 +40,7 @@ package struct DeepZoomFormat: ImageFormat {
 
     package func recognizes(_ head: [UInt8]) -> Bool { false }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         let tiles: TileFormat = try options.word("tile_format")
         let quality = try options.integer("quality")
         let suffix =

@@ -19,7 +19,7 @@ struct FloatTIFF {
     /// Nil for other files.
     ///
     /// - Throws: what cannot be read so.
-    init?(_ file: InputFile) throws(UnsupportedFeature) {
+    init?(_ file: InputFile) throws(UnsupportedFeatureError) {
         guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
         var (patches, samples): ([InputFile.Patch], [Int: Samples]) = ([], [:])
         for (index, entries) in directories.pages.enumerated() {
@@ -29,7 +29,7 @@ struct FloatTIFF {
             else { continue }
             try page.check(bits: bits)
             guard let own = bits == 16 ? page.halfPatches : page.doublePatches else {
-                throw UnsupportedFeature("\(bits)-bit samples", remedy: "store it in 32 bits")
+                throw UnsupportedFeatureError("\(bits)-bit samples", remedy: "store it in 32 bits")
             }
             patches += own
             samples[index] = bits == 16 ? .half : .double(highFirst: !directories.isLittleEndian)
@@ -43,28 +43,26 @@ struct FloatTIFF {
         let entries: [TIFFDirectories.Entry]
         let directories: TIFFDirectories
 
-        func numbers(_ tag: UInt16) -> [Int] {
-            entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? []
-        }
+        func numbers(_ tag: UInt16) -> [Int] { entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? [] }
 
         /// Refuses what libtiff would have to know the real samples for.
-        func check(bits: Int) throws(UnsupportedFeature) {
+        func check(bits: Int) throws(UnsupportedFeatureError) {
             guard numbers(ExifTag.extraSamples).first != 1 else {
-                throw UnsupportedFeature("floating-point samples that are multiplied by alpha")
+                throw UnsupportedFeatureError("floating-point samples that are multiplied by alpha")
             }
             let known: [Int?] = bits == 16 ? [nil, 1, 2] : [nil, 1]
             guard known.contains(numbers(predictor).first) else {
-                throw UnsupportedFeature(
+                throw UnsupportedFeatureError(
                     "\(bits)-bit floating-point samples and a predictor of their own",
                     remedy: "store it without a predictor, or in 32 bits")
             }
             // 1 is black for 0, 2 is RGB: the others count whole numbers their own way.
             guard [1, 2].contains(numbers(photometric).first) else {
-                throw UnsupportedFeature(
+                throw UnsupportedFeatureError(
                     "\(bits)-bit floating-point samples that are neither RGB nor gray", remedy: "store it in 32 bits")
             }
             guard bits == 16 || [nil, 1].contains(numbers(planarConfiguration).first) else {
-                throw UnsupportedFeature(
+                throw UnsupportedFeatureError(
                     "64-bit floating-point samples in planes", remedy: "store it pixel by pixel, or in 32 bits")
             }
         }
@@ -122,7 +120,7 @@ struct FloatTIFF {
 
 extension FloatTIFF.Samples {
     /// What libvips has read as whole numbers, as floats of 32 bits.
-    func floats(_ image: consuming VipsImageReference) throws(VipsFailure) -> VipsImageReference {
+    func floats(_ image: consuming VipsImageReference) throws(VipsError) -> VipsImageReference {
         switch self {
         case .half where image.bandFormat == VIPS_FORMAT_USHORT:
             let call = try VipsCall("maplut")
@@ -143,7 +141,7 @@ extension FloatTIFF.Samples {
     }
 
     /// The lower half of each sample first, as this machine has them. Sums of one number and zeros are exact.
-    private static func swapped(_ image: borrowing VipsImageReference) throws(VipsFailure) -> VipsImageReference {
+    private static func swapped(_ image: borrowing VipsImageReference) throws(VipsError) -> VipsImageReference {
         let bands = image.bands
         let mix = try VipsCall("recomb")
         mix.set("in", to: try cast(image, to: VIPS_FORMAT_DOUBLE))
@@ -154,7 +152,7 @@ extension FloatTIFF.Samples {
 
     private static func cast(
         _ image: borrowing VipsImageReference, to format: VipsBandFormat
-    ) throws(VipsFailure) -> VipsImageReference {
+    ) throws(VipsError) -> VipsImageReference {
         let call = try VipsCall("cast")
         call.set("in", to: image)
         call.set("format", to: .integer(Int(format.rawValue)))

@@ -36,7 +36,7 @@ package struct GIFFormat: ImageFormat {
         return blocks.damage()
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         let colors = try options.integer("colors")
         return Saver(
             "gifsave_target",
@@ -50,4 +50,78 @@ package struct GIFFormat: ImageFormat {
     package func libraries(for options: FormatOptions) -> [String] { ["libcgif", "libimagequant"] }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
+}
+
+/// The blocks of a GIF file: <https://www.w3.org/Graphics/GIF/spec-gif89a.txt>. Lengths may be lies; each of them leads on, up to the
+/// file's end.
+///
+/// If a file is cut off, libvips gives the frames up to there, and what there is of the last one, without a warning.
+struct GIFBlocks {
+    private enum Kind {
+        static let `extension`: UInt8 = 0x21
+        static let image: UInt8 = 0x2C
+    }
+
+    /// Tells how the image behind it is shown.
+    private static let graphicControl: UInt8 = 0xF9
+    /// The signature, and the screen's size, flags and other bytes.
+    private static let (flagsOffset, headerLength) = (10, 13)
+    /// Without its colours: the kind, the position, the size, and the flags at the end.
+    private static let descriptorLength = 10
+    private static let windowLength = 64 << 10
+
+    private let file: InputFile
+    /// The bytes that were read last, and where they begin.
+    private var (window, start): ([UInt8], Int) = ([], 0)
+
+    init(_ file: InputFile) { self.file = file }
+
+    /// Where the file is cut off; nil if it ends between two blocks. Many writers leave out the trailer.
+    mutating func damage() -> String? {
+        guard let flags = byte(at: Self.flagsOffset) else { return nil }
+        var (offset, frames, isAnnounced) = (Self.headerLength + Self.colorsLength(flags), 0, false)
+        func cut() -> String { frames == 0 ? "cut off in its first frame" : "cut off behind frame \(frames)" }
+        while let kind = byte(at: offset) {
+            switch kind {
+            case Kind.extension:
+                let label = byte(at: offset + 1)
+                guard let end = end(ofDataAt: offset + 2) else { return cut() }
+                isAnnounced = label == Self.graphicControl
+                offset = end
+            case Kind.image:
+                guard let flags = byte(at: offset + Self.descriptorLength - 1),
+                    // Behind the colours, one byte states how the data are packed.
+                    let end = end(ofDataAt: offset + Self.descriptorLength + Self.colorsLength(flags) + 1)
+                else { return cut() }
+                frames += 1
+                isAnnounced = false
+                offset = end
+            default: return nil  // the trailer, or what libvips refuses
+            }
+        }
+        return isAnnounced ? cut() : nil
+    }
+
+    /// Bytes of a table of colours, by the flags that describe it.
+    private static func colorsLength(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
+
+    /// The offset behind pieces of data, of which the last one is empty; nil where the file ends before.
+    private mutating func end(ofDataAt start: Int) -> Int? {
+        var offset = start
+        while let length = byte(at: offset) {
+            offset += 1 + Int(length)
+            if length == 0 { return offset }
+        }
+        return nil
+    }
+
+    private mutating func byte(at offset: Int) -> UInt8? {
+        if !(start..<start + window.count).contains(offset) {
+            guard offset < file.size,
+                let bytes = file.bytes(in: offset..<min(file.size, offset + Self.windowLength))
+            else { return nil }
+            (window, start) = (bytes, offset)
+        }
+        return window[offset - start]
+    }
 }

@@ -7,13 +7,13 @@ struct HEIFContents {
     let primary: Int?
     /// The pictures that libheif counts as pages, in its order: all that are neither hidden nor another one's thumbnail, alpha or depth.
     let pages: [Int]
-    /// Of each item the places of its properties in ``known``, from 1.
+    /// Of each item the positions of its properties in ``known``, from 1.
     private let associations: [Int: [Int]]
     private let known: [MediaBoxes.Box]
     /// What an item is made of, such as the tiles of a grid.
     private let sources: [Int: [Int]]
     /// Where the first bytes of an item lie in the file.
-    private let places: [Int: Int]
+    private let positions: [Int: Int]
 
     /// Of all that describes the pictures of a file.
     private static let largestMeta = 16 << 20
@@ -37,7 +37,7 @@ struct HEIFContents {
         known = properties.first { $0.name == "ipco" }.map { MediaBoxes.all(in: $0.content) } ?? []
         let lists = properties.filter { $0.name == "ipma" }.flatMap { Self.associations($0.content) }
         associations = Dictionary(lists) { first, _ in first }
-        places = Dictionary(Self.places(content("iloc"))) { first, _ in first }
+        positions = Dictionary(Self.positions(content("iloc"))) { first, _ in first }
     }
 
     /// The properties of an item with this name, without the boxes around them.
@@ -59,7 +59,7 @@ struct HEIFContents {
 
     /// The first bytes of an item, as coded.
     func start(of item: Int, count: Int, in file: InputFile) -> [UInt8]? {
-        places[item].flatMap { $0 < file.size ? file.bytes(in: $0..<min(file.size, $0 + count)) : nil }
+        positions[item].flatMap { $0 < file.size ? file.bytes(in: $0..<min(file.size, $0 + count)) : nil }
     }
 }
 
@@ -103,18 +103,18 @@ extension HEIFContents {
         let isLong = fields.flag()
         for _ in 0..<fields.number(32) {
             let item = fields.number(version == 0 ? 16 : 32)
-            let places = (0..<fields.number(8)).map { _ in
+            let positions = (0..<fields.number(8)).map { _ in
                 // The highest bit says that a reader must know the property.
                 fields.skip(1)
                 return fields.number(isLong ? 15 : 7)
             }
             guard !fields.isOver else { break }
-            result.append((item, places))
+            result.append((item, positions))
         }
         return result
     }
 
-    private static func places(_ content: ArraySlice<UInt8>) -> [(Int, Int)] {
+    private static func positions(_ content: ArraySlice<UInt8>) -> [(Int, Int)] {
         var (fields, result) = (BitReader(content, .highestFirst), [(Int, Int)]())
         let version = fields.version()
         let (offset, length, base) = (8 * fields.number(4), 8 * fields.number(4), 8 * fields.number(4))
@@ -132,8 +132,8 @@ extension HEIFContents {
             fields.skip(extents > 0 ? length + (extents - 1) * (index + offset + length) : 0)
             guard !fields.isOver else { break }
             // Others lie within other items, or in other files.
-            let (place, overflows) = start.addingReportingOverflow(first)
-            if method == 0, extents > 0, !overflows, start >= 0, first >= 0 { result.append((item, place)) }
+            let (position, overflows) = start.addingReportingOverflow(first)
+            if method == 0, extents > 0, !overflows, start >= 0, first >= 0 { result.append((item, position)) }
         }
         return result
     }
@@ -144,5 +144,149 @@ extension BitReader {
     fileprivate mutating func version() -> Int {
         defer { skip(24) }
         return number(8)
+    }
+}
+
+/// Boxes, of which HEIF and JPEG XL files are made: ISO/IEC 14496-12. They may lie about their sizes and counts, so every look is
+/// checked, and there are only so many of them.
+enum MediaBoxes {
+    /// A box whose content was read.
+    struct Box {
+        let name: String
+        let content: ArraySlice<UInt8>
+
+        func number(at offset: Int, length: Int) -> Int? { ICCData(content).integer(at: offset, length: length) }
+    }
+
+    private static let most = 4096
+
+    /// The boxes of a file and where their contents lie, up to the first one that cannot be.
+    static func all(of file: InputFile) -> [(name: String, content: Range<Int>)] {
+        var (offset, result) = (0, [(name: String, content: Range<Int>)]())
+        while result.count < most, offset <= file.size - 8,
+            let head = file.bytes(in: offset..<min(file.size, offset + 16)),
+            let box = Header(head[...], room: file.size - offset)
+        {
+            result.append((box.name, offset + box.length..<offset + box.size))
+            offset += box.size
+        }
+        return result
+    }
+
+    static func all(in bytes: ArraySlice<UInt8>) -> [Box] {
+        var (rest, result) = (bytes, [Box]())
+        while result.count < most, let head = Header(rest, room: rest.count) {
+            result.append(Box(name: head.name, content: rest.prefix(head.size).dropFirst(head.length)))
+            rest = rest.dropFirst(head.size)
+        }
+        return result
+    }
+
+    /// The size and the name before a box's content.
+    private struct Header {
+        let name: String
+        /// With the header.
+        let size: Int
+        let length: Int
+
+        /// - Parameter room: how many bytes there are from the box's start.
+        init?(_ bytes: ArraySlice<UInt8>, room: Int) {
+            let data = ICCData(bytes)
+            guard let short = data.integer(at: 0, length: 4), let name = data.word(at: 4) else { return nil }
+            switch short {
+            case 0: (size, length) = (room, 8)  // to the end
+            case 1:
+                guard let high = data.integer(at: 8, length: 4), high < 1 << 24,
+                    let low = data.integer(at: 12, length: 4)
+                else { return nil }
+                (size, length) = (high << 32 | low, 16)
+            default: (size, length) = (short, 8)
+            }
+            guard size >= length, size <= room else { return nil }
+            self.name = name
+        }
+    }
+}
+
+/// The colours that an AV1 picture states in its sequence header: AV1 Bitstream & Decoding Process Specification, 5.5.
+enum AV1Color {
+    /// How many of a picture's first bytes hold the header.
+    static let enough = 1024
+
+    private static let (sequenceHeader, mostUnits) = (1, 16)
+
+    /// The code points of ITU-T H.273; nil where there are none.
+    static func codes(in units: ArraySlice<UInt8>) -> (primaries: Int, transfer: Int)? {
+        var rest = units
+        for _ in 0..<mostUnits {
+            var bits = BitReader(rest, .highestFirst)
+            bits.skip(1)
+            let kind = bits.number(4)
+            let (hasExtension, hasSize) = (bits.flag(), bits.flag())
+            bits.skip(hasExtension ? 9 : 1)
+            let header = hasExtension ? 2 : 1
+            let (size, length) = hasSize ? bits.littleNumber() : (rest.count - header, 0)
+            guard !bits.isOver, size >= 0 else { return nil }
+            let content = rest.dropFirst(header + length).prefix(size)
+            if kind == sequenceHeader {
+                var bits = BitReader(content, .highestFirst)
+                return bits.sequenceColor()
+            }
+            rest = rest[content.endIndex...]
+        }
+        return nil
+    }
+}
+
+extension BitReader {
+    /// Seven bits in each byte, the lowest ones first.
+    fileprivate mutating func littleNumber() -> (value: Int, bytes: Int) {
+        var value = 0
+        for index in 0..<8 {
+            let byte = number(8)
+            value |= (byte & 127) << (7 * index)
+            if byte < 128 { return (value, index + 1) }
+        }
+        return (value, 8)
+    }
+
+    fileprivate mutating func sequenceColor() -> (primaries: Int, transfer: Int)? {
+        let profile = number(3)
+        skip(1)
+        let isReduced = flag()
+        if isReduced {
+            skip(5)
+        } else {
+            // Times are those of films.
+            guard !flag() else { return nil }
+            let hasDelay = flag()
+            for _ in 0...number(5) {
+                skip(12)
+                if number(5) > 7 { skip(1) }
+                if hasDelay, flag() { skip(4) }
+            }
+        }
+        let (width, height) = (number(4) + 1, number(4) + 1)
+        skip(width + height)
+        if !isReduced, flag() { skip(7) }
+        skip(3)
+        if !isReduced { skipTools() }
+        skip(3)
+        let isDeep = flag()
+        if profile == 2, isDeep { skip(1) }
+        if profile != 1 { skip(1) }
+        guard flag() else { return nil }
+        let codes = (number(8), number(8))
+        return isOver ? nil : codes
+    }
+
+    /// What helps to code several pictures.
+    private mutating func skipTools() {
+        skip(4)
+        let hasOrder = flag()
+        if hasOrder { skip(2) }
+        let forced = flag() ? 2 : number(1)
+        if forced > 0, !flag() { skip(1) }
+        if hasOrder { skip(3) }
     }
 }

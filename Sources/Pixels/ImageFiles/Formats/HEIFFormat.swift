@@ -1,5 +1,5 @@
-package import Catalogs
 import CVips
+package import Catalogs
 
 /// What AVIF and HEIC have in common: a HEIF file whose pictures are coded by one of two codecs.
 ///
@@ -16,7 +16,7 @@ extension HEIFFormat {
     /// A profile says all that `nclx` could.
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
-    ) throws(UnsupportedFeature) -> StatedColor? {
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
         let contents = HEIFContents(file)
         // libheif gives the one picture that stands for it.
         guard !contents.isSequence else { throw .animation("an animation (image sequence)") }
@@ -38,7 +38,7 @@ extension HEIFFormat {
     fileprivate func saver(
         _ codec: VipsForeignHeifCompression, _ shape: ImageShape, _ options: FormatOptions,
         _ more: [String: VipsArgument] = [:]
-    ) throws(SaveProblem) -> Saver {
+    ) throws(SaveError) -> Saver {
         let common: [String: VipsArgument] = [
             "Q": .integer(try options.integer("quality")), "compression": .integer(Int(codec.rawValue)),
             "bitdepth": .integer(shape.sampleFormat == .u8 ? 8 : 12),
@@ -65,7 +65,7 @@ package struct AVIFFormat: HEIFFormat {
 
     package func libraries(for options: FormatOptions) -> [String] { ["libheif", "libaom"] }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         try saver(
             VIPS_FOREIGN_HEIF_COMPRESSION_AV1, shape, options, ["effort": .integer(try options.integer("effort"))])
     }
@@ -85,7 +85,76 @@ package struct HEICFormat: HEIFFormat {
 
     package func libraries(for options: FormatOptions) -> [String] { ["libheif", "libx265"] }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         try saver(VIPS_FOREIGN_HEIF_COMPRESSION_HEVC, shape, options)
+    }
+}
+
+/// The brands of a HEIF file, which tell AVIF and HEIC apart: ISO/IEC 14496-12, the `ftyp` box.
+enum HEIFBrands {
+    /// The major brand and the compatible ones; empty for files of other kinds.
+    static func of(_ head: [UInt8]) -> [String] {
+        guard head.count >= 16, head[4..<8].elementsEqual("ftyp".utf8) else { return [] }
+        let size = min(head.count, head[..<4].reduce(0) { $0 << 8 | Int($1) })
+        guard size >= 16 else { return [] }
+        let starts = [8] + Array(stride(from: 16, through: size - 4, by: 4))
+        return starts.map { String(decoding: head[$0..<$0 + 4], as: UTF8.self) }
+    }
+
+    static let avif: Set = ["avif", "avis"]
+    static let heic: Set = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
+}
+
+/// What a HEIF file says of a picture's colours: the `nclx` of its properties, else that of the tiles it is made of, else what the coded
+/// pictures say themselves (AV1 alone).
+enum HEIFColor {
+    /// - Throws: also where libheif counts other pictures than the file has, and their colours differ.
+    static func stated(
+        in contents: HEIFContents, of picture: LoadedPicture, _ file: InputFile
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
+        func statement(_ item: Int) throws(UnsupportedFeatureError) -> StatedColor? {
+            guard let codes = codes(of: item, contents, file) else { return nil }
+            return try StatedColor.coded(primaries: codes.primaries, transfer: codes.transfer, outranksProfile: false)
+        }
+        guard let page = picture.page else {
+            return try contents.primary.flatMap { item throws(UnsupportedFeatureError) in try statement(item) }
+        }
+        if contents.pages.count == picture.pages, contents.pages.indices.contains(page) {
+            return try statement(contents.pages[page])
+        }
+        let remedy = "save each of them in a file of its own"
+        var (looks, colors) = (0, Set<StatedColor?>())
+        for item in contents.pages {
+            looks += contents.origins(of: item).count
+            guard looks <= mostLooks else {
+                throw UnsupportedFeatureError(
+                    "more pictures, in an unclear order, than can be compared", remedy: remedy)
+            }
+            colors.insert(try statement(item))
+            guard colors.count == 1 else {
+                throw UnsupportedFeatureError("pictures in several colours whose order is unclear", remedy: remedy)
+            }
+        }
+        return colors.first ?? nil
+    }
+
+    /// Pictures and their parts that are looked at where the order of pictures is unclear.
+    private static let mostLooks = 50_000
+
+    private static func codes(
+        of item: Int, _ contents: HEIFContents, _ file: InputFile
+    ) -> (primaries: Int, transfer: Int)? {
+        let origins = contents.origins(of: item)
+        for property in origins.lazy.flatMap({ contents.properties("colr", of: $0) })
+        where property.starts(with: "nclx".utf8) {
+            let data = ICCData(property)
+            if let primaries = data.integer(at: 4, length: 2), let transfer = data.integer(at: 6, length: 2) {
+                return (primaries, transfer)
+            }
+        }
+        guard let coded = origins.first(where: { !contents.properties("av1C", of: $0).isEmpty }) else { return nil }
+        // Four bytes come before the header, which most writers leave to the picture itself.
+        return contents.properties("av1C", of: coded).first.flatMap { AV1Color.codes(in: $0.dropFirst(4)) }
+            ?? contents.start(of: coded, count: AV1Color.enough, in: file).flatMap { AV1Color.codes(in: $0[...]) }
     }
 }

@@ -1,4 +1,5 @@
 package import Catalogs
+package import Geometry
 package import JobModel
 
 /// A file format: how it is recognised, what it holds, and how libvips writes it. One file each in this folder, and
@@ -27,29 +28,29 @@ package protocol ImageFormat: Sendable {
     /// format.
     func recognizes(_ head: [UInt8]) -> Bool
 
-    /// What there is in a file that starts with `head` which libvips reads without a word, and wrongly.
+    /// The content, in a file that starts with `head`, that libvips reads wrongly, without a warning.
     func unsupportedFeature(in head: [UInt8]) -> String?
 
-    /// Where a file is cut off, of which libvips gives without a word what there is.
+    /// Where a file is cut off, if libvips gives its rest without a warning.
     func damage(in file: InputFile) -> String?
 
-    /// Whether a file holds further pictures, of which libvips does not tell, and which are no mere previews.
+    /// Whether a file holds further pictures, which libvips does not report, and which are more than previews.
     func holdsFurtherPictures(_ file: InputFile) -> Bool
 
-    /// What a whole file says of its colours beside a profile, which libvips does not tell.
+    /// What a whole file says of its colours beside a profile. libvips does not report it.
     ///
-    /// - Throws: what there is in it that libvips reads without a word, and wrongly.
-    func statedColor(in file: InputFile, of picture: LoadedPicture) throws(UnsupportedFeature) -> StatedColor?
+    /// - Throws: for contents that libvips reads wrongly, without a warning.
+    func statedColor(in file: InputFile, of picture: LoadedPicture) throws(UnsupportedFeatureError) -> StatedColor?
 
     /// True when libvips draws the pixels, for which it may need any time: ``DrawingTime``.
     var isDrawn: Bool { get }
 
-    /// What can be told of a drawing's work from its text; nil for pictures that are stored as pixels.
+    /// An estimate of a drawing's work from its text. Nil for pictures that are stored as pixels.
     ///
     /// - Throws: what cannot be seen through.
-    func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing?
+    func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing?
 
-    /// Adds metadata that libvips does not tell.
+    /// Adds metadata that libvips does not report.
     ///
     /// - Parameter unpacked: a text of a PNG by libvips' name for it.
     func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?)
@@ -57,7 +58,7 @@ package protocol ImageFormat: Sendable {
     /// How libvips writes a picture of `shape`.
     ///
     /// - Throws: when the options have wrong values, or the picture cannot be stored with them.
-    func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver
+    func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver
 
     /// Metadata that go into the file while it is written, where libvips does not put them.
     func insertion(of metadata: ImageMetadata) -> Insertion?
@@ -68,7 +69,7 @@ package protocol ImageFormat: Sendable {
     /// Puts metadata into a file whose pixels are written. Failures stay in the file.
     func revise(_ file: OutputFile, adding metadata: ImageMetadata)
 
-    /// True when a file has a place for IPTC records.
+    /// True when a file can hold IPTC records.
     var holdsIPTC: Bool { get }
 
     /// False when a file may be read back with other channels than it was written with, as its pixels need them.
@@ -89,9 +90,9 @@ extension ImageFormat {
     package func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?) {}
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
-    ) throws(UnsupportedFeature) -> StatedColor? { nil }
+    ) throws(UnsupportedFeatureError) -> StatedColor? { nil }
     package var isDrawn: Bool { false }
-    package func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing? { nil }
+    package func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing? { nil }
     package var module: String? { nil }
     package var keepsLayout: Bool { true }
     package var holdsIPTC: Bool { false }
@@ -117,7 +118,7 @@ extension ImageFormat {
     }
 }
 
-/// Which picture of a file is read, as libvips tells it.
+/// The picture of a file that is read, as libvips reports it.
 package struct LoadedPicture: Hashable {
     /// From 0; nil for the one that the file names as its picture, or that comes first.
     let page: Int?
@@ -177,7 +178,94 @@ package enum MetadataField: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Why a picture cannot be written as asked.
-package enum SaveProblem: Error, Hashable, Sendable {
+package enum SaveError: Error, Hashable, Sendable {
     case option(String)
     case unsuitable(String)
+}
+
+/// The formats that Penumbra reads and writes.
+package enum ImageFormats {
+    package static let all: [any ImageFormat] = [
+        JPEGFormat(), PNGFormat(), WebPFormat(), TIFFFormat(), GIFFormat(), AVIFFormat(), HEICFormat(), JPEGXLFormat(),
+        JPEG2000Format(), PPMFormat(), OpenEXRFormat(), SVGFormat(), PDFFormat(), DeepZoomFormat(),
+    ]
+
+    /// Of those that this libvips has.
+    ///
+    /// - Throws: when libvips does not start.
+    package static func descriptors() throws(ImageFileError) -> [FormatDescriptor] {
+        try VipsRuntime.startIfNeeded()
+        return all.filter(VipsModules.offers).map(\.descriptor)
+    }
+
+    /// The format with this name in the catalog, `jpeg`.
+    package static func named(_ name: String) -> (any ImageFormat)? { all.first { $0.descriptor.name == name } }
+
+    /// The format of a file's content.
+    static func recognizing(_ head: [UInt8]) -> (any ImageFormat)? { all.first { $0.recognizes(head) } }
+
+    /// How many of a file's bytes are needed to recognise it.
+    static let headLength = 1024
+}
+
+/// The options of a format as a job gave them, with the format's fallbacks where it is silent.
+package struct FormatOptions: Sendable {
+    private let values: [String: ParameterValue]
+    private let parameters: [ParameterDescriptor]
+
+    package init(_ values: [String: ParameterValue], of format: FormatDescriptor) {
+        self.values = values
+        self.parameters = format.options
+    }
+
+    func integer(_ name: String) throws(SaveError) -> Int {
+        guard case .integer(let value) = value(of: name), case .integer(let minimum, let maximum) = kind(of: name),
+            (minimum...maximum).contains(value)
+        else { throw .option(name) }
+        return value
+    }
+
+    func number(_ name: String) throws(SaveError) -> Double {
+        guard case .number(let value) = value(of: name), case .number(let minimum, let maximum) = kind(of: name),
+            (minimum...maximum).contains(value)
+        else { throw .option(name) }
+        return value
+    }
+
+    func boolean(_ name: String) throws(SaveError) -> Bool {
+        guard case .boolean(let value) = value(of: name) else { throw .option(name) }
+        return value
+    }
+
+    func word<Word: RawRepresentable<String>>(_ name: String) throws(SaveError) -> Word {
+        guard case .word(let value) = value(of: name), let word = Word(rawValue: value) else { throw .option(name) }
+        return word
+    }
+
+    private func value(of name: String) -> ParameterValue? {
+        values[name] ?? parameters.first { $0.name == name }?.fallback
+    }
+
+    private func kind(of name: String) -> ParameterKind? { parameters.first { $0.name == name }?.kind }
+}
+
+/// What a codec takes of one core's time for a picture of 8-bit RGB, in nanoseconds a pixel: measured on photographs
+/// with the formats' usual options, and rough; the planner weighs them against filters.
+package struct CodecCost: Hashable, Sendable {
+    let decode: Double
+    let encode: Double
+
+    /// In seconds.
+    package func decoding(_ shape: ImageShape) -> Double {
+        seconds(decode, pixels: shape.width * shape.height, shape.layout, bytesPerSample: shape.sampleFormat.bytes)
+    }
+
+    /// In seconds.
+    package func encoding(_ rect: PixelRect, _ layout: PixelLayout, _ format: SampleFormat) -> Double {
+        seconds(encode, pixels: rect.area, layout, bytesPerSample: format.bytes)
+    }
+
+    private func seconds(_ cost: Double, pixels: Int, _ layout: PixelLayout, bytesPerSample: Int) -> Double {
+        cost * Double(pixels) * Double(layout.channels * bytesPerSample) / 3 / 1e9
+    }
 }

@@ -19,8 +19,7 @@ package struct JPEG2000Format: ImageFormat {
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(60),
                 summary: "how much detail is kept, in decibels of signal to noise"),
-            ParameterDescriptor(
-                "lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
         ])
 
     package init() {}
@@ -30,7 +29,7 @@ package struct JPEG2000Format: ImageFormat {
             || head.starts(with: [0, 0, 0, 0x0C] + Array("jP  ".utf8) + [0x0D, 0x0A, 0x87, 0x0A])
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         Saver(
             "jp2ksave_target",
             [

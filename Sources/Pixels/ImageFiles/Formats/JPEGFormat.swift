@@ -1,5 +1,5 @@
-package import Catalogs
 import CVips
+package import Catalogs
 
 /// Baseline and progressive JPEG. Metadata: EXIF, XMP, IPTC, profile.
 package struct JPEGFormat: ImageFormat {
@@ -49,13 +49,11 @@ package struct JPEGFormat: ImageFormat {
 
     package init() {}
 
-    package func recognizes(_ head: [UInt8]) -> Bool {
-        head.starts(with: [0xFF, 0xD8, 0xFF])
-    }
+    package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: [0xFF, 0xD8, 0xFF]) }
 
     package func holdsFurtherPictures(_ file: InputFile) -> Bool { MultiPictureIndex(file)?.holdsFurther ?? false }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         let subsampling: Subsampling = try options.word("subsampling")
         return Saver(
             "jpegsave_target",
@@ -72,11 +70,122 @@ package struct JPEGFormat: ImageFormat {
         Insertion(bytes: JPEGSegments.bytes(for: metadata), position: 2)  // after the start-of-image marker
     }
 
-    package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? {
-        ("shrink", .integer(factor))
-    }
+    package func shrinking(by factor: Int) -> (name: String, value: VipsArgument)? { ("shrink", .integer(factor)) }
 
     package func libraries(for options: FormatOptions) -> [String] { ["libjpeg"] }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
+}
+
+/// The segments that carry a JPEG's metadata, from the start-of-image marker to the first table.
+enum JPEGSegments {
+    /// A segment's length counts its own two bytes.
+    static let largestPayload = 65533
+
+    /// What does not fit into its segment is left out: EXIF, XMP and IPTC have one each.
+    static func bytes(for metadata: ImageMetadata) -> [UInt8] {
+        let exif = segment(0xE1, Array("Exif\0\0".utf8), metadata.exif)
+        var result = exif.isEmpty ? jfif(metadata.resolution) : exif  // some readers take one of them only
+        result += segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8), metadata.xmp)
+        result += segment(0xED, Array("Photoshop 3.0\0".utf8), metadata.iptc.map(PhotoshopResources.wrapping))
+        if let icc = metadata.icc { result += profile(icc.bytes) }
+        return result
+    }
+
+    private static func segment(_ marker: UInt8, _ name: [UInt8], _ blob: Blob?) -> [UInt8] {
+        guard let blob, name.count + blob.bytes.count <= largestPayload else { return [] }
+        return segment(marker, name + blob.bytes)
+    }
+
+    private static func segment(_ marker: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        [0xFF, marker] + .number(payload.count + 2, length: 2, littleEndian: false) + payload
+    }
+
+    /// Says that colour is YCbCr, and the resolution; without one, that pixels are square.
+    private static func jfif(_ resolution: ImageMetadata.Resolution?) -> [UInt8] {
+        var payload = Array("JFIF\0".utf8) + [1, 1]
+        let (unit, scale): (UInt8, Double) =
+            switch resolution?.unit {
+            case nil: (0, 0)
+            case .inch: (1, 25.4)
+            case .centimetre: (2, 10)
+            }
+        payload += [unit] + density(resolution?.x, scale) + density(resolution?.y, scale)
+        return segment(0xE0, payload + [0, 0])
+    }
+
+    private static func density(_ value: Double?, _ scale: Double) -> [UInt8] {
+        .number(Int(max(1, min(65535, ((value ?? 0) * scale).rounded()))), length: 2, littleEndian: false)
+    }
+
+    /// The profile in numbered parts, at most 255 of them.
+    private static func profile(_ icc: [UInt8]) -> [UInt8] {
+        let name = Array("ICC_PROFILE\0".utf8)
+        let capacity = largestPayload - name.count - 2
+        let parts = (icc.count + capacity - 1) / capacity
+        guard parts <= 255 else { return [] }
+        var result: [UInt8] = []
+        for part in 0..<parts {
+            let bytes = icc[part * capacity..<min(icc.count, (part + 1) * capacity)]
+            result += segment(0xE2, name + [UInt8(part + 1), UInt8(parts)] + bytes)
+        }
+        return result
+    }
+}
+
+/// The index of a JPEG that holds several pictures, one behind the other: files of phones with a gain map or a depth map, and
+/// those of cameras with two lenses. <https://www.cipa.jp/std/documents/e/DC-X007-KEY_E.pdf>
+struct MultiPictureIndex {
+    /// What the first picture's segments say each of the pictures is.
+    private let kinds: [Int]
+
+    /// True when there is another picture beside the first one, and beside smaller copies of that.
+    var holdsFurther: Bool { kinds.dropFirst().contains { $0 >> 16 != Self.largeThumbnail } }
+
+    private static let name = Array("MPF\0".utf8)
+    private static let entries: UInt16 = 0xB002
+    private static let entryLength = 16
+    private static let largeThumbnail = 1
+    /// More segments are none that anybody writes before the pixels.
+    private static let mostSegments = 1000
+
+    /// Nil for a file that has none.
+    init?(_ file: InputFile) {
+        guard let payload = Self.payload(of: file), let index = TIFFDirectories(block: payload),
+            let entry = index.main.first(where: { $0.tag == Self.entries })
+        else { return nil }
+        let count = entry.range.count / Self.entryLength
+        kinds = (0..<count).map { offset in
+            let start = entry.range.lowerBound + offset * Self.entryLength
+            let digits = payload[start..<start + 4]
+            // In the highest byte are flags, and the format.
+            return (index.isLittleEndian ? Array(digits.reversed()) : Array(digits)).dropFirst().reduce(0) {
+                $0 << 8 | Int($1)
+            }
+        }
+    }
+
+    /// What follows the name in its segment.
+    private static func payload(of file: InputFile) -> [UInt8]? {
+        var offset = 2
+        for _ in 0..<mostSegments {
+            guard offset + 4 + name.count <= file.size, let head = file.bytes(in: offset..<offset + 4 + name.count),
+                head[0] == 0xFF
+            else { return nil }
+            // A marker may have any number of these before it.
+            guard head[1] != 0xFF else {
+                offset += 1
+                continue
+            }
+            let length = Int(head[2]) << 8 | Int(head[3])
+            // The pixels begin, or it is no segment.
+            guard head[1] != 0xDA, length >= 2 else { return nil }
+            let end = offset + 2 + length
+            if head[1] == 0xE2, head[4...].elementsEqual(name), end <= file.size {
+                return file.bytes(in: offset + head.count..<max(offset + head.count, end))
+            }
+            offset = end
+        }
+        return nil
+    }
 }

@@ -18,8 +18,7 @@ package struct JPEGXLFormat: ImageFormat {
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
                 summary: "how much detail is kept"),
-            ParameterDescriptor(
-                "lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
             ParameterDescriptor(
                 "effort", .integer(minimum: 3, maximum: 9), fallback: .integer(5),
                 summary: "3 is fastest, 9 is smallest"),
@@ -36,14 +35,14 @@ package struct JPEGXLFormat: ImageFormat {
     /// libvips gives the profile that libjxl makes, which does not say HDR, and of an animation the first frame.
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
-    ) throws(UnsupportedFeature) -> StatedColor? {
+    ) throws(UnsupportedFeatureError) -> StatedColor? {
         guard let header = JPEGXLHeader(file) else { return nil }
         guard !header.isAnimation else { throw .animation("an animation") }
         if let transfer = header.transfer { try StatedColor.checkRange(transfer: transfer) }
         return nil
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         Saver(
             "jxlsave_target",
             [
@@ -58,5 +57,127 @@ package struct JPEGXLFormat: ImageFormat {
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
         (try? options.boolean("lossless")) == true  // a wrong value is refused by `saver`
+    }
+}
+
+/// The contents of a JPEG XL file before its pixels, as far as libvips does not report it: ISO/IEC 18181-1, annexes A, D and E.
+struct JPEGXLHeader {
+    private(set) var isAnimation = false
+    /// The code point of ITU-T H.273, or none: a gamma, a profile.
+    private(set) var transfer: Int?
+
+    /// More than any header has that is not made to be long.
+    private static let enough = 4096
+
+    /// Nil where the header cannot be read.
+    init?(_ file: InputFile) {
+        guard let start = Self.codestream(of: file) else { return nil }
+        var bits = BitReader(start[...], .lowestFirst)
+        bits.skip(16)
+        bits.skipSize()
+        let isDefault = bits.flag()
+        guard !isDefault else { return }
+        if bits.flag() {
+            bits.skip(3)
+            if bits.flag() { bits.skipSize() }
+            if bits.flag() { bits.skipPreviewSize() }
+            isAnimation = bits.flag()
+            if isAnimation { bits.skipAnimation() }
+        }
+        bits.skipDepth()
+        bits.skip(1)
+        for _ in 0..<bits.choice((0, 0), (1, 0), (2, 4), (1, 12)) where !bits.isOver { bits.skipChannel() }
+        bits.skip(1)
+        transfer = bits.transfer()
+        if bits.isOver { return nil }
+    }
+
+    /// The first bytes of the codestream, which may lie in boxes, or in parts of them.
+    private static func codestream(of file: InputFile) -> [UInt8]? {
+        guard let head = file.bytes(in: 0..<min(file.size, enough)) else { return nil }
+        if head.starts(with: [0xFF, 0x0A]) { return head }
+        var result: [UInt8] = []
+        for box in MediaBoxes.all(of: file) where ["jxlc", "jxlp"].contains(box.name) && result.count < enough {
+            // A part begins with its number.
+            let content = box.content.dropFirst(box.name == "jxlp" ? 4 : 0)
+            guard let bytes = file.bytes(in: content.prefix(enough)) else { return nil }
+            result += bytes
+        }
+        return result
+    }
+}
+
+/// The parts of the header, each a bundle of the standard.
+extension BitReader {
+    /// One of four: a number, and what is added to it in so many bits.
+    fileprivate mutating func choice(_ a: (Int, Int), _ b: (Int, Int), _ c: (Int, Int), _ d: (Int, Int)) -> Int {
+        let (offset, bits) = [a, b, c, d][number(2)]
+        return offset + number(bits)
+    }
+
+    private mutating func code() -> Int { choice((0, 0), (1, 0), (2, 4), (18, 6)) }
+
+    fileprivate mutating func skipSize() {
+        let isSmall = flag()
+        for side in 0..<2 {
+            if isSmall { skip(5) } else { _ = choice((1, 9), (1, 13), (1, 18), (1, 30)) }
+            // Most widths are a ratio of the height.
+            if side == 0, number(3) != 0 { return }
+        }
+    }
+
+    fileprivate mutating func skipPreviewSize() {
+        let isSmall = flag()
+        for side in 0..<2 {
+            _ =
+                isSmall
+                ? choice((16, 0), (32, 0), (1, 5), (33, 9)) : choice((1, 6), (65, 8), (321, 10), (1345, 12))
+            if side == 0, number(3) != 0 { return }
+        }
+    }
+
+    fileprivate mutating func skipAnimation() {
+        _ = choice((100, 0), (1000, 0), (1, 10), (1, 30))
+        _ = choice((1, 0), (1001, 0), (1, 8), (1, 10))
+        _ = choice((0, 0), (0, 3), (0, 16), (0, 32))
+        skip(1)
+    }
+
+    fileprivate mutating func skipDepth() {
+        let isFloat = flag()
+        _ = isFloat ? choice((32, 0), (16, 0), (24, 0), (1, 6)) : choice((8, 0), (10, 0), (12, 0), (1, 6))
+        if isFloat { skip(4) }
+    }
+
+    /// A channel beside the colours.
+    fileprivate mutating func skipChannel() {
+        let isDefault = flag()
+        guard !isDefault else { return }
+        let (alpha, spotColor, filterArray) = (0, 2, 5)
+        let kind = code()
+        skipDepth()
+        _ = choice((0, 0), (3, 0), (4, 0), (1, 3))
+        skip(8 * choice((0, 0), (0, 4), (16, 5), (48, 10)))
+        if kind == alpha { skip(1) }
+        if kind == spotColor { skip(4 * 16) }
+        if kind == filterArray { _ = choice((1, 0), (0, 2), (3, 4), (19, 8)) }
+    }
+
+    /// Of the colours, if a code states it.
+    fileprivate mutating func transfer() -> Int? {
+        let (gray, xyb, custom) = (1, 2, 2)
+        let isDefault = flag()
+        guard !isDefault else { return nil }
+        let hasProfile = flag()
+        let space = code()
+        guard !hasProfile, space != xyb else { return nil }
+        if code() == custom { skipSpots(1) }
+        if space != gray, code() == custom { skipSpots(3) }
+        let isGamma = flag()
+        return isGamma ? nil : code()
+    }
+
+    private mutating func skipSpots(_ count: Int) {
+        for _ in 0..<2 * count { _ = choice((0, 19), (524_288, 19), (1_048_576, 20), (2_097_152, 21)) }
     }
 }

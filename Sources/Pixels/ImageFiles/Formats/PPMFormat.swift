@@ -34,7 +34,7 @@ package struct PPMFormat: ImageFormat {
         return [255, 65535].contains(largest) ? nil : "samples up to \(largest), not 255 or 65535"
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         Saver(
             "ppmsave_target",
             [

@@ -5,7 +5,7 @@ package protocol ReadOnlyFormat: ImageFormat {}
 
 extension ReadOnlyFormat {
     package var holdsGray: Bool { true }
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         throw .unsuitable("Penumbra only reads it")
     }
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
@@ -44,12 +44,12 @@ package struct SVGFormat: ReadOnlyFormat {
     /// Nothing larger is looked through.
     private static let longestText = 256 << 20
 
-    package func drawing(in file: InputFile) throws(UnsupportedFeature) -> SVGDrawing? {
+    package func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing? {
         guard file.size <= Self.longestText else {
-            throw UnsupportedFeature("more than 256 MB of text", remedy: "draw it to a PNG first")
+            throw UnsupportedFeatureError("more than 256 MB of text", remedy: "draw it to a PNG first")
         }
-        // What cannot be read is told when libvips reads it.
-        return try file.bytes(in: 0..<file.size).map { bytes throws(UnsupportedFeature) in try SVGDrawing(bytes) }
+        // libvips reports what cannot be read when it reads it.
+        return try file.bytes(in: 0..<file.size).map { bytes throws(UnsupportedFeatureError) in try SVGDrawing(bytes) }
     }
 
     /// Text whose first element is `svg`, behind a declaration, comments and a document type.

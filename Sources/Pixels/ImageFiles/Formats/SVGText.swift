@@ -4,27 +4,27 @@ struct SVGText {
     private var entities: [String: String] = [:]
 
     /// - Throws: for what would hide a part of the drawing from a reader who sees the text alone.
-    init(_ bytes: [UInt8]) throws(UnsupportedFeature) {
+    init(_ bytes: [UInt8]) throws(UnsupportedFeatureError) {
         self.bytes = bytes
-        var place = 0
-        while let start = self.bytes[place...].firstIndex(of: UInt8(ascii: "<")) {
+        var offset = 0
+        while let start = self.bytes[offset...].firstIndex(of: UInt8(ascii: "<")) {
             if starts(at: start, "<!--") {
-                place = end(of: "-->", from: start)
+                offset = end(of: "-->", from: start)
             } else if starts(at: start, "<![CDATA[") {
-                place = end(of: "]]>", from: start)
+                offset = end(of: "]]>", from: start)
                 // What the section holds stays, but for what would be markup.
-                for index in start..<place where "<>&".utf8.contains(self.bytes[index]) || index < start + 9 {
+                for index in start..<offset where "<>&".utf8.contains(self.bytes[index]) || index < start + 9 {
                     self.bytes[index] = UInt8(ascii: " ")
                 }
             } else if starts(at: start, "<?") {
-                place = end(of: "?>", from: start)
-                try checkInstruction(start..<place)
+                offset = end(of: "?>", from: start)
+                try checkInstruction(start..<offset)
             } else if starts(at: start, "<!DOCTYPE") {
-                place = endOfType(from: start)
-                try readType(start..<place)
-                for index in start..<place { self.bytes[index] = UInt8(ascii: " ") }
+                offset = endOfType(from: start)
+                try readType(start..<offset)
+                for index in start..<offset { self.bytes[index] = UInt8(ascii: " ") }
             } else {
-                place = endOfTag(from: start)
+                offset = endOfTag(from: start)
             }
         }
     }
@@ -54,23 +54,23 @@ struct SVGText {
     // MARK: Declarations
 
     /// Texts in encodings without plain letters, and style sheets within instructions, are not looked through.
-    private func checkInstruction(_ range: Range<Int>) throws(UnsupportedFeature) {
+    private func checkInstruction(_ range: Range<Int>) throws(UnsupportedFeatureError) {
         let text = String(decoding: bytes[range], as: UTF8.self).lowercased()
         if text.hasPrefix("<?xml-stylesheet"), text.contains("data:") {
-            throw UnsupportedFeature("a style sheet in an instruction", remedy: "write it into a 'style' element")
+            throw UnsupportedFeatureError("a style sheet in an instruction", remedy: "write it into a 'style' element")
         }
         guard text.hasPrefix("<?xml "), let start = text.firstRange(of: "encoding") else { return }
         let name = text[start.upperBound...].drop { " =\t\r\n'\"".contains($0) }.prefix { !"'\" ?".contains($0) }
         guard
             ["utf-8", "utf8", "us-ascii", "ascii"].contains(name)
                 || ["iso-8859-", "iso8859-", "windows-125"].contains(where: name.hasPrefix)
-        else { throw UnsupportedFeature("text in the encoding \(name)", remedy: "store it in UTF-8") }
+        else { throw UnsupportedFeatureError("text in the encoding \(name)", remedy: "store it in UTF-8") }
     }
 
     /// - Parameter range: of the whole document type.
-    private mutating func readType(_ range: Range<Int>) throws(UnsupportedFeature) {
+    private mutating func readType(_ range: Range<Int>) throws(UnsupportedFeatureError) {
         var rest = String(decoding: bytes[range], as: UTF8.self)[...]
-        let hidden = UnsupportedFeature("markup in its document type", remedy: "write it out")
+        let hidden = UnsupportedFeatureError("markup in its document type", remedy: "write it out")
         if rest.contains("<!ATTLIST"), rest.contains("\"#") || rest.contains("'#") || rest.contains("url(") {
             throw hidden
         }
@@ -89,29 +89,29 @@ struct SVGText {
 
     // MARK: Where things end
 
-    private func starts(at place: Int, _ text: String) -> Bool { bytes[place...].starts(with: text.utf8) }
+    private func starts(at offset: Int, _ text: String) -> Bool { bytes[offset...].starts(with: text.utf8) }
 
     private func end(of mark: String, from start: Int) -> Int {
         let first = mark.utf8.first
-        var place = start
-        while place < bytes.count {
-            if bytes[place] == first, starts(at: place, mark) { return place + mark.utf8.count }
-            place += 1
+        var offset = start
+        while offset < bytes.count {
+            if bytes[offset] == first, starts(at: offset, mark) { return offset + mark.utf8.count }
+            offset += 1
         }
         return bytes.count
     }
 
     private func endOfTag(from start: Int) -> Int {
-        var (place, quote) = (start + 1, UInt8(0))
-        while place < bytes.count {
-            let byte = bytes[place]
-            place += 1
+        var (offset, quote) = (start + 1, UInt8(0))
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            offset += 1
             if quote != 0 {
                 if byte == quote { quote = 0 }
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 quote = byte
             } else if byte == UInt8(ascii: ">") {
-                return place
+                return offset
             }
         }
         return bytes.count
@@ -119,14 +119,14 @@ struct SVGText {
 
     /// Beyond the declarations in brackets, which may have brackets and comments in quotes.
     private func endOfType(from start: Int) -> Int {
-        var (place, quote, depth) = (start + 1, UInt8(0), 0)
-        while place < bytes.count {
-            let byte = bytes[place]
-            if quote == 0, depth > 0, byte == UInt8(ascii: "<"), starts(at: place, "<!--") {
-                place = end(of: "-->", from: place)
+        var (offset, quote, depth) = (start + 1, UInt8(0), 0)
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            if quote == 0, depth > 0, byte == UInt8(ascii: "<"), starts(at: offset, "<!--") {
+                offset = end(of: "-->", from: offset)
                 continue
             }
-            place += 1
+            offset += 1
             if quote != 0 {
                 if byte == quote { quote = 0 }
                 continue
@@ -135,7 +135,7 @@ struct SVGText {
             case UInt8(ascii: "\""), UInt8(ascii: "'"): quote = byte
             case UInt8(ascii: "["): depth += 1
             case UInt8(ascii: "]"): depth -= 1
-            case UInt8(ascii: ">") where depth <= 0: return place
+            case UInt8(ascii: ">") where depth <= 0: return offset
             default: break
             }
         }

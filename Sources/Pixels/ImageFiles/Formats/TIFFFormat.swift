@@ -1,5 +1,5 @@
-package import Catalogs
 import CVips
+package import Catalogs
 
 /// TIFF and BigTIFF. Metadata: EXIF (without a maker note), XMP, IPTC, profile, resolution.
 package struct TIFFFormat: ImageFormat {
@@ -67,7 +67,7 @@ package struct TIFFFormat: ImageFormat {
         TIFFDirectories(size: file.size) { file.bytes(in: $0) }?.damage
     }
 
-    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveProblem) -> Saver {
+    package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
         let compression: Compression = try options.word("compression")
         if compression == .jpeg, shape.sampleFormat != .u8 {
             throw .unsuitable("compression: jpeg holds 8-bit samples only")
@@ -93,7 +93,7 @@ package struct TIFFFormat: ImageFormat {
     }
 
     /// Compressed data can be larger than the samples, by far less than the eighth that is left for it here. A pyramid takes a third more.
-    private func needsBigTIFF(_ shape: ImageShape, _ options: FormatOptions) throws(SaveProblem) -> Bool {
+    private func needsBigTIFF(_ shape: ImageShape, _ options: FormatOptions) throws(SaveError) -> Bool {
         let choice: BigTIFF = try options.word("bigtiff")
         switch choice {
         case .on: return true
@@ -102,9 +102,7 @@ package struct TIFFFormat: ImageFormat {
         }
     }
 
-    package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {
-        TIFFRevision.add(metadata, to: file)
-    }
+    package func revise(_ file: OutputFile, adding metadata: ImageMetadata) { TIFFRevision.add(metadata, to: file) }
 
     package func libraries(for options: FormatOptions) -> [String] {
         switch try? options.word("compression") as Compression {
@@ -118,5 +116,43 @@ package struct TIFFFormat: ImageFormat {
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
         let compression: Compression? = try? options.word("compression")  // a wrong value is refused by `saver`
         return compression != .jpeg
+    }
+}
+
+/// Puts EXIF and IPTC into a TIFF file, which libvips cannot: a new main directory at the file's end has the entries of
+/// the old one and the new ones, and the header points to it.
+enum TIFFRevision {
+    static func add(_ metadata: ImageMetadata, to file: OutputFile) {
+        guard metadata.exif != nil || metadata.iptc != nil,
+            let directories = TIFFDirectories(size: file.size, fetch: file.bytes)
+        else { return }
+        let rows = directories.main
+        let document = document(of: metadata, beside: rows, littleEndian: directories.isLittleEndian)
+        let position = (file.size + 1) & ~1
+        let bytes = DirectoryWriter(
+            document, offsets: directories.offsets, foreignRows: rows, next: directories.offsetAfterMain
+        ).bytes(at: position)
+        // A file that is as large as its offsets reach keeps its pixels and goes without.
+        guard directories.offsets == .big || position + bytes.count <= UInt32.max else { return }
+        file.put(bytes, at: position)
+        let pointer = [UInt8].number(
+            position, length: directories.offsets.length, littleEndian: directories.isLittleEndian)
+        file.put(pointer, at: directories.offsets.headerPointer)
+    }
+
+    /// The entries that the file does not have. A maker note's offsets would be wrong at any other offset than its own.
+    private static func document(
+        of metadata: ImageMetadata, beside rows: [TIFFDirectories.Entry], littleEndian: Bool
+    ) -> ExifDocument {
+        let source = metadata.exif.flatMap { ExifDocument(block: $0.bytes) }
+        var document = source ?? ExifDocument(littleEndian: littleEndian)
+        document.removeEntries(in: .exif) { $0.tag == ExifDocument.makerNote }
+        document = document.reordered(littleEndian: littleEndian)
+        if let iptc = metadata.iptc {
+            document.add(ExifDocument.Entry(tag: ExifTag.iptc, type: .undefined, bytes: iptc.bytes), to: .main)
+        }
+        let present = Set(rows.map(\.tag))
+        document.removeEntries(in: .main) { ExifTag.ofJPEG.contains($0.tag) || present.contains($0.tag) }
+        return document
     }
 }

@@ -1,3 +1,5 @@
+import JobModel
+
 /// The tags of an EXIF block: a TIFF structure of four directories. Its second picture, the thumbnail, is not among
 /// them: a document that was read never has it.
 struct ExifDocument: Hashable {
@@ -30,7 +32,7 @@ struct ExifDocument: Hashable {
     private(set) var isLittleEndian: Bool
     private(set) var entries: [Directory: [Entry]]
     /// Where the maker note lay, counted from the block's start: most makers count offsets in their notes from there,
-    /// so the note is written to the same place.
+    /// so the note is written at the same offset.
     let makerNoteOffset: Int?
 
     subscript(directory: Directory) -> [Entry] {
@@ -112,4 +114,240 @@ extension ExifDocument.Entry {
         let reversed = stride(from: 0, to: bytes.count, by: unit).flatMap { bytes[$0..<$0 + unit].reversed() }
         return Self(tag: tag, type: type, bytes: reversed)
     }
+}
+
+/// What a block says of the picture that it comes with, for files in which libvips does not find the block.
+extension ExifDocument {
+    /// Nil where the block does not say.
+    var orientation: Orientation? { integers(of: ExifTag.orientation).first.flatMap(Orientation.init(rawValue:)) }
+
+    /// Nil where the block does not say, or says only what files say that have to say something.
+    var resolution: ImageMetadata.Resolution? {
+        let unit: ImageMetadata.Resolution.Unit
+        switch integers(of: ExifTag.resolutionUnit).first {
+        case nil, 2: unit = .inch
+        case 3: unit = .centimetre
+        default: return nil
+        }
+        guard let x = quotient(of: ExifTag.xResolution), let y = quotient(of: ExifTag.yResolution) else { return nil }
+        let scale = unit == .inch ? 25.4 : 10
+        let nominal = ImageMetadata.Resolution.nominal
+        guard [x, y].contains(where: { abs($0 / scale - nominal) >= 0.001 }) else { return nil }
+        return ImageMetadata.Resolution(x: x / scale, y: y / scale, unit: unit)
+    }
+
+    /// More than zero.
+    private func quotient(of tag: UInt16) -> Double? {
+        let parts = integers(of: tag)
+        guard parts.count == 2, parts[0] > 0, parts[1] > 0 else { return nil }
+        return Double(parts[0]) / Double(parts[1])
+    }
+
+    /// The parts of a rational; of other types than whole numbers and rationals none.
+    private func integers(of tag: UInt16) -> [Int] {
+        guard let entry = self[.main].first(where: { $0.tag == tag }), [.short, .long, .rational].contains(entry.type)
+        else { return [] }
+        let size = entry.type.numberSize
+        return stride(from: 0, to: entry.bytes.count - size + 1, by: size).map { start in
+            let digits = entry.bytes[start..<start + size]
+            return (isLittleEndian ? digits.reversed() : Array(digits)).reduce(0) { $0 << 8 | Int($1) }
+        }
+    }
+}
+
+extension ExifDocument {
+    private static let headerLength = 8
+
+    /// An EXIF block: a header, the directories with their values, and the maker note at the offset that it had.
+    /// Nothing of the block that was read gets into it but the document's entries.
+    var block: [UInt8] {
+        guard let makerNoteOffset, makerNoteOffset >= Self.headerLength,
+            let note = self[.exif].first(where: { $0.tag == Self.makerNote })?.bytes, note.count > 4
+        else {
+            return header(pointingTo: Self.headerLength) + DirectoryWriter(self).bytes(at: Self.headerLength)
+        }
+        return block(note, at: makerNoteOffset)
+    }
+
+    /// The directories go before the note when there is room, else behind it.
+    private func block(_ note: [UInt8], at noteOffset: Int) -> [UInt8] {
+        let writer = DirectoryWriter(self, noteOffset: noteOffset)
+        let fits = Self.headerLength + writer.byteCount <= noteOffset
+        let behind = (noteOffset + note.count + 1) & ~1
+        var result = header(pointingTo: fits ? Self.headerLength : behind)
+        if fits { result += writer.bytes(at: Self.headerLength) }
+        result += repeatElement(0, count: noteOffset - result.count)
+        result = (result + note).paddedToEven
+        return fits ? result : result + writer.bytes(at: behind)
+    }
+
+    private func header(pointingTo offset: Int) -> [UInt8] {
+        (isLittleEndian ? [0x49, 0x49] : [0x4D, 0x4D]) + .number(42, length: 2, littleEndian: isLittleEndian)
+            + .number(offset, length: 4, littleEndian: isLittleEndian)
+    }
+}
+
+/// Tags by their names in the EXIF 2.32 and TIFF 6.0 standards.
+enum ExifTag {
+    static let newSubfileType: UInt16 = 0x00FE
+    static let imageWidth: UInt16 = 0x0100
+    static let imageLength: UInt16 = 0x0101
+    static let orientation: UInt16 = 0x0112
+    static let xResolution: UInt16 = 0x011A
+    static let yResolution: UInt16 = 0x011B
+    static let resolutionUnit: UInt16 = 0x0128
+    static let extraSamples: UInt16 = 0x0152
+    static let sampleFormat: UInt16 = 0x0153
+    static let iptc: UInt16 = 0x83BB
+    static let colorSpace: UInt16 = 0xA001
+    static let pixelXDimension: UInt16 = 0xA002
+    static let pixelYDimension: UInt16 = 0xA003
+    static let gamma: UInt16 = 0xA500
+
+    /// How and where a TIFF file keeps pixels and other blocks of metadata; offsets mean nothing in an output.
+    static let ofPixelData: Set<UInt16> = [
+        newSubfileType, 0x00FF,  // kind of picture
+        0x0102, 0x0103, 0x0106, 0x010A, 0x0115, 0x011C, 0x013D, 0x0140, extraSamples, sampleFormat,
+        0x0111, 0x0116, 0x0117, 0x0142, 0x0143, 0x0144, 0x0145,  // strips and tiles
+        0x014A,  // other pictures
+        0x015B, 0x0200, 0x0201, 0x0202, 0x0203, 0x0205, 0x0206, 0x0207, 0x0208, 0x0209,  // JPEG data
+        0x02BC, iptc, 0x8649, 0x8773,  // XMP, IPTC, Photoshop, profile
+        0x935C,  // Photoshop's layers
+        0xC634, 0xC6F5, 0xEA1C,  // private data of DNG, padding
+    ]
+
+    /// Which colours the samples stand for: TransferFunction, WhitePoint, PrimaryChromaticities.
+    static let ofColor: Set<UInt16> = [0x012D, 0x013E, 0x013F]
+
+    /// What an output says of itself, whatever its input said.
+    static let ofShape: Set<UInt16> = [
+        imageWidth, imageLength, orientation, xResolution, yResolution, resolutionUnit,
+    ]
+
+    /// How a JPEG stores colour; not true of a TIFF file that the tags are put into. TransferFunction has a size that
+    /// depends on the samples.
+    static let ofJPEG: Set<UInt16> = [0x012D, 0x0211, 0x0212, 0x0213, 0x0214]
+
+    /// Size, orientation, colour, position of chroma samples.
+    static let ofStorage = ofColor.union([imageWidth, imageLength, orientation, 0x0213])
+
+    static let main: [MetadataKind: Set<UInt16>] = [
+        .copyright: [0x8298], .creator: [0x013B, 0x9C9D], .description: [0x010E, 0x9C9B, 0x9C9F], .dates: [0x0132],
+        .camera: [0x010F, 0x0110, 0x0131], .keywords: [0x9C9E],
+        .resolution: [xResolution, yResolution, resolutionUnit],
+    ]
+
+    static let ofStorageInExif: Set<UInt16> = [
+        0x9000, 0x9101, 0xA000, colorSpace, pixelXDimension, pixelYDimension, gamma,
+    ]
+
+    /// Times have no zone, and the lens no number.
+    static let exif: [MetadataKind: Set<UInt16>] = [
+        .dates: [0x9003, 0x9004, 0x9290, 0x9291, 0x9292],
+        .camera: [
+            0x829A, 0x829D, 0x8822, 0x8827, 0x8830, 0x8831, 0x8832, 0x9102, 0x9201, 0x9202, 0x9203, 0x9204, 0x9205,
+            0x9206, 0x9207, 0x9208, 0x9209, 0x920A, 0xA20E, 0xA20F, 0xA210, 0xA215, 0xA217, 0xA300, 0xA301, 0xA401,
+            0xA402, 0xA403, 0xA404, 0xA405, 0xA406, 0xA407, 0xA408, 0xA409, 0xA40A, 0xA40C, 0xA432, 0xA433, 0xA434,
+        ],
+    ]
+}
+
+/// What of an EXIF block an output may carry.
+///
+/// Always: it says how the output lies and how large it is; it holds no picture, neither the thumbnail nor one that a
+/// maker hid in his note (a sharp preview inside a blurred photo is a leak).
+enum ExifRules {
+    /// What a segment of a JPEG can hold, with room for its mark; kept for all formats, so that a picture which is
+    /// converted twice loses nothing the second time.
+    private static let largestBlock = 65_000
+
+    /// - Parameters:
+    ///   - kinds: what is asked for; nil for everything.
+    ///   - isConverted: the pixels became sRGB.
+    static func apply(
+        to block: [UInt8], shape: ImageShape, resolution: ImageMetadata.Resolution?, kinds: Set<MetadataKind>?,
+        isConverted: Bool
+    ) -> [UInt8]? {
+        guard var document = ExifDocument(block: block) else { return nil }
+        document.describe(shape)
+        document.removePictures()
+        if let kinds {
+            document.keep(kinds)
+            guard document.tells(kinds) else { return nil }
+        }
+        if isConverted { document.nameSRGB() }
+        if let resolution { document.add(resolution) }
+        return document.block(ofAtMost: largestBlock)
+    }
+}
+
+extension ExifDocument {
+    fileprivate mutating func describe(_ shape: ImageShape) {
+        update(ExifTag.orientation, in: .main, to: 1)
+        update(ExifTag.imageWidth, in: .main, to: shape.width)
+        update(ExifTag.imageLength, in: .main, to: shape.height)
+        update(ExifTag.pixelXDimension, in: .exif, to: shape.width)
+        update(ExifTag.pixelYDimension, in: .exif, to: shape.height)
+    }
+
+    fileprivate mutating func removePictures() {
+        for directory in Directory.allCases {
+            removeEntries(in: directory) { $0.bytes.holdsJPEG }
+        }
+    }
+
+    /// What is asked for, and how the picture is stored.
+    fileprivate mutating func keep(_ kinds: Set<MetadataKind>) {
+        let main = kinds.reduce(into: ExifTag.ofStorage) { $0.formUnion(ExifTag.main[$1] ?? []) }
+        let exif = kinds.reduce(into: ExifTag.ofStorageInExif) { $0.formUnion(ExifTag.exif[$1] ?? []) }
+        removeEntries(in: .main) { !main.contains($0.tag) }
+        removeEntries(in: .exif) { !exif.contains($0.tag) }
+        if !kinds.contains(.gps) { self[.gps] = [] }
+    }
+
+    /// False when how the picture is stored is all that is left.
+    fileprivate func tells(_ kinds: Set<MetadataKind>) -> Bool {
+        self[.main].contains { !ExifTag.ofStorage.contains($0.tag) } || !self[.gps].isEmpty
+            || self[.exif].contains { !ExifTag.ofStorageInExif.contains($0.tag) }
+    }
+
+    fileprivate mutating func nameSRGB() {
+        update(ExifTag.colorSpace, in: .exif, to: 1)
+        removeEntries(in: .main) { ExifTag.ofColor.contains($0.tag) }
+        removeEntries(in: .exif) { $0.tag == ExifTag.gamma }
+        self[.interoperability] = []
+    }
+
+    /// States the resolution where the block does not: a file with EXIF cannot state it elsewhere.
+    fileprivate mutating func add(_ resolution: ImageMetadata.Resolution) {
+        guard !self[.main].contains(where: { $0.tag == ExifTag.xResolution }) else { return }
+        let (unit, scale): (Int, Double) = resolution.unit == .inch ? (2, 25.4) : (3, 10)
+        add(entry(ExifTag.xResolution, resolution.x * scale), to: .main)
+        add(entry(ExifTag.yResolution, resolution.y * scale), to: .main)
+        let bytes = [UInt8].number(unit, length: 2, littleEndian: isLittleEndian)
+        add(Entry(tag: ExifTag.resolutionUnit, type: .short, bytes: bytes), to: .main)
+    }
+
+    /// A number in thousandths.
+    private func entry(_ tag: UInt16, _ value: Double) -> Entry {
+        let parts = [Int((min(value, 1_000_000) * 1000).rounded()), 1000]
+        return Entry(
+            tag: tag, type: .rational,
+            bytes: parts.flatMap { [UInt8].number($0, length: 4, littleEndian: isLittleEndian) })
+    }
+
+    /// Without the maker note if that makes it fit; nil if nothing does.
+    fileprivate func block(ofAtMost limit: Int) -> [UInt8]? {
+        let whole = block
+        if whole.count <= limit { return whole }
+        var smaller = self
+        smaller.removeEntries(in: .exif) { $0.tag == Self.makerNote }
+        let block = smaller.block
+        return block.count <= limit ? block : nil
+    }
+}
+
+extension [UInt8] {
+    /// True when a JPEG may start somewhere in the bytes.
+    var holdsJPEG: Bool { indices.contains { self[$0] == 0xFF && self[$0...].starts(with: [0xFF, 0xD8, 0xFF]) } }
 }

@@ -95,7 +95,7 @@ package struct PNGText: Hashable, Sendable, Codable {
         guard let kinds else { return self }
         guard let kind = Self.kinds[keyword], kinds.contains(kind) else { return nil }
         guard kind == .dates, !kinds.contains(.gps) else { return self }
-        // A packed date is one that nobody writes so.
+        // No program writes a packed date.
         guard !isPacked else { return nil }
         return PNGText(chunk: chunk, payload: TimeZones.removed(from: payload.bytes))
     }

@@ -34,19 +34,13 @@ struct TIFFDirectories {
         self.fetch = fetch
     }
 
-    init?(block: [UInt8]) {
-        self.init(size: block.count) { Array(block[$0]) }
-    }
+    init?(block: [UInt8]) { self.init(size: block.count) { Array(block[$0]) } }
 
     /// The directory that the header points to.
-    var main: [Entry] {
-        number(at: offsets.headerPointer, bytes: offsets.length).map(directory) ?? []
-    }
+    var main: [Entry] { number(at: offsets.headerPointer, bytes: offsets.length).map(directory) ?? [] }
 
     /// Where the directory behind the main one is; 0 when there is none.
-    var offsetAfterMain: Int {
-        number(at: offsets.headerPointer, bytes: offsets.length).map(offset(after:)) ?? 0
-    }
+    var offsetAfterMain: Int { number(at: offsets.headerPointer, bytes: offsets.length).map(offset(after:)) ?? 0 }
 
     private func offset(after start: Int) -> Int {
         guard start < size, let count = number(at: start, bytes: offsets.countLength), count <= 1 << 16 else {
@@ -57,11 +51,11 @@ struct TIFFDirectories {
 
     /// The directories of the file's pages, as one leads to the next; those of a chain that runs in a circle once.
     var pages: [[Entry]] {
-        var (places, result) = (Set<Int>(), [[Entry]]())
-        var place = number(at: offsets.headerPointer, bytes: offsets.length) ?? 0
-        while place > 0, result.count < 4096, places.insert(place).inserted {
-            result.append(directory(at: place))
-            place = offset(after: place)
+        var (positions, result) = (Set<Int>(), [[Entry]]())
+        var position = number(at: offsets.headerPointer, bytes: offsets.length) ?? 0
+        while position > 0, result.count < 4096, positions.insert(position).inserted {
+            result.append(directory(at: position))
+            position = offset(after: position)
         }
         return result
     }
@@ -71,17 +65,17 @@ struct TIFFDirectories {
     ///
     /// A directory at the very end of a file, without the pointer behind it, is the last one: some writers forget it.
     var damage: String? {
-        guard var place = number(at: offsets.headerPointer, bytes: offsets.length) else { return nil }
-        var places = Set<Int>()
+        guard var position = number(at: offsets.headerPointer, bytes: offsets.length) else { return nil }
+        var positions = Set<Int>()
         var budget = Self.mostPieces
-        while place > 0, places.count < Self.mostPages {
-            guard places.insert(place).inserted else { return "its pages run in a circle" }
-            guard let rows = rows(at: place) else { return "page \(places.count) is cut off" }
-            if lacksPixels(of: rows, within: &budget) { return "the pixels of page \(places.count) are cut off" }
+        while position > 0, positions.count < Self.mostPages {
+            guard positions.insert(position).inserted else { return "its pages run in a circle" }
+            guard let rows = rows(at: position) else { return "page \(positions.count) is cut off" }
+            if lacksPixels(of: rows, within: &budget) { return "the pixels of page \(positions.count) are cut off" }
             let end = rows.end
             if end == size { return nil }
-            guard let next = number(at: end, bytes: offsets.length) else { return "page \(places.count) is cut off" }
-            place = next
+            guard let next = number(at: end, bytes: offsets.length) else { return "page \(positions.count) is cut off" }
+            position = next
         }
         return nil
     }
@@ -103,11 +97,11 @@ struct TIFFDirectories {
 
     /// Nil where a directory has no entries, or where the file does not have all of them. In a copy that was given its size at
     /// once, zeros lie where nothing was copied.
-    private func rows(at place: Int) -> Rows? {
-        guard place < size, let count = number(at: place, bytes: offsets.countLength),
+    private func rows(at position: Int) -> Rows? {
+        guard position < size, let count = number(at: position, bytes: offsets.countLength),
             (1...Self.mostRows).contains(count)
         else { return nil }
-        let start = place + offsets.countLength
+        let start = position + offsets.countLength
         guard let bytes = bytes(in: start..<start + offsets.rowLength * count),
             bytes[..<offsets.rowLength].contains(where: { $0 != 0 })
         else { return nil }
@@ -205,5 +199,268 @@ struct TIFFDirectories {
 
     private func bytes(in range: Range<Int>) -> [UInt8]? {
         range.lowerBound >= 0 && range.upperBound <= size ? fetch(range) : nil
+    }
+}
+
+/// The strips or tiles of a TIFF page, and how much of the file each of them needs.
+///
+/// Nothing is refused that libtiff reads whole. Some writers state wrong byte counts for uncompressed pixels: libtiff reads as
+/// many bytes as the pixels take. A piece without an offset and a length is sparse, and empty.
+struct TIFFPieces {
+    enum Tag {
+        static let width: UInt16 = 256
+        static let height: UInt16 = 257
+        static let bitsPerSample: UInt16 = 258
+        static let compression: UInt16 = 259
+        static let photometric: UInt16 = 262
+        static let samplesPerPixel: UInt16 = 277
+        static let rowsPerStrip: UInt16 = 278
+        static let planarConfiguration: UInt16 = 284
+        static let tileWidth: UInt16 = 322
+        static let tileHeight: UInt16 = 323
+        static let strips: (offsets: UInt16, byteCounts: UInt16) = (273, 279)
+        static let tiles: (offsets: UInt16, byteCounts: UInt16) = (324, 325)
+        /// Without any of them no pixel is read. Their values may lie anywhere in the file.
+        static let indispensable = [
+            bitsPerSample, strips.offsets, strips.byteCounts, tiles.offsets, tiles.byteCounts,
+        ]
+    }
+
+    private let offsets: TIFFDirectories.Entry
+    private let byteCounts: TIFFDirectories.Entry?
+    private let isCompressed: Bool
+    private let isTiled: Bool
+    private let height: Int
+    /// Rows of a strip or tile, but for the last strip of each plane.
+    private let rows: Int
+    /// How many of them the pixels are in. A list may be longer.
+    private let pieces: Double
+    /// Bytes of a row of one piece, not compressed; a product of numbers that may be lies.
+    private let rowBytes: Double
+
+    /// Nil for a page without pixels, or of a kind whose strips are not what they say: JPEG as TIFF 6 had it.
+    init?(of entries: [TIFFDirectories.Entry], in directories: TIFFDirectories) {
+        func entry(_ tag: UInt16) -> TIFFDirectories.Entry? { entries.first { $0.tag == tag } }
+        func number(_ tag: UInt16) -> Int? { entry(tag).flatMap { directories.numbers(of: $0, in: 0..<1) }?.first }
+        let compression = number(Tag.compression) ?? 1
+        guard let width = number(Tag.width), let height = number(Tag.height), compression != 6 else { return nil }
+        isTiled = entry(Tag.tiles.offsets) != nil
+        let tags = isTiled ? Tag.tiles : Tag.strips
+        guard let offsets = entry(tags.offsets) else { return nil }
+        self.offsets = offsets
+        byteCounts = entry(tags.byteCounts)
+        isCompressed = compression != 1
+        self.height = height
+        rows = isTiled ? number(Tag.tileHeight) ?? 0 : min(height, number(Tag.rowsPerStrip) ?? height)
+        let isApart = number(Tag.planarConfiguration) == 2
+        // YCbCr may have fewer samples of colour: its brightness alone is sure to be there.
+        let isYCbCr = number(Tag.photometric) == 6
+        let channels = number(Tag.samplesPerPixel) ?? 1
+        let samples = isApart || isYCbCr ? 1 : channels
+        let columns = isTiled ? number(Tag.tileWidth) ?? 0 : width
+        let grid = columns > 0 && rows > 0 ? ((width - 1) / columns + 1, (height - 1) / rows + 1) : (0, 0)
+        pieces = Double(grid.0) * Double(grid.1) * Double(isApart ? channels : 1)
+        rowBytes = (Double(columns) * Double(samples) * Double(number(Tag.bitsPerSample) ?? 1) / 8).rounded(.up)
+    }
+
+    /// Whether one of them does.
+    ///
+    /// - Parameter budget: how many of them are looked at, at most; what was looked at is taken from it.
+    func reachBehind(_ end: Int, in directories: TIFFDirectories, within budget: inout Int) -> Bool {
+        let listed = offsets.range.count / offsets.type.size
+        let count = min(budget, pieces < Double(listed) ? Int(pieces) : listed)
+        let stated = byteCounts.map { $0.range.count / $0.type.size } ?? 0
+        budget -= count
+        for first in stride(from: 0, to: count, by: Self.portion) {
+            let indices = first..<min(count, first + Self.portion)
+            guard let positions = directories.numbers(of: offsets, in: indices) else { return false }
+            let sure = indices.clamped(to: 0..<stated)
+            let lengths = byteCounts.flatMap { sure.isEmpty ? nil : directories.numbers(of: $0, in: sure) } ?? []
+            for (index, position) in zip(indices, positions) {
+                let length = index - first < lengths.count ? lengths[index - first] : nil
+                if position == 0, length ?? 0 == 0 { continue }
+                let needed = needed(ofPiece: index, stating: length)
+                if Double(position) + needed > Double(end) { return true }
+            }
+        }
+        return false
+    }
+
+    /// Numbers that are held at once.
+    private static let portion = 1 << 14
+
+    /// - Parameter length: as the file states it; nil where it does not.
+    private func needed(ofPiece index: Int, stating length: Int?) -> Double {
+        let whole = rowBytes * Double(isTiled ? rows : rowsOfStrip(index))
+        let stated = Double(length ?? 0)
+        // libtiff passes over most of a length that is absurd for what it holds.
+        if isCompressed { return stated > 1_048_576 && whole > 0 ? min(stated, 10 * whole + 4096) : stated }
+        return stated > 0 ? min(stated, whole) : isTiled ? 0 : whole
+    }
+
+    private func rowsOfStrip(_ index: Int) -> Int {
+        guard rows > 0 else { return 0 }
+        let strips = (height - 1) / rows + 1
+        return min(rows, height - index % strips * rows)
+    }
+}
+
+/// The types of values in a TIFF structure, by their numbers.
+enum TIFFType: UInt16 {
+    case byte = 1
+    case ascii
+    case short
+    case long
+    case rational
+    case signedByte
+    case undefined
+    case signedShort
+    case signedLong
+    case signedRational
+    case float
+    case double
+    /// An offset of a directory.
+    case directory
+    case long8 = 16
+    case signedLong8
+    case directory8
+
+    /// Bytes of one value.
+    var size: Int {
+        switch self {
+        case .byte, .ascii, .signedByte, .undefined: 1
+        case .short, .signedShort: 2
+        case .long, .signedLong, .float, .directory: 4
+        case .rational, .signedRational, .double, .long8, .signedLong8, .directory8: 8
+        }
+    }
+
+    /// True when the value is the offset of other entries.
+    var isDirectory: Bool { self == .directory || self == .directory8 }
+
+    /// Bytes of one number; a rational is two of them.
+    var numberSize: Int { self == .rational || self == .signedRational ? 4 : size }
+}
+
+/// The two sizes of TIFF structures: offsets of four bytes, or of eight.
+enum TIFFOffsets {
+    case classic
+    case big
+
+    /// Bytes of an offset, and of a count of values.
+    var length: Int { self == .classic ? 4 : 8 }
+    /// Where the header says where the main directory is.
+    var headerPointer: Int { self == .classic ? 4 : 8 }
+    /// Bytes of the count in front of a directory.
+    var countLength: Int { self == .classic ? 2 : 8 }
+    /// Bytes of one entry of a directory.
+    var rowLength: Int { 4 + 2 * length }
+    /// The type of a pointer to a directory.
+    var pointerType: TIFFType { self == .classic ? .long : .directory8 }
+}
+
+/// Lays out directories of a TIFF structure, one after the other with the values of each behind it.
+struct DirectoryWriter {
+    private typealias Directory = ExifDocument.Directory
+    private typealias Entry = ExifDocument.Entry
+
+    /// The directories that are written, in their order.
+    private let directories: [ExifDocument.Directory]
+    private let document: ExifDocument
+    private let offsets: TIFFOffsets
+    /// Rows of the main directory that are there already, whose values lie elsewhere.
+    private let foreignRows: [TIFFDirectories.Entry]
+    /// Where the directory behind the main one lies: the next page or, in a pyramid, the next level.
+    private let next: Int
+    /// Where the maker note lies, when it has a place of its own.
+    private let noteOffset: Int?
+
+    init(
+        _ document: ExifDocument, offsets: TIFFOffsets = .classic, foreignRows: [TIFFDirectories.Entry] = [],
+        next: Int = 0, noteOffset: Int? = nil
+    ) {
+        self.next = next
+        self.document = document
+        self.offsets = offsets
+        self.foreignRows = foreignRows
+        self.noteOffset = noteOffset
+        directories = Directory.allCases.filter { directory in
+            directory == .main || !document[directory].isEmpty
+                || directory == .exif && !document[.interoperability].isEmpty
+        }
+    }
+
+    /// How many bytes ``bytes(at:)`` gives.
+    var byteCount: Int { directories.reduce(0) { $0 + byteCount(of: $1) } }
+
+    /// The directories as they are at `start`, an even offset; the main one is the first.
+    func bytes(at start: Int) -> [UInt8] {
+        var positions: [ExifDocument.Directory: Int] = [:]
+        var position = start
+        for directory in directories {
+            positions[directory] = position
+            position += byteCount(of: directory)
+        }
+        return directories.flatMap { bytes(of: $0, positions) }
+    }
+
+    private func bytes(of directory: Directory, _ positions: [Directory: Int]) -> [UInt8] {
+        let valuesOffset = (positions[directory] ?? 0) + tableLength(of: directory)
+        var values: [UInt8] = []
+        var rows = directory == .main ? foreignRows.map { (tag: $0.tag, bytes: $0.row) } : []
+        for (child, tag) in children(of: directory) {
+            rows.append((tag, row(tag, offsets.pointerType, count: 1, field: offset(positions[child] ?? 0))))
+        }
+        for entry in document[directory] {
+            let field: [UInt8]
+            if entry.bytes.count <= offsets.length {
+                field = entry.bytes + repeatElement(0, count: offsets.length - entry.bytes.count)
+            } else if let noteOffset, isNote(entry, in: directory) {
+                field = offset(noteOffset)
+            } else {
+                field = offset(valuesOffset + values.count)
+                values += entry.bytes.paddedToEven
+            }
+            let count = entry.bytes.count / entry.type.size
+            rows.append((entry.tag, row(entry.tag, entry.type, count: count, field: field)))
+        }
+        let table = rows.sorted { $0.tag < $1.tag }.flatMap(\.bytes)
+        let following = offset(directory == .main ? next : 0)
+        return number(rows.count, length: offsets.countLength) + table + following + values
+    }
+
+    private func row(_ tag: UInt16, _ type: TIFFType, count: Int, field: [UInt8]) -> [UInt8] {
+        number(Int(tag), length: 2) + number(Int(type.rawValue), length: 2) + offset(count) + field
+    }
+
+    /// The note lies outside of its directory's values.
+    private func isNote(_ entry: Entry, in directory: Directory) -> Bool {
+        noteOffset != nil && directory == .exif && entry.tag == ExifDocument.makerNote
+    }
+
+    private func children(of parent: Directory) -> [(directory: Directory, tag: UInt16)] {
+        directories.compactMap { child in
+            child.pointer.flatMap { $0.parent == parent ? (directory: child, tag: $0.tag) : nil }
+        }
+    }
+
+    /// A count, the rows, and where the next directory is.
+    private func tableLength(of directory: Directory) -> Int {
+        let rows =
+            document[directory].count + children(of: directory).count + (directory == .main ? foreignRows.count : 0)
+        return offsets.countLength + offsets.rowLength * rows + offsets.length
+    }
+
+    private func byteCount(of directory: Directory) -> Int {
+        document[directory].reduce(tableLength(of: directory)) { size, entry in
+            entry.bytes.count <= offsets.length || isNote(entry, in: directory)
+                ? size : size + entry.bytes.paddedToEven.count
+        }
+    }
+
+    private func offset(_ value: Int) -> [UInt8] { number(value, length: offsets.length) }
+
+    private func number(_ value: Int, length: Int) -> [UInt8] {
+        .number(value, length: length, littleEndian: document.isLittleEndian)
     }
 }

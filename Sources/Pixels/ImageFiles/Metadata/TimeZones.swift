@@ -1,4 +1,4 @@
-/// Time zones of dates, which tell roughly where a picture was taken.
+/// Time zones of dates, which show roughly where a picture was taken.
 enum TimeZones {
     /// A date without its zone: `2026-11-24T20:30:00` of `2026-11-24T20:30:00+05:45`.
     ///
@@ -9,12 +9,12 @@ enum TimeZones {
         guard let end = date.indices.lazy.compactMap(text.endOfTime).first.map(text.endOfHalf) else {
             return Array(date[..<text.endWithoutOffset])
         }
-        var (result, place) = (Array(date[..<end]), end)
-        while place < date.count {
-            let start = date[place...].firstIndex { !isBlank($0) } ?? date.count
+        var (result, offset) = (Array(date[..<end]), end)
+        while offset < date.count {
+            let start = date[offset...].firstIndex { !isBlank($0) } ?? date.count
             let stop = date[start...].firstIndex(where: isBlank) ?? date.count
-            if start == stop || isPartOfDate(date[start..<stop]) { result += date[place..<stop] }
-            place = stop
+            if start == stop || isPartOfDate(date[start..<stop]) { result += date[offset..<stop] }
+            offset = stop
         }
         return result
     }
@@ -44,7 +44,7 @@ enum TimeZones {
     fileprivate static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }
 
-/// What stands where in a date.
+/// The parts of a date, by offset.
 private struct DateText {
     let bytes: [UInt8]
 
@@ -57,24 +57,24 @@ private struct DateText {
         // Neither a part of another number, nor an offset.
         guard start == 0 || !"+-.:0123456789".utf8.contains(bytes[start - 1]), (1...2).contains(digits(at: start))
         else { return nil }
-        var (place, parts) = (start + digits(at: start), 1)
-        while parts < 3, has(":", at: place), digits(at: place + 1) == 2 {
-            place += 3
+        var (offset, parts) = (start + digits(at: start), 1)
+        while parts < 3, has(":", at: offset), digits(at: offset + 1) == 2 {
+            offset += 3
             parts += 1
         }
-        guard parts > 1, !has(":", at: place) else { return nil }
-        return parts == 3 ? endOfFraction(at: place) : place
+        guard parts > 1, !has(":", at: offset) else { return nil }
+        return parts == 3 ? endOfFraction(at: offset) : offset
     }
 
     /// Behind `AM` or `PM`, where that follows.
     func endOfHalf(from start: Int) -> Int {
-        var place = start
-        while place < bytes.count, TimeZones.isBlank(bytes[place]) { place += 1 }
-        guard has("a", at: place) || has("p", at: place) else { return start }
-        place += has(".", at: place + 1) ? 2 : 1
-        guard has("m", at: place) else { return start }
-        place += has(".", at: place + 1) ? 2 : 1
-        return place == bytes.count || TimeZones.isBlank(bytes[place]) ? place : start
+        var offset = start
+        while offset < bytes.count, TimeZones.isBlank(bytes[offset]) { offset += 1 }
+        guard has("a", at: offset) || has("p", at: offset) else { return start }
+        offset += has(".", at: offset + 1) ? 2 : 1
+        guard has("m", at: offset) else { return start }
+        offset += has(".", at: offset + 1) ? 2 : 1
+        return offset == bytes.count || TimeZones.isBlank(bytes[offset]) ? offset : start
     }
 
     /// For a date alone: `2026-11-24` of `2026-11-24+05:45` and of `2026-11-24Z`.
@@ -91,20 +91,20 @@ private struct DateText {
         return start
     }
 
-    private func endOfFraction(at place: Int) -> Int {
-        guard has(".", at: place) || has(",", at: place) else { return place }
-        let count = digits(at: place + 1)
-        return count == 0 ? place : place + 1 + count
+    private func endOfFraction(at offset: Int) -> Int {
+        guard has(".", at: offset) || has(",", at: offset) else { return offset }
+        let count = digits(at: offset + 1)
+        return count == 0 ? offset : offset + 1 + count
     }
 
     /// How many digits stand here.
-    private func digits(at place: Int) -> Int {
-        place < bytes.count ? bytes[place...].prefix(while: TimeZones.isDigit).count : 0
+    private func digits(at offset: Int) -> Int {
+        offset < bytes.count ? bytes[offset...].prefix(while: TimeZones.isDigit).count : 0
     }
 
     /// Whatever the case of a letter.
-    private func has(_ character: Character, at place: Int) -> Bool {
-        guard place < bytes.count, let byte = character.asciiValue else { return false }
-        return bytes[place] == byte || character.isLetter && bytes[place] | 0x20 == byte
+    private func has(_ character: Character, at offset: Int) -> Bool {
+        guard offset < bytes.count, let byte = character.asciiValue else { return false }
+        return bytes[offset] == byte || character.isLetter && bytes[offset] | 0x20 == byte
     }
 }

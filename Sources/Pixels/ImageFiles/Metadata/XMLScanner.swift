@@ -14,24 +14,22 @@ struct XMLScanner {
         case other
     }
 
-    struct Malformed: Error {}
+    struct MalformedError: Error {}
 
     private let bytes: [UInt8]
     private var position = 0
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// The next token and where it lies; nil at the end.
-    mutating func next() throws(Malformed) -> (token: Token, range: Range<Int>)? {
+    mutating func next() throws(MalformedError) -> (token: Token, range: Range<Int>)? {
         guard position < bytes.count else { return nil }
         let start = position
         let token = try scan()
         return (token, start..<position)
     }
 
-    private mutating func scan() throws(Malformed) -> Token {
+    private mutating func scan() throws(MalformedError) -> Token {
         guard takes("<") else {
             position = bytes[position...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
             return .other
@@ -41,13 +39,13 @@ struct XMLScanner {
         if takes("/") {
             let name = try takeName()
             skipBlanks()
-            guard takes(">") else { throw Malformed() }
+            guard takes(">") else { throw MalformedError() }
             return .close(name: name)
         }
         return try scanOpen()
     }
 
-    private mutating func scanOpen() throws(Malformed) -> Token {
+    private mutating func scanOpen() throws(MalformedError) -> Token {
         let name = try takeName()
         var attributes: [Attribute] = []
         while true {
@@ -59,33 +57,33 @@ struct XMLScanner {
         }
     }
 
-    private mutating func scanAttribute(from start: Int) throws(Malformed) -> Attribute {
+    private mutating func scanAttribute(from start: Int) throws(MalformedError) -> Attribute {
         let name = try takeName()
         skipBlanks()
-        guard takes("=") else { throw Malformed() }
+        guard takes("=") else { throw MalformedError() }
         skipBlanks()
         let quote: UInt8 = takes("'") ? UInt8(ascii: "'") : UInt8(ascii: "\"")
         guard quote == UInt8(ascii: "'") || takes("\""), let end = bytes[position...].firstIndex(of: quote) else {
-            throw Malformed()
+            throw MalformedError()
         }
         let value = position..<end
         position = end + 1
         return Attribute(name: name, value: value, range: start..<position)
     }
 
-    private mutating func takeName() throws(Malformed) -> String {
+    private mutating func takeName() throws(MalformedError) -> String {
         let end = bytes[position...].firstIndex { Self.isBlank($0) || "=/><'\"".utf8.contains($0) } ?? bytes.count
-        guard end > position else { throw Malformed() }
+        guard end > position else { throw MalformedError() }
         defer { position = end }
         return String(decoding: bytes[position..<end], as: UTF8.self)
     }
 
-    private mutating func skip(through mark: String) throws(Malformed) -> Token {
+    private mutating func skip(through mark: String) throws(MalformedError) -> Token {
         while position < bytes.count {
             if takes(mark) { return .other }
             position += 1
         }
-        throw Malformed()
+        throw MalformedError()
     }
 
     private mutating func takes(_ text: String) -> Bool {
@@ -98,7 +96,5 @@ struct XMLScanner {
         while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        [0x20, 0x09, 0x0A, 0x0D].contains(byte)
-    }
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 }

@@ -1,4 +1,6 @@
 import CVips
+import Glibc
+import Synchronization
 
 /// One argument of a libvips operation. GObject turns it into the property's own type (an integer into an enum, …).
 package enum VipsArgument: Hashable, Sendable {
@@ -14,8 +16,8 @@ package enum VipsArgument: Hashable, Sendable {
 struct VipsCall: ~Copyable {
     private let operation: VipsReference<VipsOperation>
 
-    init(_ name: String) throws(VipsFailure) {
-        guard let operation = VipsReference(adopting: vips_operation_new(name)) else { throw VipsFailure.take() }
+    init(_ name: String) throws(VipsError) {
+        guard let operation = VipsReference(adopting: vips_operation_new(name)) else { throw VipsError.take() }
         self.operation = operation
     }
 
@@ -51,13 +53,13 @@ struct VipsCall: ~Copyable {
     }
 
     /// Runs an operation that gives no image: a saver.
-    consuming func run() throws(VipsFailure) {
+    consuming func run() throws(VipsError) {
         try build()
         vips_object_unref_outputs(operation.cast(to: VipsObject.self))
     }
 
     /// Builds an operation and gives its output image, whose pixels are not computed yet.
-    consuming func image() throws(VipsFailure) -> VipsReference<VipsImage> {
+    consuming func image() throws(VipsError) -> VipsReference<VipsImage> {
         try build()
         var value = GValue()
         g_value_init(&value, vips_image_get_type())
@@ -65,16 +67,140 @@ struct VipsCall: ~Copyable {
         g_object_get_property(operation.cast(to: GObject.self), "out", &value)
         let output = g_value_dup_object(&value)?.assumingMemoryBound(to: VipsImage.self)
         vips_object_unref_outputs(operation.cast(to: VipsObject.self))
-        guard let image = VipsReference(adopting: output) else { throw VipsFailure.take() }
+        guard let image = VipsReference(adopting: output) else { throw VipsError.take() }
         return image
     }
 
-    private func build() throws(VipsFailure) {
+    private func build() throws(VipsError) {
         let object = operation.cast(to: VipsObject.self)
         guard vips_object_build(object) == 0 else {
-            let failure = VipsFailure.take()
+            let failure = VipsError.take()
             vips_object_unref_outputs(object)
             throw failure
         }
+    }
+}
+
+/// Owns one reference to a libvips object, and gives it back when it goes.
+struct VipsReference<Object>: ~Copyable {
+    let pointer: UnsafeMutablePointer<Object>
+
+    /// Takes over the reference that the caller holds; nil for nil.
+    init?(adopting pointer: UnsafeMutablePointer<Object>?) {
+        guard let pointer else { return nil }
+        self.pointer = pointer
+    }
+
+    private init(owned pointer: UnsafeMutablePointer<Object>) { self.pointer = pointer }
+
+    deinit { g_object_unref(pointer) }
+
+    /// A second reference to the same object.
+    func retained() -> VipsReference {
+        g_object_ref(pointer)
+        return VipsReference(owned: pointer)
+    }
+
+    /// The object as one of its base or derived classes, for as long as this reference lives.
+    func cast<Other>(to type: Other.Type) -> UnsafeMutablePointer<Other> {
+        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: type)
+    }
+}
+
+/// The message of libvips after a failed call, as one line.
+struct VipsError: Error {
+    let line: String
+
+    /// Takes libvips' error text and leaves its buffer empty.
+    ///
+    /// The buffer belongs to the process, not to a thread: text of a failure elsewhere at the same moment may be in
+    /// it. The text is for people alone; that a call failed is known from its result.
+    static func take() -> VipsError {
+        guard let buffer = vips_error_buffer_copy() else { return VipsError(line: fallback) }
+        defer { g_free(buffer) }
+        return VipsError(line: firstLine(of: String(cString: buffer)))
+    }
+
+    private static let fallback = "libvips gave no reason"
+
+    /// The first line that says something, without the name of the part of libvips before it (`VipsJpeg: …`).
+    static func firstLine(of text: String) -> String {
+        for line in text.split(whereSeparator: \.isNewline) {
+            var words = line[...]
+            if let colon = words.firstIndex(of: ":"), !words[..<colon].contains(" ") {
+                words = words[words.index(after: colon)...]
+            }
+            let trimmed = words.drop { $0.isWhitespace }
+            if !trimmed.isEmpty { return String(trimmed) }
+        }
+        return fallback
+    }
+}
+
+// libvips reads and writes through our own files, so that a failure of the disk is known by its number and not by
+// libvips' words, what is decoded is the very file whose first bytes were looked at, and a file that shrinks while it
+// is read is an error and no SIGBUS (libvips would map it).
+
+extension VipsReference where Object == VipsSourceCustom {
+    /// A source that reads `file` from its start, and holds it as long as it lives.
+    static func reading(_ file: InputFile) throws(VipsError) -> VipsReference<VipsSourceCustom> {
+        guard let source = VipsReference(adopting: vips_source_custom_new()) else { throw VipsError.take() }
+        penumbra_source_connect(
+            source.pointer,
+            { _, bytes, count, context in
+                let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: Int(count))
+                return gint64(Unmanaged<InputFile>.fromOpaque(context).takeUnretainedValue().read(into: buffer))
+            },
+            { _, offset, whence, context in
+                let file = Unmanaged<InputFile>.fromOpaque(context).takeUnretainedValue()
+                return gint64(file.seek(to: Int(offset), from: whence))
+            },
+            Unmanaged.passRetained(file).toOpaque(),
+            { context, _ in context.map { Unmanaged<InputFile>.fromOpaque($0).release() } })
+        return source
+    }
+}
+
+extension VipsReference where Object == VipsTargetCustom {
+    /// A target that writes what an encoder gives to `file`, and holds it as long as it lives.
+    static func writing(to file: OutputFile) throws(VipsError) -> VipsReference<VipsTargetCustom> {
+        guard let target = VipsReference(adopting: vips_target_custom_new()) else { throw VipsError.take() }
+        penumbra_target_connect(
+            target.pointer,
+            { _, bytes, count, context in
+                let file = Unmanaged<OutputFile>.fromOpaque(context).takeUnretainedValue()
+                return file.writeEncoded(UnsafeRawBufferPointer(start: bytes, count: Int(count))) ? count : -1
+            },
+            { _, bytes, count, context in
+                let file = Unmanaged<OutputFile>.fromOpaque(context).takeUnretainedValue()
+                return gint64(file.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(count))))
+            },
+            { _, offset, whence, context in
+                let file = Unmanaged<OutputFile>.fromOpaque(context).takeUnretainedValue()
+                return gint64(file.seek(to: Int(offset), from: whence))
+            },
+            Unmanaged.passRetained(file).toOpaque(),
+            { context, _ in context.map { Unmanaged<OutputFile>.fromOpaque($0).release() } })
+        return target
+    }
+}
+
+/// Listens to libvips' warnings, which would else be printed.
+enum VipsWarnings {
+    /// Warnings on the threads that listen.
+    private static let counts = Mutex<[pthread_t: Int]>([:])
+
+    /// From now on no warning is printed.
+    static func listen() {
+        g_log_set_handler(
+            "VIPS", G_LOG_LEVEL_WARNING,
+            { _, _, _, _ in VipsWarnings.counts.withLock { $0[pthread_self()]? += 1 } }, nil)
+    }
+
+    /// True when libvips warns on this thread while `body` runs.
+    static func occur(during body: () -> Void) -> Bool {
+        counts.withLock { $0[pthread_self()] = 0 }
+        body()
+        return counts.withLock { $0.removeValue(forKey: pthread_self()) ?? 0 } > 0
     }
 }

@@ -7,9 +7,7 @@ package struct Crossfade: Sendable {
     /// Of the second picture, 0–1.
     private let share: Double
 
-    package init(share: Double) {
-        self.share = share
-    }
+    package init(share: Double) { self.share = share }
 
     /// The layout that holds both.
     package static func layout(of first: PixelLayout, and second: PixelLayout) -> PixelLayout {

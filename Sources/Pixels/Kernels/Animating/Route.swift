@@ -1,3 +1,7 @@
+import Catalogs
+package import Geometry
+package import Raster
+
 /// A way along straight lines from point to point, at a speed that does not depend on how many there are.
 package struct Route: Hashable, Sendable {
     package struct Point: Hashable, Sendable {
@@ -57,7 +61,143 @@ package struct Route: Hashable, Sendable {
     }
 
     /// The line that one is on; nil where all points are the same.
-    package func line(at progress: Double) -> Line? {
-        lines.last { $0.before <= progress * length } ?? lines.first
+    package func line(at progress: Double) -> Line? { lines.last { $0.before <= progress * length } ?? lines.first }
+}
+
+/// A picture that moves while a shutter is open: the mean of it at all positions on its way.
+package struct Shutter: Sendable {
+    private let picture: AnyRaster
+    private let taps: [SparseTaps.Tap]
+    /// What of the mean can be seen, in coordinates of the frame.
+    private let area: PixelRect
+
+    /// Places are no further apart than this, in pixels: the mean of bilinear samples is then within a thousandth of the
+    /// range of the integral. (Of ways of more than 32768 pixels they are further apart; next to nothing of such a picture is
+    /// seen.)
+    private static let step = 0.125
+    private static let most = 1 << 18
+
+    /// - Parameters:
+    ///   - picture: its rectangle begins at 0, 0.
+    ///   - times: while the shutter is open.
+    ///   - frame: what is seen.
+    ///   - position: of the picture's corner at each time.
+    package init(
+        _ picture: AnyRaster, times: ClosedRange<Double>, in frame: PixelRect, location: (Double) -> Route.Point
+    ) {
+        self.picture = picture
+        let locations = Self.locations(times, location)
+        var taps = TapAccumulator()
+        var seen: PixelRect?
+        for point in locations where Self.reach(of: picture, in: frame).contains(point) {
+            let corner = (x: Int(point.x.rounded(.down)), y: Int(point.y.rounded(.down)))
+            let bilinear = BilinearCell(fractionX: point.x - Double(corner.x), fractionY: point.y - Double(corner.y))
+            taps.add(bilinear, at: corner, times: 1 / Double(locations.count))
+            let covered = PixelRect(
+                x: corner.x, y: corner.y, width: picture.rect.width + 1, height: picture.rect.height + 1)
+            seen = seen.map { $0.union(covered) } ?? covered
+        }
+        self.taps = taps.result.taps.filter { $0.weight > 0 }
+        area = seen?.intersection(frame) ?? .empty
+    }
+
+    /// Where the picture's corner is when anything of it is seen.
+    private static func reach(of picture: AnyRaster, in frame: PixelRect) -> Window {
+        Window(
+            x: Double(frame.x - picture.rect.width - 1)...Double(frame.right + 1),
+            y: Double(frame.y - picture.rect.height - 1)...Double(frame.bottom + 1))
+    }
+
+    private struct Window {
+        let x: ClosedRange<Double>
+        let y: ClosedRange<Double>
+
+        func contains(_ point: Route.Point) -> Bool { x.contains(point.x) && y.contains(point.y) }
+    }
+
+    /// At the middles of short times, all of one length.
+    private static func locations(_ times: ClosedRange<Double>, _ location: (Double) -> Route.Point) -> [Route.Point] {
+        func locations(_ count: Int) -> [Route.Point] {
+            let part = (times.upperBound - times.lowerBound) / Double(count)
+            return (0..<count).map { location(times.lowerBound + (Double($0) + 0.5) * part) }
+        }
+        let rough = locations(64)
+        let way = zip(rough, rough.dropFirst()).reduce(0) { $0 + $1.0.distance(to: $1.1) } * 64 / 63
+        return locations(Int(min(max(64, way / step + 1), Double(most))))
+    }
+
+    /// The mean, in single precision with alpha, and where its first corner goes; nil when nothing of it is seen. Takes time in
+    /// proportion to the picture and to its way.
+    package var mean: (picture: AnyRaster, x: Int, y: Int)? {
+        guard !area.isEmpty else { return nil }
+        let layout = picture.layout.addingAlpha
+        let rect = PixelRect(x: 0, y: 0, width: area.width, height: area.height)
+        var sink = PixelWriter(AnyRaster(zeroed: rect, layout: layout, format: .f32), light: .encoded)
+        let rows = stored(layout)
+        for y in rect.rows {
+            var sums = [Double](repeating: 0, count: rect.width * layout.channels)
+            for tap in taps where picture.rect.rows.contains(y + area.y - tap.dy) {
+                add(rows[y + area.y - tap.dy], tap, layout.channels, to: &sums)
+            }
+            sink.write(sums.span, x: 0, y: y)
+        }
+        return (sink.raster, area.x, area.y)
+    }
+
+    /// - Parameter row: of the picture, which is at `tap`.
+    private func add(_ row: [Float], _ tap: SparseTaps.Tap, _ channels: Int, to sums: inout [Double]) {
+        let columns = (tap.dx..<tap.dx + picture.rect.width).clamped(to: area.columns)
+        let (from, to) = ((columns.lowerBound - tap.dx) * channels, (columns.lowerBound - area.x) * channels)
+        let (source, weight) = (row.span, tap.weight)
+        var target = sums.mutableSpan
+        for index in 0..<columns.count * channels { target[to + index] += Double(source[from + index]) * weight }
+    }
+
+    /// All rows, premultiplied, for 1 as full intensity.
+    private func stored(_ layout: PixelLayout) -> [[Float]] {
+        let reader = PixelReader(KernelSource(picture), layout: layout, light: .encoded)
+        let full = picture.format.full
+        return picture.rect.rows.map { y in
+            var row = [Double](repeating: 0, count: picture.rect.width * layout.channels)
+            var span = row.mutableSpan
+            reader.read(columns: picture.rect.columns, atPosition: y, into: &span)
+            return row.map { Float($0 / full) }
+        }
+    }
+}
+
+/// A picture as a blur along its way leaves it, to be laid over the picture itself while it moves.
+package struct SweptLayer: Sendable {
+    /// In single precision with alpha. Its rectangle begins at 0, 0.
+    package let picture: AnyRaster
+    /// How far it reaches beyond the picture on the left and at the top.
+    package let reach: (x: Int, y: Int)
+
+    /// Blurs along a line, continuously; what lies outside of the picture is transparent.
+    ///
+    /// - Parameters:
+    ///   - picture: its rectangle begins at 0, 0.
+    ///   - direction: of length 1, y down.
+    ///   - radius: half of the line's length in pixels, at most 1000.
+    package init(_ picture: AnyRaster, direction: Route.Point, radius: Double) {
+        let motion = Motion(MotionTaps.Velocity(x: radius * direction.x, y: radius * direction.y), .continuous)
+        let halo = motion.halo
+        let own = picture.converted(to: .f32)
+        let grown = own.rect.expanded(by: halo)
+        let source = KernelSource(
+            raster: own, columns: Self.table(grown.columns, halo.left, own.rect.columns),
+            rows: Self.table(grown.rows, halo.top, own.rect.rows))
+        var blurred = AnyRaster(zeroed: grown, layout: own.layout.addingAlpha, format: .f32)
+        motion.render(source, light: .encoded, into: &blurred)
+        self.picture = blurred.translated(x: -grown.x, y: -grown.y)
+        reach = (halo.left, halo.top)
+    }
+
+    /// With as much more on both sides, which is transparent, as what is around it is.
+    private static func table(_ grown: Range<Int>, _ halo: Int, _ own: Range<Int>) -> AxisTable {
+        let range = grown.lowerBound - halo..<grown.upperBound + halo
+        return AxisTable(
+            range: range, positions: range.map { own.contains($0) ? Int32($0 - own.lowerBound) : AxisTable.transparent }
+        )
     }
 }

@@ -6,11 +6,11 @@ public import Raster
 ///
 /// Along each axis samples at a distance of up to ⌊radius⌋ have the weight 1, the next on either side what is left of
 /// the radius, all divided by 2·radius + 1.
-public struct Box: Blur {
+public struct Box: Blur, LevelChoosing {
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
     public let halo: Halo
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// - Parameters: half the sides of the rectangle less half a pixel, in pixels, 0 to 1000; 0 leaves its axis alone.
     public init(radiusX: Double, radiusY: Double) {
@@ -20,22 +20,14 @@ public struct Box: Blur {
         halo = Halo(horizontal: horizontal.reach, vertical: vertical.reach)
     }
 
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Box {
-        var copy = self
-        copy.level = level
-        return copy
-    }
-
     /// See ``Gaussian/render(_:light:within:into:)``.
     public func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
-        if WholeWords.serve(source, light: light, destination) {
-            return WholeWords.render(source, within: mask, on: level, into: &destination) { words, writer in
-                let parts = WordMean.parts(
-                    of: writer.rect.columns, channels: words.channels, reach: horizontal.reach)
+        if source.isWholeWords(light, destination) {
+            return source.renderWords(within: mask, on: level, into: &destination) { words, writer in
+                let parts = WordMean.parts(of: writer.rect.columns, channels: words.channels, reach: horizontal.reach)
                 for columns in parts { WordMean(words, columns, horizontal, vertical, writer).render() }
             }
         }
@@ -44,7 +36,7 @@ public struct Box: Blur {
             return kernel.render(source, light: light, within: mask, into: &destination)
         }
         let isOpaque = source.isOpaqueBytes(as: destination.layout, .of(level))
-        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
+        source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             if let weights = directWeights {
                 return FixedDirect(
                     bytes, layout: writer.layout, output: writer.rect, horizontal: weights.horizontal,
@@ -66,4 +58,38 @@ public struct Box: Blur {
     }
 
     private static let fewTaps = 2
+}
+
+/// A mean along one axis: 2·side + 1 samples of one weight, and a fraction of it for the one beyond on each side.
+struct BoxAxis: Hashable, Sendable {
+    /// Samples on each side of the centre that have its weight: ⌊radius⌋.
+    let side: Int
+    /// What is left of the radius: the share of the sample beyond, 0 ..< 1.
+    let fraction: Double
+    /// 1 / (2·radius + 1).
+    let weight: Double
+
+    /// - Parameter radius: in pixels, at least 0.
+    init(radius: Double) {
+        side = Int(radius)
+        fraction = radius - Double(side)
+        weight = 1 / (2 * radius + 1)
+    }
+
+    /// How many samples are read on each side.
+    var reach: Int { fraction > 0 ? side + 1 : side }
+    var length: Int { 2 * side + 1 }
+    var tail: Double { fraction * weight }
+
+    /// Nil where there is nothing to average.
+    var plateau: Plateau? {
+        reach == 0 ? nil : Plateau(side: side, weight: Float(weight), tails: fraction > 0 ? [Float(tail)] : [])
+    }
+
+    /// The weights from the centre outwards, rounded to fractions of 65536 that sum to that exactly, or 65535 alone.
+    var quantized: [UInt16] {
+        guard reach > 0 else { return [UInt16.max] }
+        let sides = (1...reach).map { Int((65536 * ($0 > side ? tail : weight)).rounded()) }
+        return [UInt16(clamping: 65536 - 2 * sides.reduce(0, +))] + sides.map { UInt16(clamping: $0) }
+    }
 }

@@ -6,7 +6,7 @@ final class FixedMean {
     private let columns: Range<Int>
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
-    private let target: ByteRowWriter
+    private let target: RowWriter<UInt8>
     private let source: SummedRows
     private let channels: Int
     /// Of the windows of all columns that are read, in 8.7 fixed point; or of samples, where those fit 16 bits and no
@@ -26,9 +26,7 @@ final class FixedMean {
     /// Cuts a picture so that a part's sums stay in the first-level cache. Where the cuts fall changes no pixel.
     static func parts(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
         let width = max((1 << 16) / channels, 8 * reach) & ~63
-        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
-            $0..<min($0 + width, columns.upperBound)
-        }
+        return columns.pieces(of: width)
     }
 
     /// - Parameters:
@@ -36,7 +34,7 @@ final class FixedMean {
     ///   - isOpaque: no pixel that is read has an alpha below full.
     init(
         _ bytes: ByteSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, isOpaque: Bool,
-        _ target: ByteRowWriter
+        _ target: RowWriter<UInt8>
     ) {
         self.horizontal = horizontal
         self.vertical = vertical
@@ -103,14 +101,11 @@ final class FixedMean {
             tail: Float(horizontal.tail / scale), count: count, bytes: hasAlpha ? nil : target.row,
             words: hasAlpha ? words.start : nil)
         if hasAlpha {
-            if source.isOpaque(from: y - vertical.reach) {
-                target.operations.roundWords(Row(words.start), count: count, bytes: target.row)
-            } else {
-                target.operations.unpremultiply(
-                    Row(words.start), zero: 0, colors: channels - 1, pixels: columns.count, out: target.row)
-            }
+            target.storeWords(
+                words.start, isOpaque: source.isOpaque(from: y - vertical.reach), columns: columns, y: y)
+        } else {
+            target.store(target.row, columns: columns, y: y)
         }
-        target.store(target.row, columns: columns, y: y)
     }
 }
 
@@ -130,5 +125,155 @@ private struct ShortWeights {
         shift = UInt16(255 * axis.length).leadingZeroBitCount
         weight = UInt16(clamping: Int((65536 * 128 * axis.weight / Double(1 << shift)).rounded()))
         tail = UInt16(clamping: Int((65536 * axis.tail).rounded()))
+    }
+}
+
+/// A mean over a rectangle of 16-bit samples, row by row: the means of columns in 16.4 fixed point, then along the row.
+final class WordMean {
+    private let columns: Range<Int>
+    private let horizontal: BoxAxis
+    private let vertical: BoxAxis
+    private let target: RowWriter<UInt16>
+    private let source: WordSource.Columns
+    private let channels: Int
+    private let count: Int
+    /// Of the windows of all columns that are read.
+    private let sums: RowBuffer<Int32>
+    private let means: RowBuffer<UInt32>
+    /// For rows that cannot be read in place: what enters and leaves, and those outside.
+    private let copies: RowBuffer<UInt16>
+    private let copyStride: Int
+    private let zeros: RowBuffer<UInt16>
+
+    /// Values before the first column's mean, which a sum along the row begins with.
+    private static let lead = 64
+
+    /// Cuts a picture so that a part's sums stay in the second-level cache. Where the cuts fall changes no pixel.
+    static func parts(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
+        let width = max((1 << 14) / channels, 8 * reach)
+        return columns.pieces(of: width)
+    }
+
+    /// - Parameter columns: a part of the target's.
+    init(
+        _ words: WordSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis,
+        _ target: RowWriter<UInt16>
+    ) {
+        self.columns = columns
+        self.horizontal = horizontal
+        self.vertical = vertical
+        self.target = target
+        channels = words.channels
+        let read = columns.lowerBound - horizontal.reach..<columns.upperBound + horizontal.reach
+        source = words.reading(read)
+        count = read.count * channels
+        sums = RowBuffer(count: count)
+        means = RowBuffer(count: Self.lead + count + 64)
+        copyStride = (count + 31) & ~31  // loops read whole vectors
+        copies = RowBuffer(count: 4 * copyStride)
+        zeros = RowBuffer(count: count)
+    }
+
+    /// Writes every pixel.
+    func render() {
+        let rows = target.rect.rows
+        for y in rows.lowerBound - vertical.side..<rows.lowerBound + vertical.side { slide(entering: y, leaving: nil) }
+        for y in rows {
+            slide(entering: y + vertical.side, leaving: y == rows.lowerBound ? nil : y - vertical.side - 1, around: y)
+            average(y)
+        }
+    }
+
+    /// - Parameter y: the row whose window this is; nil while it is filled.
+    private func slide(entering: Int, leaving: Int?, around y: Int? = nil) {
+        let tail = y == nil ? 0 : vertical.tail
+        let outside = y.flatMap { tail > 0 ? ($0 - vertical.side - 1, $0 + vertical.side + 1) : nil }
+        let rows = SlidingRows(
+            entering: row(entering, 0), leaving: row(leaving, 1), above: row(outside?.0, 2), below: row(outside?.1, 3))
+        target.operations.slideSampleColumns(
+            rows, weight: Float(16 * vertical.weight), tail: Float(16 * tail), count: count, sums: sums.start,
+            means: means.start + Self.lead)
+    }
+
+    private func row(_ y: Int?, _ position: Int) -> Row<UInt16> {
+        y.map { source.row($0, copies.start + position * copyStride) } ?? Row(zeros.start)
+    }
+
+    private func average(_ y: Int) {
+        let row = means.start + Self.lead + (horizontal.reach - horizontal.side) * channels
+        target.operations.averageWideAlong(
+            Row(row), channels: channels, length: horizontal.length, weight: Float(horizontal.weight / 16),
+            tail: Float(horizontal.tail / 16), count: columns.count * channels, words: target.row)
+        target.store(target.row, columns: columns, y: y)
+    }
+}
+
+/// Rows of an 8-bit source for running sums down its columns: any four at a time, wherever they lie.
+///
+/// Nothing of a window is kept: a row that leaves it is read, and where there is alpha premultiplied, once more.
+final class SummedRows {
+    private let columns: Range<Int>
+    private let channels: Int
+    private let segments: [ColumnSegment]
+    /// What enters a window, and what leaves it; nil when all pixels are opaque.
+    private let ahead: PremultipliedRows?
+    private let behind: PremultipliedRows?
+    private let zeroBytes: RowBuffer<UInt8>
+    private let zeroWords: RowBuffer<UInt16>
+
+    /// - Parameter isOpaque: no pixel has an alpha below full.
+    init(_ source: ByteSource, _ columns: Range<Int>, _ axis: BoxAxis, isOpaque: Bool, _ target: RowWriter<UInt8>) {
+        self.columns = columns
+        channels = target.layout.channels
+        segments = ColumnSegment.cut(
+            columns, of: source, reading: Reading(scale: 1, before: 0, after: 0), window: axis.length + 2)
+        func premultiplied() -> PremultipliedRows? {
+            guard target.layout.hasAlpha, !isOpaque else { return nil }
+            return PremultipliedRows(source, layout: target.layout, columns: columns, window: 2, target.operations)
+        }
+        ahead = premultiplied()
+        behind = premultiplied()
+        zeroBytes = RowBuffer(count: columns.count * target.layout.channels + 64)
+        zeroWords = RowBuffer(count: columns.count * target.layout.channels + 64)
+    }
+
+    /// Calls `bytes` for each part of the columns (three at most), with the place of its first value and how many it has; or
+    /// `words` once where some pixel is not opaque. What is nil is a row of zeros.
+    func withRows(
+        entering: Int, leaving: Int?, outside: (above: Int, below: Int)?,
+        bytes: (SlidingRows<UInt8>, _ part: Int, _ start: Int, _ count: Int) -> Void,
+        words: (SlidingRows<UInt16>, _ count: Int) -> Void
+    ) {
+        if isPlain([entering, leaving, outside?.above, outside?.below]) {
+            for (part, segment) in segments.enumerated() {
+                func row(_ y: Int?) -> Row<UInt8> {
+                    y.map { segment.row($0, x: segment.outputs.lowerBound) } ?? Row(zeroBytes.start)
+                }
+                let rows = SlidingRows(
+                    entering: row(entering), leaving: row(leaving), above: row(outside?.above),
+                    below: row(outside?.below))
+                bytes(
+                    rows, part, (segment.outputs.lowerBound - columns.lowerBound) * channels,
+                    segment.outputs.count * channels)
+            }
+        } else {
+            func row(_ y: Int?, of rows: PremultipliedRows?) -> Row<UInt16> {
+                y.flatMap { rows?.pixel(x: columns.lowerBound, y: $0) } ?? Row(zeroWords.start)
+            }
+            // What enters and what lies below are neighbours, as are what leaves and what lies above.
+            let rows = SlidingRows(
+                entering: row(entering, of: ahead), leaving: row(leaving, of: behind),
+                above: row(outside?.above, of: behind), below: row(outside?.below, of: ahead))
+            words(rows, columns.count * channels)
+        }
+    }
+
+    /// True when no row up to now, from the coordinate `y` on, has a pixel that is not opaque.
+    func isOpaque(from y: Int) -> Bool { ahead.map { $0.lastTranslucent < y } ?? true }
+
+    /// Looks at every row, since ``isOpaque(from:)`` is asked of them.
+    private func isPlain(_ y: [Int?]) -> Bool {
+        guard let ahead else { return true }
+        return y.reduce(true) { isPlain, row in row.map { ahead.isPlain($0) && isPlain } ?? isPlain }
     }
 }

@@ -21,7 +21,7 @@ public enum CPULevel: String, Hashable, Sendable, CaseIterable {
     /// The level in use, chosen once per process: the one that ``variable`` names, or else the best one.
     ///
     /// Stops a process whose CPU has no level, or that names one it lacks: another level would hide a mistake, and its
-    /// instructions would stop the process without a word. A program asks ``chosen(by:of:)`` at its start and says so.
+    /// instructions would stop the process without a message. A program asks ``chosen(by:of:)`` at its start and says so.
     public static let current: CPULevel = {
         do {
             return try chosen(by: ProcessInfo.processInfo.environment[variable], of: supported)
@@ -49,6 +49,20 @@ public enum CPULevel: String, Hashable, Sendable, CaseIterable {
         case 2: [.v2]
         default: []
         }
+    }
+}
+
+/// A filter that runs the inner loops of one level.
+package protocol LevelChoosing {
+    var level: CPULevel { get set }
+}
+
+extension LevelChoosing {
+    /// The same filter with the inner loops of one level, which this CPU must have.
+    package func running(on level: CPULevel) -> Self {
+        var copy = self
+        copy.level = level
+        return copy
     }
 }
 

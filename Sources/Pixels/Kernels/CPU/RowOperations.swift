@@ -1,8 +1,6 @@
-#if arch(x86_64)
-    import RowKernelsV2
-    import RowKernelsV3
-    import RowKernelsV4
-#endif
+import RowKernelsV2
+import RowKernelsV3
+import RowKernelsV4
 
 /// The inner loops of one CPU level. They say in `RowKernels` what they take.
 ///
@@ -14,8 +12,7 @@ struct RowOperations: Sendable {
     /// Other architectures have one level alone, under the name of the first.
     static func of(_ level: CPULevel) -> RowOperations { RowOperations(isV4: level == .v4, isV3: level == .v3) }
 
-    @inline(__always)
-    func halveBytes(
+    @inline(__always) func halveBytes(
         _ rows: borrowing RowList<UInt8>, channels: Int, taps: Int, count: Int, bias: UInt16,
         scratch: MutableRow<UInt16>, out: MutableRow<UInt16>
     ) {
@@ -23,8 +20,7 @@ struct RowOperations: Sendable {
         loop(rows.pointers(count: taps), channels, taps, count, bias, scratch.pointer, out.pointer)
     }
 
-    @inline(__always)
-    func halveWords(
+    @inline(__always) func halveWords(
         _ rows: borrowing RowList<UInt16>, channels: Int, taps: Int, count: Int, bias: UInt16,
         scratch: MutableRow<UInt16>, out: MutableRow<UInt16>
     ) {
@@ -32,8 +28,7 @@ struct RowOperations: Sendable {
         loop(rows.pointers(count: taps), channels, taps, count, bias, scratch.pointer, out.pointer)
     }
 
-    @inline(__always)
-    func doubleWords(
+    @inline(__always) func doubleWords(
         _ rows: borrowing RowList<UInt16>, channels: Int, taps: Int, isOdd: Bool, count: Int,
         scratch: MutableRow<UInt16>, out: MutableRow<UInt16>
     ) {
@@ -41,8 +36,7 @@ struct RowOperations: Sendable {
         loop(rows.pointers(count: 5), channels, taps, isOdd, count, scratch.pointer, out.pointer)
     }
 
-    @inline(__always)
-    func doubleWordsToBytes(
+    @inline(__always) func doubleWordsToBytes(
         _ rows: borrowing RowList<UInt16>, channels: Int, taps: Int, count: Int, scratch: MutableRow<UInt16>,
         even: MutableRow<UInt8>?, odd: MutableRow<UInt8>?
     ) {
@@ -52,8 +46,7 @@ struct RowOperations: Sendable {
         loop(rows.pointers(count: 5), channels, taps, count, scratch.pointer, even?.pointer, odd?.pointer)
     }
 
-    @inline(__always)
-    func filterWordRows(
+    @inline(__always) func filterWordRows(
         _ rows: borrowing RowList<UInt16>, rowCount: Int, channels: Int, vertical: [UInt16], verticalRadius: Int,
         horizontal: [UInt16], horizontalRadius: Int, count: Int, scratch: MutableRow<UInt16>,
         into out: borrowing MutableRowList<UInt16>
@@ -64,8 +57,7 @@ struct RowOperations: Sendable {
             horizontal, horizontalRadius, count, scratch.pointer, out.pointers(count: rowCount))
     }
 
-    @inline(__always)
-    func filterBytePair(
+    @inline(__always) func filterBytePair(
         _ rows: borrowing RowList<UInt8>, channels: Int, radius: Int, vertical: [UInt16], horizontal: [UInt16],
         count: Int, scratch: MutableRow<UInt16>, first: MutableRow<UInt8>, second: MutableRow<UInt8>
     ) {
@@ -75,8 +67,7 @@ struct RowOperations: Sendable {
             first.pointer, second.pointer)
     }
 
-    @inline(__always)
-    func filterWordRow(
+    @inline(__always) func filterWordRow(
         _ rows: borrowing RowList<UInt16>, from first: Int = 0, channels: Int, radius: Int, vertical: [UInt16],
         horizontal: [UInt16], count: Int, scratch: MutableRow<UInt16>, bytes: MutableRow<UInt8>?,
         words: MutableRow<UInt16>?
@@ -87,8 +78,7 @@ struct RowOperations: Sendable {
             scratch.pointer, bytes?.pointer, words?.pointer)
     }
 
-    @inline(__always)
-    func filterSparse(
+    @inline(__always) func filterSparse(
         center: Row<UInt16>, pairs: borrowing RowList<UInt16>, pairCount: Int, weights: [UInt16], count: Int,
         bytes: MutableRow<UInt8>?, words: MutableRow<UInt16>?
     ) {
@@ -98,8 +88,7 @@ struct RowOperations: Sendable {
             words?.pointer(for: count))
     }
 
-    @inline(__always)
-    func averageSparse(
+    @inline(__always) func averageSparse(
         center: Row<UInt16>, pairs: borrowing RowList<UInt16>, pairCount: Int, shift: Int, weights: [UInt16],
         count: Int, bytes: MutableRow<UInt8>?, words: MutableRow<UInt16>?
     ) {
@@ -109,26 +98,25 @@ struct RowOperations: Sendable {
             bytes?.pointer(for: count), words?.pointer(for: count))
     }
 
-    @inline(__always)
-    func slideSums(entering: Row<UInt16>, leaving: Row<UInt16>, count: Int, sums: MutableRow<UInt32>) {
+    @inline(__always) func slideSums(entering: Row<UInt16>, leaving: Row<UInt16>, count: Int, sums: MutableRow<UInt32>)
+    {
         let loop = isV4 ? RowKernelsV4.slideSums : isV3 ? RowKernelsV3.slideSums : RowKernelsV2.slideSums
         loop(entering.pointer(for: count), leaving.pointer(for: count), count, sums.pointer(for: count))
     }
 
-    @inline(__always)
-    func addToSums(_ entering: Row<UInt16>, count: Int, sums: MutableRow<UInt32>) {
+    @inline(__always) func addToSums(_ entering: Row<UInt16>, count: Int, sums: MutableRow<UInt32>) {
         let loop = isV4 ? RowKernelsV4.addToSums : isV3 ? RowKernelsV3.addToSums : RowKernelsV2.addToSums
         loop(entering.pointer(for: count), count, sums.pointer(for: count))
     }
 
-    @inline(__always)
-    func sumWindows(_ row: Row<UInt16>, channels: Int, length: Int, count: Int, sums: MutableRow<UInt32>) {
+    @inline(__always) func sumWindows(
+        _ row: Row<UInt16>, channels: Int, length: Int, count: Int, sums: MutableRow<UInt32>
+    ) {
         let loop = isV4 ? RowKernelsV4.sumWindows : isV3 ? RowKernelsV3.sumWindows : RowKernelsV2.sumWindows
         loop(row.pointer, channels, length, count, sums.pointer)
     }
 
-    @inline(__always)
-    func weighSums(
+    @inline(__always) func weighSums(
         _ sums: Row<UInt32>, weight: Float, pairs: borrowing RowList<UInt16>, first: Float, second: Float, count: Int,
         words: MutableRow<UInt16>
     ) {
@@ -136,100 +124,103 @@ struct RowOperations: Sendable {
         loop(sums.pointer, weight, pairs.pointers(count: 4), first, second, count, words.pointer)
     }
 
-    @inline(__always)
-    func roundWords(_ words: Row<UInt16>, count: Int, bytes: MutableRow<UInt8>) {
+    @inline(__always) func roundWords(_ words: Row<UInt16>, count: Int, bytes: MutableRow<UInt8>) {
         let loop = isV4 ? RowKernelsV4.roundWords : isV3 ? RowKernelsV3.roundWords : RowKernelsV2.roundWords
         loop(words.pointer(for: count), count, bytes.pointer(for: count))
     }
 
-    @inline(__always)
-    func loadBytePlane(_ source: Row<UInt8>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>) {
+    @inline(__always) func loadBytePlane(
+        _ source: Row<UInt8>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>
+    ) {
         let loop = isV4 ? RowKernelsV4.loadBytePlane : isV3 ? RowKernelsV3.loadBytePlane : RowKernelsV2.loadBytePlane
         loop(source.pointer, channels, alpha, count, plane.pointer(for: count))
     }
 
-    @inline(__always)
-    func loadWordPlane(_ source: Row<UInt16>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>) {
+    @inline(__always) func loadWordPlane(
+        _ source: Row<UInt16>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>
+    ) {
         let loop = isV4 ? RowKernelsV4.loadWordPlane : isV3 ? RowKernelsV3.loadWordPlane : RowKernelsV2.loadWordPlane
         loop(source.pointer, channels, alpha, count, plane.pointer(for: count))
     }
 
-    @inline(__always)
-    func loadFloatPlane(_ source: Row<Float>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>) {
+    @inline(__always) func loadFloatPlane(
+        _ source: Row<Float>, channels: Int, alpha: Int?, count: Int, plane: MutableRow<Float>
+    ) {
         let loop = isV4 ? RowKernelsV4.loadFloatPlane : isV3 ? RowKernelsV3.loadFloatPlane : RowKernelsV2.loadFloatPlane
         loop(source.pointer, channels, alpha, count, plane.pointer(for: count))
     }
 
-    @inline(__always)
-    func lookUpBytePlane(
-        _ source: Row<UInt8>, channels: Int, table: [Double], from place: Int, count: Int, plane: MutableRow<Float>
+    @inline(__always) func lookUpBytePlane(
+        _ source: Row<UInt8>, channels: Int, table: [Double], from position: Int, count: Int, plane: MutableRow<Float>
     ) {
         let loop =
             isV4 ? RowKernelsV4.lookUpBytePlane : isV3 ? RowKernelsV3.lookUpBytePlane : RowKernelsV2.lookUpBytePlane
-        table.withRow { loop(source.pointer, channels, ($0 + place).pointer, count, plane.pointer(for: count)) }
+        table.withRow { loop(source.pointer, channels, ($0 + position).pointer, count, plane.pointer(for: count)) }
     }
 
-    @inline(__always)
-    func lookUpWordPlane(
-        _ source: Row<UInt16>, channels: Int, table: [Double], from place: Int, count: Int, plane: MutableRow<Float>
+    @inline(__always) func lookUpWordPlane(
+        _ source: Row<UInt16>, channels: Int, table: [Double], from position: Int, count: Int, plane: MutableRow<Float>
     ) {
         let loop =
             isV4 ? RowKernelsV4.lookUpWordPlane : isV3 ? RowKernelsV3.lookUpWordPlane : RowKernelsV2.lookUpWordPlane
-        table.withRow { loop(source.pointer, channels, ($0 + place).pointer, count, plane.pointer(for: count)) }
+        table.withRow { loop(source.pointer, channels, ($0 + position).pointer, count, plane.pointer(for: count)) }
     }
 
-    @inline(__always)
-    func storeBytePlane(_ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<UInt8>) {
+    @inline(__always) func storeBytePlane(
+        _ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<UInt8>
+    ) {
         let loop = isV4 ? RowKernelsV4.storeBytePlane : isV3 ? RowKernelsV3.storeBytePlane : RowKernelsV2.storeBytePlane
         loop(plane.pointer(for: count), alpha?.pointer, channels, count, out.pointer)
     }
 
-    @inline(__always)
-    func storeWordPlane(_ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<UInt16>) {
+    @inline(__always) func storeWordPlane(
+        _ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<UInt16>
+    ) {
         let loop = isV4 ? RowKernelsV4.storeWordPlane : isV3 ? RowKernelsV3.storeWordPlane : RowKernelsV2.storeWordPlane
         loop(plane.pointer(for: count), alpha?.pointer, channels, count, out.pointer)
     }
 
-    @inline(__always)
-    func storeFloatPlane(_ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<Float>) {
+    @inline(__always) func storeFloatPlane(
+        _ plane: Row<Float>, alpha: Row<Float>?, channels: Int, count: Int, out: MutableRow<Float>
+    ) {
         let loop =
             isV4 ? RowKernelsV4.storeFloatPlane : isV3 ? RowKernelsV3.storeFloatPlane : RowKernelsV2.storeFloatPlane
         loop(plane.pointer(for: count), alpha?.pointer, channels, count, out.pointer)
     }
 
-    @inline(__always)
-    func roundPlane(_ plane: MutableRow<Float>, full: Float, count: Int) {
+    @inline(__always) func roundPlane(_ plane: MutableRow<Float>, full: Float, count: Int) {
         let loop = isV4 ? RowKernelsV4.roundPlane : isV3 ? RowKernelsV3.roundPlane : RowKernelsV2.roundPlane
         loop(plane.pointer(for: count), full, count)
     }
 
-    @inline(__always)
-    func lookUpBytes(_ plane: Row<Float>, table: [UInt8], channels: Int, count: Int, out: MutableRow<UInt8>) {
+    @inline(__always) func lookUpBytes(
+        _ plane: Row<Float>, table: [UInt8], channels: Int, count: Int, out: MutableRow<UInt8>
+    ) {
         let loop = isV4 ? RowKernelsV4.lookUpBytes : isV3 ? RowKernelsV3.lookUpBytes : RowKernelsV2.lookUpBytes
         loop(plane.pointer(for: count), table, channels, count, out.pointer)
     }
 
-    @inline(__always)
-    func premultiply(_ source: Row<UInt8>, colors: Int, pixels: Int, out: MutableRow<UInt16>) {
+    @inline(__always) func premultiply(_ source: Row<UInt8>, colors: Int, pixels: Int, out: MutableRow<UInt16>) {
         let loop = isV4 ? RowKernelsV4.premultiply : isV3 ? RowKernelsV3.premultiply : RowKernelsV2.premultiply
         loop(source.pointer, colors, pixels, out.pointer)
     }
 
-    @inline(__always)
-    func unpremultiply(_ source: Row<UInt16>, zero: UInt16, colors: Int, pixels: Int, out: MutableRow<UInt8>) {
+    @inline(__always) func unpremultiply(
+        _ source: Row<UInt16>, zero: UInt16, colors: Int, pixels: Int, out: MutableRow<UInt8>
+    ) {
         let loop = isV4 ? RowKernelsV4.unpremultiply : isV3 ? RowKernelsV3.unpremultiply : RowKernelsV2.unpremultiply
         loop(source.pointer, zero, colors, pixels, out.pointer)
     }
 
-    @inline(__always)
-    func isOpaque(_ source: Row<UInt8>, channels: Int, pixels: Int) -> Bool {
+    @inline(__always) func isOpaque(_ source: Row<UInt8>, channels: Int, pixels: Int) -> Bool {
         let loop = isV4 ? RowKernelsV4.isOpaque : isV3 ? RowKernelsV3.isOpaque : RowKernelsV2.isOpaque
         return loop(source.pointer(for: channels * pixels), channels, pixels)
     }
 
     /// Copies bytes of whatever type; `count` values.
-    @inline(__always)
-    func storeRow<Value: BitwiseCopyable>(_ source: Row<Value>, count: Int, streams: Bool, out: MutableRow<Value>) {
+    @inline(__always) func storeRow<Value: BitwiseCopyable>(
+        _ source: Row<Value>, count: Int, streams: Bool, out: MutableRow<Value>
+    ) {
         let loop = isV4 ? RowKernelsV4.storeRow : isV3 ? RowKernelsV3.storeRow : RowKernelsV2.storeRow
         loop(
             UnsafeRawPointer(source.pointer(for: count)).assumingMemoryBound(to: UInt8.self),
@@ -237,20 +228,17 @@ struct RowOperations: Sendable {
             UnsafeMutableRawPointer(out.pointer(for: count)).assumingMemoryBound(to: UInt8.self))
     }
 
-    @inline(__always)
-    func endStreaming() {
+    @inline(__always) func endStreaming() {
         let loop = isV4 ? RowKernelsV4.endStreaming : isV3 ? RowKernelsV3.endStreaming : RowKernelsV2.endStreaming
         loop()
     }
 
-    @inline(__always)
-    func widenBytes(_ source: Row<UInt8>, count: Int, shift: Int, out: MutableRow<UInt16>) {
+    @inline(__always) func widenBytes(_ source: Row<UInt8>, count: Int, shift: Int, out: MutableRow<UInt16>) {
         let loop = isV4 ? RowKernelsV4.widenBytes : isV3 ? RowKernelsV3.widenBytes : RowKernelsV2.widenBytes
         loop(source.pointer(for: count), count, shift, out.pointer(for: count))
     }
 
-    @inline(__always)
-    func sumFloatPairs(
+    @inline(__always) func sumFloatPairs(
         center: Row<Float>?, centerWeight: Float, pairs: borrowing RowList<Float>, pairCount: Int, weights: [Float],
         count: Int, out: MutableRow<Float>
     ) {
@@ -260,28 +248,24 @@ struct RowOperations: Sendable {
             out.pointer(for: count))
     }
 
-    @inline(__always)
-    func sumFloatRows(
+    @inline(__always) func sumFloatRows(
         _ rows: borrowing RowList<Float>, rowCount: Int, weights: [Float], count: Int, out: MutableRow<Float>
     ) {
         let loop = isV4 ? RowKernelsV4.sumFloatRows : isV3 ? RowKernelsV3.sumFloatRows : RowKernelsV2.sumFloatRows
         loop(rows.pointers(count: rowCount), rowCount, weights, count, out.pointer(for: count))
     }
 
-    @inline(__always)
-    func splitFloats(_ row: Row<Float>, count: Int, even: MutableRow<Float>, odd: MutableRow<Float>) {
+    @inline(__always) func splitFloats(_ row: Row<Float>, count: Int, even: MutableRow<Float>, odd: MutableRow<Float>) {
         let loop = isV4 ? RowKernelsV4.splitFloats : isV3 ? RowKernelsV3.splitFloats : RowKernelsV2.splitFloats
         loop(row.pointer(for: count), count, even.pointer, odd.pointer)
     }
 
-    @inline(__always)
-    func zipFloats(even: Row<Float>, odd: Row<Float>, count: Int, out: MutableRow<Float>) {
+    @inline(__always) func zipFloats(even: Row<Float>, odd: Row<Float>, count: Int, out: MutableRow<Float>) {
         let loop = isV4 ? RowKernelsV4.zipFloats : isV3 ? RowKernelsV3.zipFloats : RowKernelsV2.zipFloats
         loop(even.pointer, odd.pointer, count, out.pointer)
     }
 
-    @inline(__always)
-    func resampleRow(
+    @inline(__always) func resampleRow(
         _ row: Row<Float>, starts: [Int32], counts: [Int32], weights: [Float], stride: Int, count: Int,
         out: MutableRow<Float>
     ) {
@@ -289,20 +273,17 @@ struct RowOperations: Sendable {
         loop(row.pointer, starts, counts, weights, stride, count, out.pointer(for: count))
     }
 
-    @inline(__always)
-    func addFloats(_ row: Row<Float>, to target: MutableRow<Float>, count: Int) {
+    @inline(__always) func addFloats(_ row: Row<Float>, to target: MutableRow<Float>, count: Int) {
         let loop = isV4 ? RowKernelsV4.addFloats : isV3 ? RowKernelsV3.addFloats : RowKernelsV2.addFloats
         loop(row.pointer(for: count), target.pointer(for: count), count)
     }
 
-    @inline(__always)
-    func scaleFloats(_ row: MutableRow<Float>, by factor: Float, count: Int) {
+    @inline(__always) func scaleFloats(_ row: MutableRow<Float>, by factor: Float, count: Int) {
         let loop = isV4 ? RowKernelsV4.scaleFloats : isV3 ? RowKernelsV3.scaleFloats : RowKernelsV2.scaleFloats
         loop(row.pointer(for: count), factor, count)
     }
 
-    @inline(__always)
-    func bilateralRow(
+    @inline(__always) func bilateralRow(
         taps: borrowing RowList<Float>, space: [Float], tapCount: Int, center: Row<Float>, planeStride: Int,
         channels: Int, scale: Float, count: Int, out: MutableRow<Float>, outStride: Int
     ) {
@@ -312,16 +293,16 @@ struct RowOperations: Sendable {
             out.pointer, outStride)
     }
 
-    @inline(__always)
-    func zoomDirectly(_ picture: SweptPicture, center: [Double], x: Int, y: Int, count: Int, out: MutableRow<Float>) {
+    @inline(__always) func zoomDirectly(
+        _ picture: SweptPicture, center: [Double], x: Int, y: Int, count: Int, out: MutableRow<Float>
+    ) {
         let loop = isV4 ? RowKernelsV4.zoomDirectly : isV3 ? RowKernelsV3.zoomDirectly : RowKernelsV2.zoomDirectly
         loop(
             picture.samples, picture.bytesPerSample, picture.columns, picture.rows, picture.table, picture.facts,
             center, x, y, count, out.pointer)
     }
 
-    @inline(__always)
-    func spinDirectly(
+    @inline(__always) func spinDirectly(
         _ picture: SweptPicture, center: [Double], turns: [Double], x: Int, y: Int, count: Int, out: MutableRow<Float>
     ) {
         let loop = isV4 ? RowKernelsV4.spinDirectly : isV3 ? RowKernelsV3.spinDirectly : RowKernelsV2.spinDirectly
@@ -330,8 +311,7 @@ struct RowOperations: Sendable {
             center, turns, x, y, count, out.pointer)
     }
 
-    @inline(__always)
-    func sampleRing(
+    @inline(__always) func sampleRing(
         _ picture: SweptPicture, center: [Double], radius: Double, coarse: Row<Double>, fine: Row<Double>, first: Int,
         count: Int, out: MutableRow<Float>
     ) {
@@ -341,8 +321,7 @@ struct RowOperations: Sendable {
             center, radius, coarse.pointer, fine.pointer, first, count, out.pointer)
     }
 
-    @inline(__always)
-    func sumRing(
+    @inline(__always) func sumRing(
         _ picture: SweptPicture, center: [Double], radius: Double, coarse: Row<Double>, fine: Row<Double>, first: Int,
         count: Int, scratch: MutableRow<UInt8>, sums: MutableRow<UInt32>
     ) {
@@ -353,8 +332,7 @@ struct RowOperations: Sendable {
             sums.pointer)
     }
 
-    @inline(__always)
-    func sampleRay(
+    @inline(__always) func sampleRay(
         _ picture: SweptPicture, center: [Double], stepX: Double, stepY: Double, first: Int, count: Int,
         out: MutableRow<Float>
     ) {
@@ -364,22 +342,21 @@ struct RowOperations: Sendable {
             center, stepX, stepY, first, count, out.pointer)
     }
 
-    @inline(__always)
-    func sumBlocks(
+    @inline(__always) func sumBlocks(
         _ line: Row<Float>, count: Int, phase: Int, length: Int, heads: MutableRow<Float>, tails: MutableRow<Float>
     ) {
         let loop = isV4 ? RowKernelsV4.sumBlocks : isV3 ? RowKernelsV3.sumBlocks : RowKernelsV2.sumBlocks
         loop(line.pointer, count, phase, length, heads.pointer, tails.pointer)
     }
 
-    @inline(__always)
-    func slideMeans(heads: Row<Float>, tails: Row<Float>, phase: Int, length: Int, count: Int, out: MutableRow<Float>) {
+    @inline(__always) func slideMeans(
+        heads: Row<Float>, tails: Row<Float>, phase: Int, length: Int, count: Int, out: MutableRow<Float>
+    ) {
         let loop = isV4 ? RowKernelsV4.slideMeans : isV3 ? RowKernelsV3.slideMeans : RowKernelsV2.slideMeans
         loop(heads.pointer, tails.pointer, phase, length, count, out.pointer)
     }
 
-    @inline(__always)
-    func zoomMeans(
+    @inline(__always) func zoomMeans(
         _ line: Row<Float>, heads: Row<Float>, tails: Row<Float>, blockBits: Int, factor: Double, first: Int,
         count: Int, out: MutableRow<Float>
     ) {
@@ -387,8 +364,7 @@ struct RowOperations: Sendable {
         loop(line.pointer, heads.pointer, tails.pointer, blockBits, factor, first, count, out.pointer)
     }
 
-    @inline(__always)
-    func interpolateLines(
+    @inline(__always) func interpolateLines(
         _ lines: Row<Float>, stride: Int, firstLine: Int, firstSample: Int, across: Row<Double>, along: Row<Double>,
         count: Int, out: MutableRow<Float>
     ) {
@@ -397,8 +373,7 @@ struct RowOperations: Sendable {
         loop(lines.pointer, stride, firstLine, firstSample, across.pointer, along.pointer, count, out.pointer)
     }
 
-    @inline(__always)
-    func interpolateRings(
+    @inline(__always) func interpolateRings(
         _ sums: Row<UInt32>, stride: Int, firstRing: Int, firstSample: Int, window: Int, across: Row<Double>,
         along: Row<Double>, count: Int, scale: Float, out: MutableRow<Float>
     ) {
@@ -409,15 +384,14 @@ struct RowOperations: Sendable {
             out.pointer)
     }
 
-    @inline(__always)
-    func packWords(_ values: Row<Float>, count: Int, channels: Int, scale: Float, full: Float, out: MutableRow<UInt16>)
-    {
+    @inline(__always) func packWords(
+        _ values: Row<Float>, count: Int, channels: Int, scale: Float, full: Float, out: MutableRow<UInt16>
+    ) {
         let loop = isV4 ? RowKernelsV4.packWords : isV3 ? RowKernelsV3.packWords : RowKernelsV2.packWords
         loop(values.pointer, count, channels, scale, full, out.pointer)
     }
 
-    @inline(__always)
-    func scatterWords(
+    @inline(__always) func scatterWords(
         _ values: Row<Float>, at pixels: Row<Int32>, count: Int, channels: Int, scale: Float, full: Float,
         out: MutableRow<UInt16>
     ) {
@@ -425,8 +399,7 @@ struct RowOperations: Sendable {
         loop(values.pointer, pixels.pointer, count, channels, scale, full, out.pointer)
     }
 
-    @inline(__always)
-    func placeInRings(
+    @inline(__always) func placeInRings(
         right: Row<Double>, down: Row<Double>, count: Int, scaleOfDistances: Double, scaleOfTurns: Double,
         distances: MutableRow<Double>, turns: MutableRow<Double>
     ) {
@@ -436,15 +409,234 @@ struct RowOperations: Sendable {
             distances.pointer(for: count), turns.pointer(for: count))
     }
 
-    @inline(__always)
-    func lookUpWeights(_ index: Row<UInt16>, table: Row<Float>, count: Int, out: MutableRow<Float>) {
+    @inline(__always) func lookUpWeights(_ index: Row<UInt16>, table: Row<Float>, count: Int, out: MutableRow<Float>) {
         let loop = isV4 ? RowKernelsV4.lookUpWeights : isV3 ? RowKernelsV3.lookUpWeights : RowKernelsV2.lookUpWeights
         loop(index.pointer(for: count), table.pointer, count, out.pointer(for: count))
     }
 
-    @inline(__always)
-    func addWeighted(_ row: Row<Float>, weights: Row<Float>, count: Int, to target: MutableRow<Float>) {
+    @inline(__always) func addWeighted(_ row: Row<Float>, weights: Row<Float>, count: Int, to target: MutableRow<Float>)
+    {
         let loop = isV4 ? RowKernelsV4.addWeighted : isV3 ? RowKernelsV3.addWeighted : RowKernelsV2.addWeighted
         loop(row.pointer(for: count), weights.pointer(for: count), count, target.pointer(for: count))
+    }
+
+    // MARK: Box blurs on whole samples; see `BoxRows.swift` in `RowKernels`.
+
+    @inline(__always) func slideByteColumns(
+        _ rows: SlidingRows<UInt8>, weight: Double, tail: Double, isShort: Bool, count: Int, sums: MutableRow<Int32>,
+        words: MutableRow<UInt16>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.slideByteColumns : isV3 ? RowKernelsV3.slideByteColumns : RowKernelsV2.slideByteColumns
+        loop(
+            rows.entering.pointer, rows.leaving.pointer, rows.above.pointer, rows.below.pointer, weight, tail, isShort,
+            count, sums.pointer, words.pointer)
+    }
+
+    @inline(__always) func slideWordColumns(
+        _ rows: SlidingRows<UInt16>, weight: Double, tail: Double, isShort: Bool, count: Int, sums: MutableRow<Int32>,
+        words: MutableRow<UInt16>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.slideWordColumns : isV3 ? RowKernelsV3.slideWordColumns : RowKernelsV2.slideWordColumns
+        loop(
+            rows.entering.pointer, rows.leaving.pointer, rows.above.pointer, rows.below.pointer, weight, tail, isShort,
+            count, sums.pointer, words.pointer)
+    }
+
+    @inline(__always) func slideShortColumns(
+        _ rows: SlidingRows<UInt8>, shift: Int, weight: UInt16, tail: UInt16, count: Int, sums: MutableRow<UInt16>,
+        words: MutableRow<UInt16>
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.slideShortColumns : isV3 ? RowKernelsV3.slideShortColumns : RowKernelsV2.slideShortColumns
+        loop(
+            rows.entering.pointer, rows.leaving.pointer, rows.above.pointer, rows.below.pointer, shift, weight, tail,
+            count, sums.pointer, words.pointer)
+    }
+
+    @inline(__always) func slideSampleColumns(
+        _ rows: SlidingRows<UInt16>, weight: Float, tail: Float, count: Int, sums: MutableRow<Int32>,
+        means: MutableRow<UInt32>
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.slideSampleColumns : isV3 ? RowKernelsV3.slideSampleColumns : RowKernelsV2.slideSampleColumns
+        loop(
+            rows.entering.pointer, rows.leaving.pointer, rows.above.pointer, rows.below.pointer, weight, tail, count,
+            sums.pointer, means.pointer)
+    }
+
+    @inline(__always) func averageAlong(
+        _ row: Row<UInt16>, channels: Int, length: Int, weight: Float, tail: Float, count: Int,
+        bytes: MutableRow<UInt8>?, words: MutableRow<UInt16>?
+    ) {
+        let loop = isV4 ? RowKernelsV4.averageAlong : isV3 ? RowKernelsV3.averageAlong : RowKernelsV2.averageAlong
+        loop(row.pointer, channels, length, weight, tail, count, bytes?.pointer, words?.pointer)
+    }
+
+    @inline(__always) func averageWideAlong(
+        _ row: Row<UInt32>, channels: Int, length: Int, weight: Float, tail: Float, count: Int,
+        words: MutableRow<UInt16>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.averageWideAlong : isV3 ? RowKernelsV3.averageWideAlong : RowKernelsV2.averageWideAlong
+        loop(row.pointer, channels, length, weight, tail, count, words.pointer)
+    }
+
+    // MARK: Disc blurs on 8-bit samples; see `DiscRows.swift`.
+
+    /// - Parameter isWide: whether values are words in 8.7 fixed point, not samples.
+    @inline(__always) func slideDiscs(
+        isWide: Bool, entering: borrowing RowList<UInt16>, enteringCount: Int, leaving: borrowing RowList<UInt16>,
+        leavingCount: Int,
+        count: Int, sums: MutableRow<UInt32>
+    ) {
+        let loop =
+            isWide
+            ? (isV4 ? RowKernelsV4.slideWordDiscs : isV3 ? RowKernelsV3.slideWordDiscs : RowKernelsV2.slideWordDiscs)
+            : (isV4 ? RowKernelsV4.slideByteDiscs : isV3 ? RowKernelsV3.slideByteDiscs : RowKernelsV2.slideByteDiscs)
+        loop(
+            entering.pointers(count: enteringCount), enteringCount, leaving.pointers(count: leavingCount), leavingCount,
+            count, sums.pointer)
+    }
+
+    @inline(__always) func weighDiscs(
+        isWide: Bool, sums: Row<UInt32>, weight: Float, taps: borrowing RowList<UInt16>, counts: [Int32],
+        weights: [Float],
+        groups: Int, count: Int, words: MutableRow<UInt16>, bytes: MutableRow<UInt8>
+    ) {
+        let loop =
+            isWide
+            ? (isV4 ? RowKernelsV4.weighWordDiscs : isV3 ? RowKernelsV3.weighWordDiscs : RowKernelsV2.weighWordDiscs)
+            : (isV4 ? RowKernelsV4.weighByteDiscs : isV3 ? RowKernelsV3.weighByteDiscs : RowKernelsV2.weighByteDiscs)
+        loop(
+            sums.pointer, weight, taps.pointers(count: counts.reduce(0) { $0 + Int($1) }), counts, weights, groups,
+            count, words.pointer, bytes.pointer)
+    }
+
+    // MARK: Medians.
+
+    @inline(__always) func medianOfBytes(
+        _ rows: borrowing RowList<UInt8>, radius: Int, channels: Int, count: Int, scratch: MutableRow<UInt8>,
+        first: MutableRow<UInt8>, second: MutableRow<UInt8>
+    ) {
+        let loop = isV4 ? RowKernelsV4.medianOfBytes : isV3 ? RowKernelsV3.medianOfBytes : RowKernelsV2.medianOfBytes
+        loop(
+            rows.pointers(count: 2 * radius + 2), radius, channels, count, scratch.pointer, first.pointer,
+            second.pointer)
+    }
+
+    @inline(__always) func medianOfWords(
+        _ rows: borrowing RowList<UInt16>, radius: Int, channels: Int, count: Int, scratch: MutableRow<UInt16>,
+        first: MutableRow<UInt16>, second: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.medianOfWords : isV3 ? RowKernelsV3.medianOfWords : RowKernelsV2.medianOfWords
+        loop(
+            rows.pointers(count: 2 * radius + 2), radius, channels, count, scratch.pointer, first.pointer,
+            second.pointer)
+    }
+
+    @inline(__always) func medianOfRanks(
+        _ rows: borrowing RowList<Int32>, radius: Int, channels: Int, count: Int, scratch: MutableRow<Int32>,
+        first: MutableRow<Int32>, second: MutableRow<Int32>
+    ) {
+        let loop = isV4 ? RowKernelsV4.medianOfRanks : isV3 ? RowKernelsV3.medianOfRanks : RowKernelsV2.medianOfRanks
+        loop(
+            rows.pointers(count: 2 * radius + 2), radius, channels, count, scratch.pointer, first.pointer,
+            second.pointer)
+    }
+
+    @inline(__always) func addToHistograms(
+        _ row: Row<UInt8>, steps: Row<UInt8>, count: Int, histograms: MutableRow<UInt8>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.addToHistograms : isV3 ? RowKernelsV3.addToHistograms : RowKernelsV2.addToHistograms
+        loop(row.pointer(for: count), steps.pointer, count, histograms.pointer)
+    }
+
+    @inline(__always) func slideHistograms(
+        entering: Row<UInt8>, leaving: Row<UInt8>, steps: Row<UInt8>, count: Int, histograms: MutableRow<UInt8>
+    ) {
+        let loop =
+            isV4 ? RowKernelsV4.slideHistograms : isV3 ? RowKernelsV3.slideHistograms : RowKernelsV2.slideHistograms
+        loop(entering.pointer(for: count), leaving.pointer(for: count), steps.pointer, count, histograms.pointer)
+    }
+
+    @inline(__always) func medianOfHistograms(
+        _ histograms: Row<UInt8>, columns: Int, channel: Int, channels: Int, radius: Int, pixels: Int,
+        scratch: MutableRow<UInt64>, out: MutableRow<UInt8>
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.medianOfHistograms : isV3 ? RowKernelsV3.medianOfHistograms : RowKernelsV2.medianOfHistograms
+        loop(
+            histograms.pointer, columns, channel, channels, radius, pixels, UnsafeMutableRawPointer(scratch.pointer),
+            out.pointer)
+    }
+
+    @inline(__always) func rankFloats(_ values: MutableRow<Float>, count: Int) {
+        let loop = isV4 ? RowKernelsV4.rankFloats : isV3 ? RowKernelsV3.rankFloats : RowKernelsV2.rankFloats
+        loop(values.pointer(for: count), count)
+    }
+
+    @inline(__always) func unrankFloats(_ ranks: MutableRow<Int32>, count: Int) {
+        let loop = isV4 ? RowKernelsV4.unrankFloats : isV3 ? RowKernelsV3.unrankFloats : RowKernelsV2.unrankFloats
+        loop(ranks.pointer(for: count), count)
+    }
+
+    @inline(__always) func sortEntries(
+        _ entries: MutableRow<UInt64>, spare: MutableRow<UInt64>, counts: MutableRow<Int>, count: Int
+    ) {
+        let loop = isV4 ? RowKernelsV4.sortEntries : isV3 ? RowKernelsV3.sortEntries : RowKernelsV2.sortEntries
+        loop(entries.pointer(for: count), spare.pointer(for: count), counts.pointer(for: 256), count)
+    }
+
+    @inline(__always) func medianOfPositions(
+        _ positions: Row<UInt32>, width: Int, height: Int, radius: Int, bits: MutableRow<UInt64>, sorted: Row<UInt64>,
+        out: MutableRow<Int32>
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.medianOfPositions : isV3 ? RowKernelsV3.medianOfPositions : RowKernelsV2.medianOfPositions
+        loop(positions.pointer, width, height, radius, bits.pointer, sorted.pointer, out.pointer)
+    }
+
+    // MARK: Unsharp masks; see `SharpenedRows.swift`.
+
+    @inline(__always) func sharpenWords(
+        _ source: Row<UInt16>, blurred: Row<UInt16>, amount: Float, threshold: Float, count: Int,
+        out: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sharpenWords : isV3 ? RowKernelsV3.sharpenWords : RowKernelsV2.sharpenWords
+        loop(source.pointer(for: count), blurred.pointer(for: count), amount, threshold, count, out.pointer(for: count))
+    }
+
+    @inline(__always) func sharpenFloats(
+        _ source: Row<Float>, blurred: Row<Float>, amount: Float, threshold: Float, count: Int, out: MutableRow<Float>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sharpenFloats : isV3 ? RowKernelsV3.sharpenFloats : RowKernelsV2.sharpenFloats
+        loop(source.pointer(for: count), blurred.pointer(for: count), amount, threshold, count, out.pointer(for: count))
+    }
+
+    @inline(__always) func sharpenColorFloats(
+        _ source: Row<Float>, blurred: Row<Float>, alpha: Row<Float>, blurredAlpha: Row<Float>, amount: Float,
+        threshold: Float, count: Int, out: MutableRow<Float>
+    ) {
+        let loop =
+            isV4
+            ? RowKernelsV4.sharpenColorFloats : isV3 ? RowKernelsV3.sharpenColorFloats : RowKernelsV2.sharpenColorFloats
+        loop(
+            source.pointer(for: count), blurred.pointer(for: count), alpha.pointer(for: count),
+            blurredAlpha.pointer(for: count), amount, threshold, count, out.pointer(for: count))
+    }
+
+    @inline(__always) func sharpenPixels(
+        _ source: Row<UInt16>, blurred: Row<UInt16>, amount: Float, threshold: Float, colors: Int, pixels: Int,
+        out: MutableRow<UInt16>
+    ) {
+        let loop = isV4 ? RowKernelsV4.sharpenPixels : isV3 ? RowKernelsV3.sharpenPixels : RowKernelsV2.sharpenPixels
+        loop(source.pointer, blurred.pointer, amount, threshold, colors, pixels, out.pointer)
     }
 }

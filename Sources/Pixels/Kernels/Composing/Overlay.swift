@@ -4,11 +4,11 @@ package import Raster
 
 /// Pictures in front of another one: source-over of Porter and Duff (1984), at any fraction of a pixel.
 package struct Overlay: Sendable {
-    /// One of the pictures, and its place.
+    /// One of the pictures, and its position.
     package struct Front: Sendable {
         fileprivate let picture: AnyRaster
         fileprivate let opacity: Double
-        /// Whole pixels and the rest, 0 ≤ rest < 1, from the picture's own place to where it goes.
+        /// Whole pixels and the rest, 0 ≤ rest < 1, from the picture's own position to where it goes.
         fileprivate let shift: (x: Int, y: Int)
         fileprivate let rest: (x: Double, y: Double)
 
@@ -35,9 +35,7 @@ package struct Overlay: Sendable {
     private let fronts: [Front]
 
     /// - Parameter fronts: the lowest first. What they make of a pixel is rounded once.
-    package init(_ fronts: [Front]) {
-        self.fronts = fronts
-    }
+    package init(_ fronts: [Front]) { self.fronts = fronts }
 
     /// The output's layout: gray pictures become coloured ones where what lies over them has colours.
     package static func layout(of behind: PixelLayout, under front: PixelLayout) -> PixelLayout {
@@ -71,7 +69,7 @@ package struct Overlay: Sendable {
     }
 }
 
-/// The rows of a picture at another place.
+/// The rows of a picture at another position.
 private struct OverlaidRows {
     private let reader: PixelReader
     private let layout: PixelLayout
@@ -96,21 +94,19 @@ private struct OverlaidRows {
     }
 
     /// Lays what the picture has at `y` over working values of `columns`.
-    mutating func lay(
-        row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double
-    ) {
+    mutating func lay(row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double) {
         guard (0...rect.height).contains(y - shift.y) else { return }
         read(y - shift.y - 1, rest.y, into: &upper)
         read(y - shift.y, 1 - rest.y, into: &lower)
         let channels = layout.channels
         let covered = columns.clamped(to: shift.x..<shift.x + rect.width + 1)
         for x in covered {
-            // A pixel between two: that before it, by the rest, and that at its place.
-            let place = (x - shift.x + 1) * channels
+            // A pixel between two: that before it, by the rest, and that at its position.
+            let location = (x - shift.x + 1) * channels
             var pixel = (0.0, 0.0, 0.0, 0.0)
             func value(_ channel: Int) -> Double {
-                let before = upper[place - channels + channel] + lower[place - channels + channel]
-                let here = upper[place + channel] + lower[place + channel]
+                let before = upper[location - channels + channel] + lower[location - channels + channel]
+                let here = upper[location + channel] + lower[location + channel]
                 return (before * rest.x + here * (1 - rest.x)) * scale / self.full * full
             }
             let alpha = value(channels - 1)
@@ -145,5 +141,46 @@ private struct OverlaidRows {
         var span = row.mutableSpan
         reader.read(columns: rect.columns, atPosition: position, into: &span)
         for index in row.indices { values[channels + index] = row[index] * weight }
+    }
+}
+
+/// Rows of working values in a layout that has as many colours as the source, or three in place of one, and alpha where
+/// that is wished.
+struct SpreadRows {
+    /// What was read last.
+    private(set) var row: [Double]
+    private let reader: PixelReader
+    private let columns: Range<Int>
+    private let layout: PixelLayout
+    private var stored: [Double]
+
+    init(_ source: KernelSource, _ layout: PixelLayout, _ columns: Range<Int>) {
+        let own = layout.hasAlpha ? source.raster.layout.addingAlpha : source.raster.layout
+        reader = PixelReader(source, layout: own, light: .encoded)
+        self.layout = layout
+        self.columns = columns
+        stored = [Double](repeating: 0, count: columns.count * own.channels)
+        row = [Double](repeating: 0, count: columns.count * layout.channels)
+    }
+
+    /// Reads the source's row at a coordinate.
+    mutating func read(_ y: Int) {
+        guard reader.layout != layout else { return read(y, into: &row) }
+        read(y, into: &stored)
+        let (from, to) = (reader.layout.channels, layout.channels)
+        for pixel in 0..<columns.count {
+            for color in 0..<layout.removingAlpha.channels { row[pixel * to + color] = stored[pixel * from] }
+            if layout.hasAlpha { row[pixel * to + to - 1] = stored[pixel * from + from - 1] }
+        }
+    }
+
+    private func read(_ y: Int, into values: inout [Double]) {
+        let position = reader.source.rows[y]
+        guard position >= 0 else {
+            for index in values.indices { values[index] = 0 }
+            return
+        }
+        var span = values.mutableSpan
+        reader.read(columns: columns, atPosition: position, into: &span)
     }
 }

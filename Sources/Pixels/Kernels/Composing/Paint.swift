@@ -18,9 +18,7 @@ package struct Paint: Hashable, Sendable {
         self.opacity = opacity
     }
 
-    package init(white: Double, opacity: Double) {
-        self.init(red: white, green: white, blue: white, opacity: opacity)
-    }
+    package init(white: Double, opacity: Double) { self.init(red: white, green: white, blue: white, opacity: opacity) }
 
     package init(_ color: BackgroundColor) {
         self.init(
@@ -29,9 +27,7 @@ package struct Paint: Hashable, Sendable {
     }
 
     /// The same colour at another opacity.
-    package func withOpacity(_ opacity: Double) -> Paint {
-        Paint(red: red, green: green, blue: blue, opacity: opacity)
-    }
+    package func withOpacity(_ opacity: Double) -> Paint { Paint(red: red, green: green, blue: blue, opacity: opacity) }
 }
 
 /// A paint as the channels of a layout have it: gray pictures get its luma (Rec. 709).
@@ -59,8 +55,7 @@ struct ChannelPaint {
     /// Lays the paint over one pixel of working values.
     ///
     /// - Parameter share: of the pixel that is painted, 0…1.
-    @inline(__always)
-    func lay(over row: inout MutableSpan<Double>, at start: Int, share: Double = 1) {
+    @inline(__always) func lay(over row: inout MutableSpan<Double>, at start: Int, share: Double = 1) {
         let own = opacity * share
         for channel in 0..<values.count {
             row[start + channel] = values[channel] * own + row[start + channel] * (1 - own)

@@ -1,12 +1,13 @@
+import Arithmetic
 import Catalogs
 public import Geometry
 public import Raster
 
 /// A mean over a disc, as a lens out of focus makes it: each pixel weighs as much as the disc covers of it. Its cost
 /// grows with the radius.
-public struct Disc: Blur {
+public struct Disc: Blur, LevelChoosing {
     private let weights: DiscWeights
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// - Parameter radius: the disc is 2·radius + 1 pixels wide; 0 to 200.
     public init(radius: Double) {
@@ -16,13 +17,6 @@ public struct Disc: Blur {
 
     public var halo: Halo { Halo(horizontal: weights.reach, vertical: weights.reach) }
 
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Disc {
-        var copy = self
-        copy.level = level
-        return copy
-    }
-
     /// See ``Gaussian/render(_:light:within:into:)``.
     public func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
@@ -31,10 +25,87 @@ public struct Disc: Blur {
         guard case .u8 = source.raster, light == .encoded else {
             return FloatDisc(weights, .of(level)).render(source, light: light, within: mask, into: &destination)
         }
-        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
+        source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             let strips = FixedDisc.strips(
                 of: writer.rect.columns, channels: writer.layout.channels, reach: weights.reach)
             for strip in strips { FixedDisc(bytes, weights, strip, writer).render() }
         }
+    }
+}
+
+/// How much of each pixel around a centre a disc covers.
+///
+/// The disc lies around the centre of the pixel (0, 0) and has a radius of `radius` + ½, so that it is 2·radius + 1 wide.
+package struct DiscWeights: Hashable, Sendable {
+    /// A pixel that the disc covers in part, of the quadrant with dx ≥ 0 and dy ≥ 0; the others are its mirrors.
+    struct Border: Hashable, Sendable {
+        let dx: Int
+        let dy: Int
+        /// The weight, of that of all pixels.
+        let weight: Double
+    }
+
+    /// How many pixels are read on each side.
+    let reach: Int
+    /// For each distance to the side, how far up and down pixels are covered whole; -1 where none is.
+    let heights: [Int]
+    /// The weight of a pixel that is covered whole.
+    let weight: Double
+    let borders: [Border]
+
+    /// - Parameter radius: in pixels, at least 0.
+    package init(radius: Double) {
+        let disc = radius + 0.5
+        let reach = Int(radius.rounded(.up))
+        var areas: [Border] = []
+        var heights: [Int] = []
+        var total = 0.0
+        for dx in 0...reach {
+            var height = -1
+            for dy in 0...reach {
+                let area = Self.area(dx, dy, disc)
+                guard area > 0 else { break }
+                total += area * (dx == 0 ? 1 : 2) * (dy == 0 ? 1 : 2)
+                if area == 1 { height = dy } else { areas.append(Border(dx: dx, dy: dy, weight: area)) }
+            }
+            heights.append(height)
+        }
+        self.reach = reach
+        self.heights = heights
+        weight = 1 / total
+        borders = areas.map { Border(dx: $0.dx, dy: $0.dy, weight: $0.weight / total) }
+    }
+
+    /// The weight of the pixel at an offset.
+    package func weight(dx: Int, dy: Int) -> Double {
+        let (x, y) = (abs(dx), abs(dy))
+        guard x <= reach else { return 0 }
+        return y <= heights[x] ? weight : borders.first { ($0.dx, $0.dy) == (x, y) }?.weight ?? 0
+    }
+
+    /// What a disc of radius r around 0, 0 covers of the pixel around dx, dy.
+    private static func area(_ dx: Int, _ dy: Int, _ r: Double) -> Double {
+        let (x, y) = (Double(dx), Double(dy))
+        if (x + 0.5) * (x + 0.5) + (y + 0.5) * (y + 0.5) <= r * r { return 1 }
+        // A pixel on an axis is twice its half.
+        let (left, top) = (max(0, x - 0.5), max(0, y - 0.5))
+        let part = area(left..<x + 0.5, top..<y + 0.5, r)
+        return min(1, part * (dx == 0 ? 2 : 1) * (dy == 0 ? 2 : 1))
+    }
+
+    /// The integral over `columns` of how far up the circle reaches into `rows`; both lie in one quadrant.
+    private static func area(_ columns: Range<Double>, _ rows: Range<Double>, _ r: Double) -> Double {
+        let (low, high) = (columns.lowerBound, columns.upperBound)
+        guard low * low + rows.lowerBound * rows.lowerBound < r * r else { return 0 }
+        func column(at y: Double) -> Double { min(high, max(low, max(0, r * r - y * y).squareRoot())) }
+        // Up to `whole` the circle is above the rows, from `end` on below them.
+        let (whole, end) = (column(at: rows.upperBound), column(at: rows.lowerBound))
+        return (whole - low) * (rows.upperBound - rows.lowerBound)
+            + (integral(to: end, r) - integral(to: whole, r)) - rows.lowerBound * (end - whole)
+    }
+
+    /// ∫ √(r² − x²) over 0 … x.
+    private static func integral(to x: Double, _ r: Double) -> Double {
+        (x * max(0, r * r - x * x).squareRoot() + r * r * DeterministicMath.arcSine(min(1, x / r))) / 2
     }
 }

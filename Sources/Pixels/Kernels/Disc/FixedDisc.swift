@@ -9,7 +9,7 @@ import Geometry
 final class FixedDisc {
     private let weights: DiscWeights
     private let strip: Range<Int>
-    private let target: ByteRowWriter
+    private let target: RowWriter<UInt8>
     private let rows: FixedStrip
     private let channels: Int
     private let groups: DiscGroups
@@ -23,14 +23,10 @@ final class FixedDisc {
     static func strips(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
         let fitting = (36 << 10) / (2 * (2 * reach + 2) * channels) - 2 * reach
         let width = max(fitting, 384, 4 * reach) & ~127
-        return stride(from: columns.lowerBound, to: columns.upperBound, by: width).map {
-            $0..<min($0 + width, columns.upperBound)
-        }
+        return columns.pieces(of: width)
     }
 
-    init(
-        _ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: ByteRowWriter
-    ) {
+    init(_ source: ByteSource, _ weights: DiscWeights, _ strip: Range<Int>, _ target: RowWriter<UInt8>) {
         self.weights = weights
         self.strip = strip
         self.target = target
@@ -84,16 +80,9 @@ final class FixedDisc {
     }
 
     private func slideSums(_ enteringCount: Int, _ leavingCount: Int) {
-        let count = strip.count * channels
-        if target.layout.hasAlpha {
-            target.operations.slideWordDiscs(
-                entering: entering, enteringCount: enteringCount, leaving: leaving, leavingCount: leavingCount,
-                count: count, sums: sums.start)
-        } else {
-            target.operations.slideByteDiscs(
-                entering: entering, enteringCount: enteringCount, leaving: leaving, leavingCount: leavingCount,
-                count: count, sums: sums.start)
-        }
+        target.operations.slideDiscs(
+            isWide: target.layout.hasAlpha, entering: entering, enteringCount: enteringCount, leaving: leaving,
+            leavingCount: leavingCount, count: strip.count * channels, sums: sums.start)
     }
 
     private func write(_ y: Int) {
@@ -102,26 +91,15 @@ final class FixedDisc {
         }
         let count = strip.count * channels
         let hasAlpha = target.layout.hasAlpha
+        target.operations.weighDiscs(
+            isWide: hasAlpha, sums: Row(sums.start), weight: Float(weights.weight), taps: borders,
+            counts: groups.counts, weights: groups.weights, groups: groups.counts.count, count: count,
+            words: words.start, bytes: target.row)
         if hasAlpha {
-            target.operations.weighWordDiscs(
-                sums: Row(sums.start), weight: Float(weights.weight), taps: borders, counts: groups.counts,
-                weights: groups.weights, groups: groups.counts.count, count: count, words: words.start,
-                bytes: target.row)
+            target.storeWords(words.start, isOpaque: rows.isOpaque(from: y - weights.reach), columns: strip, y: y)
         } else {
-            target.operations.weighByteDiscs(
-                sums: Row(sums.start), weight: Float(weights.weight), taps: borders, counts: groups.counts,
-                weights: groups.weights, groups: groups.counts.count, count: count, words: words.start,
-                bytes: target.row)
+            target.store(target.row, columns: strip, y: y)
         }
-        if hasAlpha {
-            if rows.isOpaque(from: y - weights.reach) {
-                target.operations.roundWords(Row(words.start), count: count, bytes: target.row)
-            } else {
-                target.operations.unpremultiply(
-                    Row(words.start), zero: 0, colors: channels - 1, pixels: strip.count, out: target.row)
-            }
-        }
-        target.store(target.row, columns: strip, y: y)
     }
 }
 

@@ -25,7 +25,7 @@ struct FloatDisc: WorkingKernel {
 
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
-        for strip in FloatStrips.cut(area.columns, rows: 4 * disc.reach + 3, margin: disc.reach) {
+        for strip in area.columns.strips(rows: 4 * disc.reach + 3, margin: disc.reach) {
             apply(reader, PixelRect(columns: strip, rows: area.rows), to: &sink)
         }
     }
@@ -44,9 +44,7 @@ struct FloatDisc: WorkingKernel {
         }
     }
 
-    private func sum(
-        _ rows: DiscRows, _ list: borrowing RowList<Float>, _ count: Int, _ target: MutableRow<Float>
-    ) {
+    private func sum(_ rows: DiscRows, _ list: borrowing RowList<Float>, _ count: Int, _ target: MutableRow<Float>) {
         var index = 0
         for (dx, height) in disc.heights.enumerated() where dx > 0 && height >= 0 {
             list.set(index, rows.column(height) - dx)
@@ -106,9 +104,7 @@ private final class DiscRows {
             source.read(ring.next, into: ring)
             ring.next += 1
         }
-        func row(_ distance: Int) -> Row<Float> {
-            Row(ring.row(y + distance) + plane * ring.planeStride)
-        }
+        func row(_ distance: Int) -> Row<Float> { Row(ring.row(y + distance) + plane * ring.planeStride) }
         let count = ring.columns.count
         columns.start.update(from: row(0), count: count)
         for distance in 1..<reach + 1 {

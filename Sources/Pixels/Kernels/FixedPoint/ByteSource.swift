@@ -2,6 +2,110 @@ import Catalogs
 import Geometry
 import Raster
 
+extension KernelSource {
+    /// Renders by loops for 8-bit samples into every pixel of a destination, or into those that a mask covers.
+    ///
+    /// - Parameter body: writes all rows.
+    func renderBytes(
+        within mask: RoundedRect?, on level: CPULevel, into destination: inout AnyRaster,
+        _ body: (ByteSource, RowWriter<UInt8>) -> Void
+    ) {
+        render(within: mask, into: &destination) { renderBytes(on: level, into: &$0, body) }
+    }
+
+    /// Lends the 8-bit samples.
+    func withBytes(columns: Range<Int>, _ body: (ByteSource) -> Void) {
+        guard case .u8(let own) = raster else { preconditionFailure("8-bit samples") }
+        own.samples.withRow { body(ByteSource(self, samples: $0, wanted: columns)) }
+    }
+
+    private func renderBytes(
+        on level: CPULevel, into destination: inout AnyRaster, _ body: (ByteSource, RowWriter<UInt8>) -> Void
+    ) {
+        guard case .u8(var target) = destination.take(), case .u8(let own) = raster else {
+            preconditionFailure("8-bit samples in and out")
+        }
+        let (layout, rect) = (target.layout, target.rect)
+        let operations = RowOperations.of(level)
+        // A raster without pixels is lent, too: its tables are transparent everywhere.
+        own.samples.withRow { from in
+            target.samples.withMutableRow { to in
+                guard !rect.isEmpty else { return }
+                let writer = RowWriter<UInt8>(to, rect: rect, layout: layout, operations)
+                body(ByteSource(self, samples: from, wanted: rect.columns), writer)
+                writer.finish()
+            }
+        }
+        destination = .u8(target)
+    }
+}
+
+/// Takes finished rows of samples, and puts them where they belong.
+///
+/// Rows are finished in a buffer in the first-level cache, where loops may write whole vectors, and then copied: past
+/// the caches when the picture is larger than they are, which saves reading each line before it is written.
+final class RowWriter<Sample: BitwiseCopyable> {
+    let rect: PixelRect
+    let layout: PixelLayout
+    let operations: RowOperations
+    private let target: MutableRow<Sample>
+    private let rows: RowBuffer<Sample>
+    private let streams: Bool
+
+    /// From this size on, rows are written past the caches: the size of a second-level cache.
+    private static var streamedBytes: Int { 4 << 20 }
+
+    /// - Parameter target: all samples of the rectangle, rows without padding.
+    init(_ target: MutableRow<Sample>, rect: PixelRect, layout: PixelLayout, _ operations: RowOperations) {
+        self.target = target
+        self.rect = rect
+        self.layout = layout
+        self.operations = operations
+        streams = rect.area * layout.channels * MemoryLayout<Sample>.stride >= Self.streamedBytes
+        rows = RowBuffer(count: 2 * Self.bufferSize(rect, layout))
+    }
+
+    private static func bufferSize(_ rect: PixelRect, _ layout: PixelLayout) -> Int {
+        (rect.width * layout.channels + 256 + 63) & ~63
+    }
+
+    /// Room for a row and 192 values behind it.
+    var row: MutableRow<Sample> { rows.start }
+    /// Room for another one.
+    var secondRow: MutableRow<Sample> { rows.start + rows.count / 2 }
+
+    /// Where a row belongs, for loops that write nothing beyond its end.
+    func inPlace(y: Int) -> MutableRow<Sample> { target + (y - rect.y) * rect.width * layout.channels }
+
+    func store(_ row: MutableRow<Sample>, y: Int) { store(row, columns: rect.columns, y: y) }
+
+    /// Puts a part of a row where it belongs.
+    func store(_ row: MutableRow<Sample>, columns: Range<Int>, y: Int) {
+        let start = ((y - rect.y) * rect.width + columns.lowerBound - rect.x) * layout.channels
+        operations.storeRow(Row(row), count: columns.count * layout.channels, streams: streams, out: target + start)
+    }
+
+    /// Makes all rows visible to other threads.
+    func finish() {
+        if streams { operations.endStreaming() }
+    }
+}
+
+extension RowWriter<UInt8> {
+    /// Puts a part of a row of words in 8.7 fixed point where it belongs.
+    ///
+    /// - Parameter isOpaque: no pixel has an alpha below full, so that nothing is divided by it.
+    func storeWords(_ words: MutableRow<UInt16>, isOpaque: Bool, columns: Range<Int>, y: Int) {
+        if isOpaque {
+            operations.roundWords(Row(words), count: columns.count * layout.channels, bytes: row)
+        } else {
+            operations.unpremultiply(
+                Row(words), zero: 0, colors: layout.channels - 1, pixels: columns.count, out: row)
+        }
+        store(row, columns: columns, y: y)
+    }
+}
+
 /// The 8-bit samples that a kernel reads, at any coordinate.
 ///
 /// Rows are read in place wherever their columns lie side by side in the raster; at an edge, and where a vector would
@@ -65,8 +169,7 @@ final class ByteSource {
     }
 
     /// The raster's row at a coordinate; negative where nothing is.
-    @inline(__always)
-    func position(ofRow y: Int) -> Int {
+    @inline(__always) func position(ofRow y: Int) -> Int {
         let inside = min(max(y, rowCore.lowerBound), rowCore.upperBound &- 1)
         return Int(positions[unchecked: inside &- rowCore.lowerBound])
     }
@@ -75,16 +178,14 @@ final class ByteSource {
     func rasterRow(_ position: Int) -> Row<UInt8> { samples + position * stride }
 
     /// A pixel whose column is one of ``inPlaceColumns``; readable to ``Reading/slack`` values beyond its row.
-    @inline(__always)
-    func inPlace(x: Int, position: Int) -> Row<UInt8> {
+    @inline(__always) func inPlace(x: Int, position: Int) -> Row<UInt8> {
         let column = (x &+ run.shift) &* channels
         if innerRows.contains(position) { return samples + (position &* stride &+ column) }
         return Row(outerRow(position) + column)
     }
 
     /// The same of the row at a coordinate.
-    @inline(__always)
-    func row(_ y: Int, inPlace x: Int) -> Row<UInt8> {
+    @inline(__always) func row(_ y: Int, inPlace x: Int) -> Row<UInt8> {
         let position = position(ofRow: y)
         return position < 0 ? zeros : inPlace(x: x, position: position)
     }
@@ -126,9 +227,7 @@ final class ByteSource {
     }
 
     /// Copies the pixels at `offsets` of a row.
-    func copy(
-        _ offsets: Row<Int>, count: Int, position: Int, to target: MutableRow<UInt8>
-    ) {
+    func copy(_ offsets: Row<Int>, count: Int, position: Int, to target: MutableRow<UInt8>) {
         guard position >= 0 else { return target.update(repeating: 0, count: count * channels) }
         switch channels {
         case 1: copyPixels(1, position, offsets, count, target)
@@ -138,8 +237,7 @@ final class ByteSource {
         }
     }
 
-    @inline(__always)
-    private func copyPixels(
+    @inline(__always) private func copyPixels(
         _ channels: Int, _ position: Int, _ offsets: Row<Int>, _ count: Int, _ target: MutableRow<UInt8>
     ) {
         precondition(count <= offsets.count && count * channels <= target.count, "every pixel has a place")
@@ -153,17 +251,15 @@ final class ByteSource {
         }
     }
 
-    private func copyOneByOne(
-        _ wanted: Range<Int>, _ position: Int, from start: Int, to target: MutableRow<UInt8>
-    ) {
+    private func copyOneByOne(_ wanted: Range<Int>, _ position: Int, from start: Int, to target: MutableRow<UInt8>) {
         for x in wanted {
-            let place = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)]
+            let location = columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)]
             let pixel = target + (x - start) * channels
-            guard position >= 0, place >= 0 else {
+            guard position >= 0, location >= 0 else {
                 pixel.update(repeating: 0, count: channels)
                 continue
             }
-            let from = samples + (position * stride + place * channels)
+            let from = samples + (position * stride + location * channels)
             for channel in 0..<channels { pixel[channel] = from[channel] }
         }
     }
@@ -177,5 +273,5 @@ final class ByteSource {
     }
 
     /// Whether there is a column at a coordinate.
-    func isThere(_ x: Int) -> Bool { columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] >= 0 }
+    func hasColumn(_ x: Int) -> Bool { columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] >= 0 }
 }

@@ -40,9 +40,7 @@ final class FixedPyramid {
     /// a part is much wider than what it reads beyond.
     static func parts(of output: PixelRect, channels: Int, reach: Int) -> [PixelRect] {
         let width = max(widestRow / channels, 8 * reach) & ~63
-        return stride(from: output.x, to: output.right, by: width).map {
-            PixelRect(columns: $0..<min($0 + width, output.right), rows: output.rows)
-        }
+        return output.columns.pieces(of: width).map { PixelRect(columns: $0, rows: output.rows) }
     }
 
     /// Values of an output row.
@@ -107,7 +105,7 @@ final class FixedPyramid {
     }
 
     /// Writes every pixel of the output.
-    func render(to target: ByteRowWriter) {
+    func render(to target: RowWriter<UInt8>) {
         let halo = vertical.reach
         for pair in output.y >> 1...(output.rows.upperBound - 1) >> 1 {
             makeUp(1, through: pair + reach[0])
@@ -128,7 +126,7 @@ final class FixedPyramid {
     }
 
     /// Doubles a part of two rows to samples in the first-level cache, and puts them where they belong.
-    private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: ByteRowWriter) {
+    private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: RowWriter<UInt8>) {
         setWindow(up[0], around: pair, x: columns.lowerBound >> 1)
         let even = 2 * pair >= output.y
         let odd = 2 * pair + 1 < output.rows.upperBound
@@ -141,7 +139,7 @@ final class FixedPyramid {
     }
 
     /// Doubles a row to words and divides by alpha.
-    private func writeStraight(_ y: Int, to target: ByteRowWriter) {
+    private func writeStraight(_ y: Int, to target: RowWriter<UInt8>) {
         operations.unpremultiply(doubledRow(y), zero: zero, colors: channels - 1, pixels: output.width, out: target.row)
         target.store(target.row, columns: output.columns, y: y)
     }
@@ -209,9 +207,7 @@ extension FixedPyramid {
     }
 
     /// The rows that a halved row is made of.
-    private func rowsRead(_ index: Int, _ row: Int) -> Range<Int> {
-        horizontal.prefilters[index].window(row..<row + 1)
-    }
+    private func rowsRead(_ index: Int, _ row: Int) -> Range<Int> { horizontal.prefilters[index].window(row..<row + 1) }
 
     private func halveSource(_ row: Int) {
         let (ring, taps) = (low[0], taps[0])
@@ -240,5 +236,120 @@ extension FixedPyramid {
         operations.halveWords(
             window, channels: channels, taps: taps[index], count: low[index].columns.count, bias: biases[index],
             scratch: scratch.start, out: low[index].row(row))
+    }
+}
+
+/// A separable FIR of a small radius on 8-bit samples, row by row.
+package final class FixedDirect {
+    private let operations: RowOperations
+    private let source: FixedRows
+    private let output: PixelRect
+    private let radius: Int
+    private let horizontal: [UInt16]
+    private let vertical: [UInt16]
+    /// For the loop over pairs of rows, which takes half the centre's weight. It is even, or 65535 for one sample alone,
+    /// where the last bit changes no product.
+    private let verticalOfPairs: [UInt16]
+    private let zero: UInt16
+    private let scratch = RowBuffer<UInt16>(count: 4352)
+    private let words: RowBuffer<UInt16>
+
+    /// - Parameters: weights from the centre outwards, at most ten: there are loops for radii up to 9.
+    init(
+        _ bytes: ByteSource, layout: PixelLayout, output: PixelRect, horizontal: [UInt16], vertical: [UInt16],
+        _ operations: RowOperations
+    ) {
+        let count = max(horizontal.count, vertical.count)
+        self.operations = operations
+        self.output = output
+        radius = count - 1
+        self.horizontal = horizontal + Array(repeating: 0, count: count - horizontal.count)
+        self.vertical = vertical + Array(repeating: 0, count: count - vertical.count)
+        verticalOfPairs = [self.vertical[0] / 2] + self.vertical.dropFirst()
+        zero = UInt16(clamping: ZeroResponse.direct(horizontal: self.horizontal, vertical: self.vertical))
+        source = FixedRows(
+            bytes, layout: layout, outputs: output.columns,
+            reading: Reading(scale: 1, before: count - 1, after: count - 1),
+            window: 2 * radius + 2, operations)
+        words = RowBuffer(count: output.width * layout.channels + 128)
+    }
+
+    /// Writes every pixel of the output.
+    func render(to target: RowWriter<UInt8>) {
+        for y in stride(from: output.y, to: output.y + output.height, by: 2) { render(pairAt: y, to: target) }
+    }
+
+    /// Renders the row `y` and, if there is one, the next.
+    private func render(pairAt y: Int, to target: RowWriter<UInt8>) {
+        let isPair = y + 1 < output.y + output.height
+        source.withOpaqueRows(
+            y - radius..<y + radius + 2,
+            bytes: { rows, columns in
+                let start = (columns.lowerBound - output.x) * source.channels
+                operations.filterBytePair(
+                    rows, channels: source.channels, radius: radius, vertical: verticalOfPairs, horizontal: horizontal,
+                    count: columns.count * source.channels, scratch: scratch.start, first: target.inPlace(y: y) + start,
+                    second: (isPair ? target.inPlace(y: y + 1) : target.row) + start)
+            },
+            words: { rows in
+                render(rows, from: 0, y: y, to: target)
+                if isPair { render(rows, from: 1, y: y + 1, to: target) }
+            })
+    }
+
+    /// - Parameter first: in the list, the first row that is read.
+    private func render(_ rows: borrowing RowList<UInt16>, from first: Int, y: Int, to target: RowWriter<UInt8>) {
+        let isOpaque = source.isOpaque(from: y - radius)
+        operations.filterWordRow(
+            rows, from: first, channels: source.channels, radius: radius, vertical: vertical, horizontal: horizontal,
+            count: output.width * source.channels, scratch: scratch.start, bytes: isOpaque ? target.row : nil,
+            words: isOpaque ? nil : words.start)
+        if !isOpaque {
+            operations.unpremultiply(
+                Row(words.start), zero: zero, colors: source.channels - 1, pixels: output.width, out: target.row)
+        }
+        target.store(target.row, y: y)
+    }
+}
+
+/// What a black image becomes in 8.7 fixed point: the halves that are added for truncated products, as they come out at
+/// the end. A few 128ths of a sample, the same everywhere.
+enum ZeroResponse {
+    static func multirate(taps: [Int], biases: [UInt16], horizontal: [UInt16], vertical: [UInt16]) -> UInt16 {
+        var value = 0
+        for (count, bias) in zip(taps, biases) {
+            let weights = halving[count] ?? []
+            let down = weights.reduce(0) { $0 + product(2 * value, $1) }
+            value = weights.reduce(Int(bias)) { $0 + product(2 * down, $1) }
+        }
+        value = direct(value, horizontal: horizontal, vertical: vertical)
+        for count in taps.reversed() { value = doubled(doubled(value, count), count) }
+        return UInt16(clamping: value)
+    }
+
+    static func direct(_ value: Int = 0, horizontal: [UInt16], vertical: [UInt16]) -> Int {
+        fir(fir(value, vertical), horizontal)
+    }
+
+    /// One weight for each pair; the centre of five taps is paired with itself.
+    private static let halving = [
+        4: [8192, 24576], 5: [4096, 16384, 12288], 6: [2560, 10752, 19456], 8: [512, 3584, 10752, 17920],
+    ]
+
+    private static func product(_ value: Int, _ weight: Int) -> Int { (value * weight) >> 16 }
+
+    private static func fir(_ value: Int, _ weights: [UInt16]) -> Int {
+        weights.dropFirst().reduce(product(value, Int(weights[0])) + weights.count / 2) {
+            $0 + product(2 * value, Int($1))
+        }
+    }
+
+    /// Averages keep a value; sums of products do not quite.
+    private static func doubled(_ value: Int, _ count: Int) -> Int {
+        switch count {
+        case 6: [21504, 38912, 5120].reduce(1) { $0 + product(value, $1) }
+        case 8: [1024, 21504, 35840, 7168].reduce(2) { $0 + product(value, $1) }
+        default: value
+        }
     }
 }

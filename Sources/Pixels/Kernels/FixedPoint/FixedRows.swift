@@ -26,9 +26,7 @@ final class FixedRows {
         channels = layout.channels
         scale = reading.scale
         segments = ColumnSegment.cut(outputs, of: source, reading: reading, window: window)
-        let read =
-            reading.scale * outputs.lowerBound - reading.before..<reading.scale * (outputs.upperBound - 1)
-            + reading.after + 1
+        let read = reading.columns(for: outputs)
         premultiplied =
             layout.hasAlpha
             ? PremultipliedRows(source, layout: layout, columns: read, window: window, operations) : nil
@@ -78,7 +76,283 @@ final class FixedRows {
     }
 
     /// True when no row up to now, from the coordinate `y` on, has a pixel that is not opaque.
-    func isOpaque(from y: Int) -> Bool {
-        premultiplied.map { $0.lastTranslucent < y } ?? true
+    func isOpaque(from y: Int) -> Bool { premultiplied.map { $0.lastTranslucent < y } ?? true }
+}
+
+/// The rows of one strip of columns of 8-bit samples, widened to 16 bits, as a window slides down.
+final class FixedStrip {
+    /// Room for a row of results in 8.7 fixed point.
+    var words: MutableRow<UInt16> { wordMemory.start }
+    private let source: ByteSource
+    private let reachY: Int
+    private let strip: Range<Int>
+    private let shift: Int
+    let operations: RowOperations
+    private let premultiplied: PremultipliedRows?
+    private let ring: RowRing<UInt16>
+    private let bytes: RowBuffer<UInt8>
+    private let wordMemory: RowBuffer<UInt16>
+    /// Of each pair: values to the right, and rows down.
+    private let offsets: [(values: Int, rows: Int)]
+    /// Where the strip's pixels are seen in the window that was made last.
+    let pairs: RowList<UInt16>
+
+    /// - Parameter shift: 7 for 8.7 fixed point, or 0; pixels with alpha are always in fixed point.
+    convenience init(
+        _ source: ByteSource, taps: SymmetricPairs, strip: Range<Int>, shift: Int, _ target: RowWriter<UInt8>
+    ) {
+        self.init(source, reach: (taps.reachX, taps.reachY), pairs: taps.pairs, strip: strip, shift: shift, target)
     }
+
+    /// - Parameters:
+    ///   - reach: pixels that are read on each side of the strip, and rows above and below.
+    ///   - pairs: for ``makeWindow(_:)``.
+    init(
+        _ source: ByteSource, reach: (x: Int, y: Int), pairs: [SymmetricPairs.Pair] = [], strip: Range<Int>,
+        shift: Int, _ target: RowWriter<UInt8>
+    ) {
+        let columns = strip.lowerBound - reach.x..<strip.upperBound + reach.x
+        let rows = target.rect.rows
+        let layout = target.layout
+        self.source = source
+        reachY = reach.y
+        self.strip = strip
+        self.shift = shift
+        operations = target.operations
+        premultiplied =
+            layout.hasAlpha
+            ? PremultipliedRows(source, layout: layout, columns: columns, window: 1, target.operations) : nil
+        ring = RowRing(
+            columns: columns, rows: rows.lowerBound - reach.y..<rows.upperBound + reach.y,
+            channels: layout.channels, capacity: 2 * reach.y + 2, margin: 0)
+        bytes = RowBuffer(count: columns.count * source.channels + 64)
+        wordMemory = RowBuffer(count: strip.count * layout.channels + 192)
+        offsets = pairs.map { ($0.dx * layout.channels, $0.dy) }
+        self.pairs = RowList(count: 2 * pairs.count + 1)
+    }
+
+    /// Makes the rows around `y` and points ``pairs`` to them. Answers where the strip's pixels lie in the row itself.
+    func makeWindow(_ y: Int) -> Row<UInt16> {
+        makeRows(through: y + reachY)
+        let lead = (strip.lowerBound - ring.columns.lowerBound) * ring.channels
+        var index = 0
+        for offset in offsets {
+            pairs.set(index, Row(ring.rowInside(y &+ offset.rows).moved(unchecked: lead &+ offset.values)))
+            pairs.set(index &+ 1, Row(ring.rowInside(y &- offset.rows).moved(unchecked: lead &- offset.values)))
+            index &+= 2
+        }
+        return Row(ring.rowInside(y) + lead)
+    }
+
+    /// The row at `y`, from the strip's first column on; it is one of the latest.
+    func row(_ y: Int) -> Row<UInt16> { Row(ring.pixel(x: strip.lowerBound, y: y)) }
+
+    func makeRows(through y: Int) {
+        while ring.lacks(y) {
+            fill(ring.next)
+            ring.next += 1
+        }
+    }
+
+    func isOpaque(from y: Int) -> Bool { premultiplied.map { $0.lastTranslucent < y } ?? true }
+
+    private func fill(_ y: Int) {
+        let row = ring.row(y)
+        if let premultiplied, !premultiplied.isPlain(y) {
+            let from = premultiplied.pixel(x: ring.columns.lowerBound, y: y)
+            return row.update(from: from, count: ring.columns.count * ring.channels)
+        }
+        let position = source.position(ofRow: y)
+        let isInPlace = position >= 0 && source.isSafeInPlace(ring.columns)
+        if !isInPlace { source.copy(ring.columns, position: position, to: bytes.start) }
+        let from =
+            isInPlace ? source.inPlace(x: ring.columns.lowerBound, position: position) : Row(bytes.start)
+        operations.widenBytes(from, count: ring.columns.count * ring.channels, shift: shift, out: row)
+    }
+}
+
+/// The rows of a source whose pixels have, or get, an alpha: premultiplied words in 8.7 fixed point, made when asked
+/// for. Rows of opaque pixels need none of it: their samples as they are give the same results.
+final class PremultipliedRows {
+    let channels: Int
+    private let source: ByteSource
+    private let operations: RowOperations
+    private let columns: Range<Int>
+    private let addsAlpha: Bool
+    /// Where a column has nothing, no row is opaque.
+    private let hasGaps: Bool
+    private let ring: RowRing<UInt16>
+    private var held: [Int]
+    private let bytes: RowBuffer<UInt8>
+    /// The last coordinate seen so far whose row is not opaque.
+    private(set) var lastTranslucent = Int.min
+
+    private static let margin = 16
+
+    /// - Parameters:
+    ///   - layout: the layout that is worked in, with an alpha.
+    ///   - columns: what the kernel reads, but for 16 pixels and a few vectors.
+    ///   - window: rows that are needed at the same time.
+    init(_ source: ByteSource, layout: PixelLayout, columns: Range<Int>, window: Int, _ operations: RowOperations) {
+        self.source = source
+        self.operations = operations
+        self.columns = columns.lowerBound - Self.margin..<columns.upperBound + Self.margin
+        channels = layout.channels
+        addsAlpha = layout.channels > source.channels
+        hasGaps = !self.columns.allSatisfy { source.hasColumn($0) }
+        var capacity = 1
+        while capacity < window { capacity *= 2 }
+        ring = RowRing(
+            columns: self.columns, rows: 0..<capacity, channels: layout.channels, capacity: capacity, margin: 0)
+        held = Array(repeating: Int.min, count: capacity)
+        bytes = RowBuffer(count: self.columns.count * (source.channels + layout.channels) + 64)
+    }
+
+    /// True when a row's samples can stand for its premultiplied words. Remembers rows that are not opaque.
+    func isPlain(_ y: Int) -> Bool {
+        let position = source.position(ofRow: y)
+        let isOpaque = position < 0 || addsAlpha || source.isOpaque(position, operations)
+        if !isOpaque || position < 0 || hasGaps {
+            // The last row stands for all below it.
+            lastTranslucent = y >= source.rowCore.upperBound - 1 ? Int.max : max(lastTranslucent, y)
+        }
+        return isOpaque && !addsAlpha
+    }
+
+    /// The pixel at the column `x` of the row at the coordinate `y`.
+    func pixel(x: Int, y: Int) -> Row<UInt16> {
+        let slot = y & (held.count - 1)
+        if held[slot] != y {
+            fill(ring.row(slot), y)
+            held[slot] = y
+        }
+        return Row(ring.pixel(x: x, y: slot))
+    }
+
+    private func fill(_ row: MutableRow<UInt16>, _ y: Int) {
+        let position = source.position(ofRow: y)
+        let own = bytes.start
+        source.copy(columns, position: position, to: own)
+        guard addsAlpha else {
+            return operations.premultiply(Row(own), colors: channels - 1, pixels: columns.count, out: row)
+        }
+        let target = own + columns.count * source.channels
+        for (index, x) in columns.enumerated() {
+            let exists = position >= 0 && source.hasColumn(x)
+            for color in 0..<source.channels {
+                target[unchecked: index * channels + color] = own[unchecked: index * source.channels + color]
+            }
+            target[unchecked: index * channels + source.channels] = exists ? 255 : 0
+        }
+        operations.premultiply(Row(target), colors: channels - 1, pixels: columns.count, out: row)
+    }
+}
+
+/// The margin that an inner loop reads around its outputs.
+struct Reading {
+    /// Source pixels from one output pixel to the next: 1 or 2.
+    let scale: Int
+    /// Source pixels before `scale` times the output, and behind it.
+    let before: Int
+    let after: Int
+    /// Values that vectors read beyond those, on either side.
+    static let slack = 192
+
+    /// The source columns that are read for columns of the output.
+    func columns(for outputs: Range<Int>) -> Range<Int> {
+        scale * outputs.lowerBound - before..<scale * (outputs.upperBound - 1) + after + 1
+    }
+}
+
+/// A part of the output's columns whose source rows are all read in the same way.
+final class ColumnSegment {
+    let outputs: Range<Int>
+    private let source: ByteSource
+    /// Nil when rows are read in place.
+    private let copies: CopiedRows?
+
+    private init(_ outputs: Range<Int>, _ source: ByteSource, copying: Reading?, window: Int) {
+        self.outputs = outputs
+        self.source = source
+        copies = copying.map { reading in
+            CopiedRows(reading.columns(for: outputs), of: source, capacity: window)
+        }
+    }
+
+    /// Cuts `outputs` into a middle part that can be read in place and what is left of it on both sides.
+    static func cut(_ outputs: Range<Int>, of source: ByteSource, reading: Reading, window: Int) -> [ColumnSegment] {
+        let run = source.inPlaceColumns
+        let first = (run.lowerBound + reading.before).dividedRoundingUp(by: reading.scale)
+        let end = (run.upperBound - reading.after).dividedRoundingDown(by: reading.scale)
+        let middle = max(first, outputs.lowerBound)..<max(first, outputs.lowerBound, min(end, outputs.upperBound))
+        guard middle.count >= 64 else { return [ColumnSegment(outputs, source, copying: reading, window: window)] }
+        return [
+            ColumnSegment(outputs.lowerBound..<middle.lowerBound, source, copying: reading, window: window),
+            ColumnSegment(middle, source, copying: nil, window: window),
+            ColumnSegment(middle.upperBound..<outputs.upperBound, source, copying: reading, window: window),
+        ].filter { !$0.outputs.isEmpty }
+    }
+
+    /// The column `x` of the row at the coordinate `y`; of copies the latest few are held.
+    func row(_ y: Int, x: Int) -> Row<UInt8> {
+        guard let copies else { return source.row(y, inPlace: x) }
+        if !copies.holds(y) { copies.fill(y, from: source) }
+        return copies.row(y, x: x, source.channels)
+    }
+
+    /// Points to the column `x` of each of the rows `y` (coordinates).
+    func point(to x: Int, rows y: Range<Int>, _ list: borrowing RowList<UInt8>) {
+        guard let copies else { return source.point(to: x, rows: y, list) }
+        var index = 0
+        for row in y {
+            if !copies.holds(row) {
+                copies.fill(row, from: source)
+            }
+            list.set(index, copies.row(row, x: x, source.channels))
+            index &+= 1
+        }
+    }
+}
+
+/// The latest rows of a few columns, copied when they are first asked for.
+final class CopiedRows {
+    let columns: Range<Int>
+    private let memory: RowBuffer<UInt8>
+    private let stride: Int
+    private let mask: Int
+    private let held: RowBuffer<Int>
+    private let offsets: RowBuffer<Int>
+
+    init(_ columns: Range<Int>, of source: ByteSource, capacity: Int) {
+        self.columns = columns
+        offsets = source.offsets(of: columns)
+        var count = 1
+        while count < capacity { count *= 2 }
+        stride = (columns.count * source.channels + 2 * Reading.slack + 63) & ~63
+        mask = count - 1
+        held = RowBuffer(count: count)
+        for slot in 0..<count { held[slot] = Int.min }
+        memory = RowBuffer(count: stride * count)
+    }
+
+    @inline(__always) private func row(_ y: Int) -> MutableRow<UInt8> {
+        memory.start.moved(unchecked: Reading.slack &+ (y & mask) &* stride)
+    }
+
+    /// The column `x` of a row that is held.
+    @inline(__always) func row(_ y: Int, x: Int, _ channels: Int) -> Row<UInt8> {
+        Row(row(y).moved(unchecked: (x &- columns.lowerBound) &* channels))
+    }
+
+    @inline(__always) func holds(_ y: Int) -> Bool { held[unchecked: y & mask] == y }
+
+    func fill(_ y: Int, from source: ByteSource) {
+        source.copy(Row(offsets.start), count: columns.count, position: source.position(ofRow: y), to: row(y))
+        held[y & mask] = y
+    }
+}
+
+extension Int {
+    fileprivate func dividedRoundingDown(by divisor: Int) -> Int { divisor == 2 ? self >> 1 : self }
+    fileprivate func dividedRoundingUp(by divisor: Int) -> Int { divisor == 2 ? (self + 1) >> 1 : self }
 }

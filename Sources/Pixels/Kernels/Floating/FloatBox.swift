@@ -31,7 +31,7 @@ struct FloatBox: WorkingKernel {
     /// Along the rows alone there is nothing to keep in the cache.
     private func strips(_ columns: Range<Int>) -> [Range<Int>] {
         guard let vertical else { return [columns] }
-        return FloatStrips.cut(columns, rows: 4 * vertical.reach + 4, margin: halo.left)
+        return columns.strips(rows: 4 * vertical.reach + 4, margin: halo.left)
     }
 
     private func apply(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
@@ -44,7 +44,7 @@ struct FloatBox: WorkingKernel {
         for y in area.rows {
             let row = means.row(y)
             guard let horizontal, let sums else {
-                sink.write(row.planes(area.width, x: area.x, y: y, operations))
+                sink.write(row)
                 continue
             }
             for plane in 0..<channels {
@@ -98,8 +98,7 @@ private final class BlockSums {
         addUp(row)
         let first = outputs.lowerBound - length / 2
         let start = first - columns.lowerBound
-        precondition(
-            start >= 0 && start + outputs.count + length - 1 <= columns.count, "windows lie in the columns")
+        precondition(start >= 0 && start + outputs.count + length - 1 <= columns.count, "windows lie in the columns")
         var phase = first.modulo(length)
         for index in 0..<outputs.count {
             let head = heads[unchecked: start + index + length - 1]
@@ -135,5 +134,92 @@ extension Int {
     func modulo(_ divisor: Int) -> Int {
         let rest = self % divisor
         return rest < 0 ? rest + divisor : rest
+    }
+}
+
+/// Means down the columns of working values in single precision, a row after the other; see ``FloatBox``.
+final class FloatColumnMeans {
+    private let source: FloatSource
+    private let plateau: Plateau?
+    private let operations: RowOperations
+    private let output: PixelRect
+    private let ring: RowRing<Float>
+    /// Sums from every row of the latest whole block to the block's end.
+    private let tails: RowRing<Float>
+    /// The sum from the block's start to the last row.
+    private let heads: RowRing<Float>
+    private let result: RowRing<Float>
+    private let list = RowList<Float>(count: 4)
+    /// The next row that a window ends with.
+    private var last: Int
+
+    /// - Parameters:
+    ///   - output: its columns are all that will be read.
+    ///   - plateau: nil gives the rows of the source.
+    init(_ reader: PixelReader, _ output: PixelRect, _ plateau: Plateau?, _ operations: RowOperations) {
+        let reach = plateau?.reach ?? 0
+        let rows = output.y - reach..<output.bottom + reach
+        func makeRing(_ capacity: Int) -> RowRing<Float> {
+            RowRing(
+                columns: output.columns, rows: rows, channels: 1, planes: reader.layout.channels, capacity: capacity,
+                margin: 0)
+        }
+        self.plateau = plateau
+        self.operations = operations
+        self.output = output
+        source = FloatSource(reader, columns: output.columns, operations)
+        ring = makeRing(2 * reach + 1)
+        tails = makeRing(plateau.map { $0.length + 1 } ?? 1)
+        heads = makeRing(1)
+        result = makeRing(1)
+        last = output.y - (plateau?.side ?? 0)
+    }
+
+    /// A row, from the first column on. Rows are asked for in order.
+    func row(_ y: Int) -> PlaneRow {
+        guard let plateau else {
+            makeRows(through: y)
+            return ring.planeRow(y, operations)
+        }
+        while last <= y + plateau.side {
+            makeRows(through: last + plateau.tails.count)
+            addUp(plateau)
+            last += 1
+        }
+        average(y, plateau)
+        return result.planeRow(0, as: y, operations)
+    }
+
+    private func makeRows(through y: Int) {
+        while ring.lacks(y) {
+            source.read(ring.next, into: ring)
+            ring.next += 1
+        }
+    }
+
+    private func addUp(_ plateau: Plateau) {
+        let (length, count, first) = (plateau.length, ring.wholeCount, output.y - plateau.side)
+        let phase = last.modulo(length)
+        if phase == 0 || last == first {
+            heads.whole(0).update(from: Row(ring.whole(last)), count: count)
+        } else {
+            operations.addFloats(Row(ring.whole(last)), to: heads.whole(0), count: count)
+        }
+        guard phase == length - 1 else { return }
+        for y in (max(last - length + 1, first)...last).reversed() {
+            tails.whole(y).update(from: Row(ring.whole(y)), count: count)
+            if y < last { operations.addFloats(Row(tails.whole(y + 1)), to: tails.whole(y), count: count) }
+        }
+    }
+
+    private func average(_ y: Int, _ plateau: Plateau) {
+        let (first, count) = (y - plateau.side, ring.wholeCount)
+        result.whole(0).update(from: Row(heads.whole(0)), count: count)
+        if first.modulo(plateau.length) != 0 {
+            operations.addFloats(Row(tails.whole(first)), to: result.whole(0), count: count)
+        }
+        plateau.combine(Row(result.whole(0)), count: count, into: result.whole(0), list, operations) {
+            Row(ring.whole(y + $0))
+        }
     }
 }

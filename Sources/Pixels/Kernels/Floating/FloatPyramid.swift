@@ -19,7 +19,7 @@ struct FloatPyramid: WorkingKernel {
         guard !area.isEmpty else { return }
         let run = FloatPyramidRun(reader, area: area, horizontal: horizontal, vertical: vertical, operations)
         for y in area.rows {
-            sink.write(run.row(y).planes(area.width, x: area.x, y: y, operations))
+            sink.write(run.row(y))
         }
     }
 }
@@ -76,20 +76,20 @@ final class FloatPyramidRun {
         even = RowBuffer(count: widest + 512)
         odd = RowBuffer(count: widest + 512)
         list = RowList(count: 2 * max(horizontal.radius, vertical.radius) + 32)
-        firstColumn = area.x
+        outputColumns = area.columns
         horizontalSides = Array(horizontal.weights.dropFirst())
         verticalSides = Array(vertical.weights.dropFirst())
     }
 
-    private let firstColumn: Int
+    private let outputColumns: Range<Int>
     /// The weights but for the centre's.
     private let horizontalSides: [Float]
     private let verticalSides: [Float]
 
     /// An output row.
-    func row(_ y: Int) -> RingRow {
+    func row(_ y: Int) -> PlaneRow {
         makeUp(0, through: y)
-        return RingRow(up[0], y, x: firstColumn)
+        return up[0].planeRow(y, columns: outputColumns, operations)
     }
 
     private func prefilterX(_ level: Int) -> Prefilter? {
@@ -138,8 +138,8 @@ extension FloatPyramidRun {
             operations.splitFloats(from + first, count: count + 2 * lead, even: even.start, odd: odd.start)
             sumPairs(prefilter.taps, count, into: to) { tap in
                 let distance = tap - prefilter.before
-                let place = lead + (distance >> 1)
-                return distance & 1 == 0 ? even.start + place : odd.start + place
+                let position = lead + (distance >> 1)
+                return distance & 1 == 0 ? even.start + position : odd.start + position
             }
         }
         low[level].pad(y)

@@ -16,7 +16,7 @@ struct FloatMedian: WorkingKernel {
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
         if radius <= Median.networkRadius {
-            for strip in FloatStrips.cut(area.columns, rows: 4 * radius + 4, margin: radius) {
+            for strip in area.columns.strips(rows: 4 * radius + 4, margin: radius) {
                 applyNetwork(reader, PixelRect(columns: strip, rows: area.rows), to: &sink)
             }
         } else {
@@ -35,7 +35,7 @@ struct FloatMedian: WorkingKernel {
         let rows = RankedRows(reader, area.expanded(by: halo), capacity: 2 * radius + 2, operations)
         let stride = (area.width + 63) & ~31
         let result = RowBuffer<Int32>(count: 2 * stride * channels)
-        let scratch = RowBuffer<Int32>(count: MedianScratch.values)
+        let scratch = RowBuffer<Int32>(count: Median.scratchValues)
         for y in Swift.stride(from: area.y, to: area.bottom, by: 2) {
             let window = y - radius..<y + radius + 2
             for plane in 0..<channels {
@@ -75,12 +75,6 @@ struct FloatMedian: WorkingKernel {
     }
 }
 
-/// What networks need to keep sorted columns.
-enum MedianScratch {
-    /// Values; `RowKernels` says as much.
-    static let values = 11_584
-}
-
 /// Rows of working values as ranks, a plane for each channel, as a window slides down.
 final class RankedRows {
     private let source: FloatSource
@@ -90,9 +84,7 @@ final class RankedRows {
     let window: RowList<Int32>
 
     /// - Parameter area: all that is read.
-    init(
-        _ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations
-    ) {
+    init(_ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations) {
         self.operations = operations
         source = FloatSource(reader, columns: area.columns, operations)
         ring = RowRing(
@@ -119,6 +111,61 @@ final class RankedRows {
             source.read(ring.next, into: ring)
             operations.rankFloats(ring.whole(ring.next), count: ring.wholeCount)
             ring.next += 1
+        }
+    }
+}
+
+/// The medians of a block of working values, which are sorted once; cost: of the order of the radius for each.
+final class SortedBlock {
+    private let area: PixelRect
+    private let read: PixelRect
+    private let radius: Int
+    private let channels: Int
+    private let rows: RankedRows
+    private let operations: RowOperations
+    private let entries: RowBuffer<UInt64>
+    private let spare: RowBuffer<UInt64>
+    private let counts = RowBuffer<Int>(count: 256)
+    private let positions: RowBuffer<UInt32>
+    private let bits: RowBuffer<UInt64>
+
+    init(_ reader: PixelReader, _ area: PixelRect, radius: Int, _ operations: RowOperations) {
+        self.area = area
+        self.radius = radius
+        self.operations = operations
+        read = area.expanded(by: Halo(horizontal: radius, vertical: radius))
+        channels = reader.layout.channels
+        rows = RankedRows(reader, read, capacity: read.height, operations)
+        entries = RowBuffer(count: read.area)
+        spare = RowBuffer(count: read.area)
+        positions = RowBuffer(count: read.area)
+        bits = RowBuffer(count: read.area / 64 + 1)
+    }
+
+    /// Writes the medians' ranks: a plane after the other, row by row.
+    func findMedians(into ranks: MutableRow<Int32>) {
+        for plane in 0..<channels {
+            fill(plane)
+            operations.sortEntries(entries.start, spare: spare.start, counts: counts.start, count: read.area)
+            for position in 0..<read.area {
+                positions[unchecked: Int(UInt32(truncatingIfNeeded: entries[unchecked: position]))] = UInt32(position)
+            }
+            operations.medianOfPositions(
+                Row(positions.start), width: area.width, height: area.height, radius: radius, bits: bits.start,
+                sorted: Row(entries.start), out: ranks + plane * area.area)
+        }
+    }
+
+    private func fill(_ plane: Int) {
+        var index = 0
+        for y in read.rows {
+            let row = rows.row(y, plane: plane)
+            for column in 0..<read.width {
+                // In the order of numbers without a sign.
+                let rank = UInt32(bitPattern: row[unchecked: column]) ^ 0x8000_0000
+                entries[unchecked: index] = UInt64(rank) << 32 | UInt64(index)
+                index += 1
+            }
         }
     }
 }

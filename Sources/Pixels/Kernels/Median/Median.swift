@@ -6,26 +6,21 @@ public import Raster
 ///
 /// With alpha it is that of the colours times alpha, and of alpha: a colour that comes out above its alpha is stored as
 /// full. NaN counts as larger than every number.
-public struct Median: Blur {
+public struct Median: Blur, LevelChoosing {
     private let radius: Int
     public let halo: Halo
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// Up to this radius networks of minima and maxima are faster than histograms.
     static let networkRadius = 2
+    /// The values that networks need to keep sorted columns; `RowKernels` says as much.
+    static let scratchValues = 11_584
 
     /// - Parameter radius: the square is 2·radius + 1 pixels wide; 0 to 100.
     public init(radius: Int) {
         precondition((0...100).contains(radius), "a median's radius is 0 to 100 px")
         self.radius = radius
         halo = Halo(horizontal: radius, vertical: radius)
-    }
-
-    /// The same filter with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Median {
-        var copy = self
-        copy.level = level
-        return copy
     }
 
     /// See ``Gaussian/render(_:light:within:into:)``. 8-bit pixels that are all opaque take a short cut, with the same
@@ -35,8 +30,8 @@ public struct Median: Blur {
     ) {
         source.checkCoverage(of: destination, halo: halo, within: mask)
         guard radius > 0 else { return source.copyPixels(to: &destination) }
-        if radius <= Self.networkRadius, WholeWords.serve(source, light: light, destination) {
-            return WholeWords.render(source, within: mask, on: level, into: &destination) { words, writer in
+        if radius <= Self.networkRadius, source.isWholeWords(light, destination) {
+            return source.renderWords(within: mask, on: level, into: &destination) { words, writer in
                 WordMedian(words, radius: radius, writer).render()
             }
         }
@@ -44,7 +39,7 @@ public struct Median: Blur {
             let kernel = FloatMedian(radius: radius, .of(level))
             return kernel.render(source, light: light, within: mask, into: &destination)
         }
-        FixedPoint.render(source, within: mask, on: level, into: &destination) { bytes, writer in
+        source.renderBytes(within: mask, on: level, into: &destination) { bytes, writer in
             if radius <= Self.networkRadius {
                 NetworkMedian(bytes, radius: radius, writer).render()
             } else {
@@ -53,5 +48,78 @@ public struct Median: Blur {
                 for strip in strips { HistogramMedian(bytes, strip, radius: radius, writer).render() }
             }
         }
+    }
+}
+
+/// Medians of larger squares of opaque 8-bit pixels, whose cost does not grow with the radius: a histogram for every column
+/// of a strip, which slide down together.
+final class HistogramMedian {
+    private let radius: Int
+    private let strip: Range<Int>
+    private let columns: Range<Int>
+    private let channels: Int
+    private let source: ByteSource
+    private let target: RowWriter<UInt8>
+    private let histograms: RowBuffer<UInt8>
+    private let steps = RowBuffer<UInt8>(count: 256)
+    private let scratch = RowBuffer<UInt64>(count: 96)
+    private let entering: RowBuffer<UInt8>
+    private let leaving: RowBuffer<UInt8>
+
+    /// What the histograms of a strip may take: half of a second-level cache.
+    private static let bytes = 1 << 20
+    private static let bytesOfColumn = 272
+
+    /// Cuts columns so that their histograms stay in the cache. Where the cuts fall changes no pixel.
+    static func strips(of columns: Range<Int>, channels: Int, radius: Int) -> [Range<Int>] {
+        let width = max(bytes / (bytesOfColumn * channels) - 2 * radius, 2 * radius)
+        return columns.pieces(of: width)
+    }
+
+    init(_ source: ByteSource, _ strip: Range<Int>, radius: Int, _ target: RowWriter<UInt8>) {
+        self.radius = radius
+        self.strip = strip
+        self.source = source
+        self.target = target
+        columns = strip.lowerBound - radius..<strip.upperBound + radius
+        channels = target.layout.channels
+        let count = columns.count * channels
+        histograms = RowBuffer(count: count * Self.bytesOfColumn)
+        entering = RowBuffer(count: count)
+        leaving = RowBuffer(count: count)
+        for step in 0..<256 { steps[step] = step & 15 >= step >> 4 ? 1 : 0 }
+    }
+
+    /// Writes every pixel of the strip.
+    func render() {
+        let count = columns.count * channels
+        for y in target.rect.rows {
+            if y == target.rect.y {
+                for row in y - radius...y + radius {
+                    target.operations.addToHistograms(
+                        samples(row, entering), steps: Row(steps.start), count: count, histograms: histograms.start)
+                }
+            } else {
+                target.operations.slideHistograms(
+                    entering: samples(y + radius, entering), leaving: samples(y - radius - 1, leaving),
+                    steps: Row(steps.start), count: count, histograms: histograms.start)
+            }
+            for channel in 0..<channels {
+                target.operations.medianOfHistograms(
+                    Row(histograms.start), columns: count, channel: channel, channels: channels, radius: radius,
+                    pixels: strip.count, scratch: scratch.start, out: target.row)
+            }
+            target.store(target.row, columns: strip, y: y)
+        }
+    }
+
+    /// The columns' samples of the row at `y`: in place where they lie side by side, or else copied.
+    private func samples(_ y: Int, _ copy: borrowing RowBuffer<UInt8>) -> Row<UInt8> {
+        let position = source.position(ofRow: y)
+        if position >= 0, source.isSafeInPlace(columns) {
+            return source.inPlace(x: columns.lowerBound, position: position)
+        }
+        source.copy(columns, position: position, to: copy.start)
+        return Row(copy.start)
     }
 }

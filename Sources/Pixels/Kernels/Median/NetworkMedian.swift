@@ -4,11 +4,11 @@ import Geometry
 /// Medians of 3 × 3 and 5 × 5 opaque 8-bit pixels, two rows at a time.
 final class NetworkMedian {
     private let radius: Int
-    private let target: ByteRowWriter
+    private let target: RowWriter<UInt8>
     private let source: FixedRows
-    private let scratch = RowBuffer<UInt8>(count: MedianScratch.values)
+    private let scratch = RowBuffer<UInt8>(count: Median.scratchValues)
 
-    init(_ bytes: ByteSource, radius: Int, _ target: ByteRowWriter) {
+    init(_ bytes: ByteSource, radius: Int, _ target: RowWriter<UInt8>) {
         self.radius = radius
         self.target = target
         source = FixedRows(
@@ -32,6 +32,45 @@ final class NetworkMedian {
                         scratch: scratch.start, first: first + start, second: second + start)
                 },
                 words: { _ in preconditionFailure("opaque rows are read as samples") })
+        }
+    }
+}
+
+/// Medians of 3 × 3 and 5 × 5 pixels of 16-bit samples, two rows at a time.
+final class WordMedian {
+    private let radius: Int
+    private let target: RowWriter<UInt16>
+    private let source: WordSource.Columns
+    private let ring: RowRing<UInt16>
+    private let window: RowList<UInt16>
+    private let scratch = RowBuffer<UInt16>(count: Median.scratchValues)
+
+    init(_ words: WordSource, radius: Int, _ target: RowWriter<UInt16>) {
+        self.radius = radius
+        self.target = target
+        let read = target.rect.expanded(by: Halo(horizontal: radius, vertical: radius))
+        source = words.reading(read.columns)
+        ring = RowRing(
+            columns: read.columns, rows: read.rows, channels: words.channels, capacity: 2 * radius + 2, margin: 0)
+        window = RowList(count: 2 * radius + 2)
+    }
+
+    /// Writes every pixel.
+    func render() {
+        let rows = target.rect.rows
+        for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {
+            for (index, row) in (y - radius..<y + radius + 2).enumerated() {
+                while ring.lacks(row) {
+                    source.copy(ring.next, to: ring.row(ring.next))
+                    ring.next += 1
+                }
+                window.set(index, Row(ring.pixel(x: target.rect.x, y: row)))
+            }
+            let first = target.inPlace(y: y)
+            let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
+            target.operations.medianOfWords(
+                window, radius: radius, channels: ring.channels, count: target.rect.width * ring.channels,
+                scratch: scratch.start, first: first, second: second)
         }
     }
 }

@@ -1,3 +1,5 @@
+import Geometry
+
 /// Where a loop reads: the values of some memory from one of them on. Lent for a call.
 ///
 /// It moves as a pointer does, but not beyond its memory: a wrong offset stops the process. Loops of `RowKernels` take the pointer.
@@ -11,41 +13,33 @@ struct Row<Value: BitwiseCopyable> {
         (self.pointer, self.before, self.count) = (pointer, before, count)
     }
 
-    init(_ row: MutableRow<Value>) {
-        self.init(UnsafePointer(row.pointer), before: row.before, count: row.count)
-    }
+    init(_ row: MutableRow<Value>) { self.init(UnsafePointer(row.pointer), before: row.before, count: row.count) }
 
     /// Where `count` values lie.
-    @inline(__always)
-    func pointer(for count: Int) -> UnsafePointer<Value> {
+    @inline(__always) func pointer(for count: Int) -> UnsafePointer<Value> {
         precondition(count <= self.count, "a row has the values that are read")
         return pointer
     }
 
-    @inline(__always)
-    static func + (row: Row, offset: Int) -> Row {
+    @inline(__always) static func + (row: Row, offset: Int) -> Row {
         precondition(offset >= -row.before && offset <= row.count, "a row moves within its memory")
         return row.moved(unchecked: offset)
     }
 
-    @inline(__always)
-    static func - (row: Row, offset: Int) -> Row { row + -offset }
+    @inline(__always) static func - (row: Row, offset: Int) -> Row { row + -offset }
 
     /// Without the check: for offsets that follow from the sizes of the memory, in loops over pixels or over large windows.
-    @inline(__always)
-    func moved(unchecked offset: Int) -> Row {
+    @inline(__always) func moved(unchecked offset: Int) -> Row {
         Row(pointer + offset, before: before &+ offset, count: count &- offset)
     }
 
-    @inline(__always)
-    subscript(index: Int) -> Value {
+    @inline(__always) subscript(index: Int) -> Value {
         precondition(index >= 0 && index < count, "an index lies in its row")
         return pointer[index]
     }
 
     /// For loops over pixels whose ends are known to lie in the row.
-    @inline(__always)
-    subscript(unchecked index: Int) -> Value { pointer[index] }
+    @inline(__always) subscript(unchecked index: Int) -> Value { pointer[index] }
 }
 
 /// Where a loop writes; see ``Row``.
@@ -62,29 +56,24 @@ struct MutableRow<Value: BitwiseCopyable> {
     }
 
     /// Where `count` values lie.
-    @inline(__always)
-    func pointer(for count: Int) -> UnsafeMutablePointer<Value> {
+    @inline(__always) func pointer(for count: Int) -> UnsafeMutablePointer<Value> {
         precondition(count <= self.count, "a row has room for the values that are written")
         return pointer
     }
 
-    @inline(__always)
-    static func + (row: MutableRow, offset: Int) -> MutableRow {
+    @inline(__always) static func + (row: MutableRow, offset: Int) -> MutableRow {
         precondition(offset >= -row.before && offset <= row.count, "a row moves within its memory")
         return row.moved(unchecked: offset)
     }
 
-    @inline(__always)
-    static func - (row: MutableRow, offset: Int) -> MutableRow { row + -offset }
+    @inline(__always) static func - (row: MutableRow, offset: Int) -> MutableRow { row + -offset }
 
     /// Without the check: for offsets that follow from the sizes of the memory, in loops over pixels or over large windows.
-    @inline(__always)
-    func moved(unchecked offset: Int) -> MutableRow {
+    @inline(__always) func moved(unchecked offset: Int) -> MutableRow {
         MutableRow(pointer + offset, before: before &+ offset, count: count &- offset)
     }
 
-    @inline(__always)
-    subscript(index: Int) -> Value {
+    @inline(__always) subscript(index: Int) -> Value {
         get {
             precondition(index >= 0 && index < count, "an index lies in its row")
             return pointer[index]
@@ -96,8 +85,7 @@ struct MutableRow<Value: BitwiseCopyable> {
     }
 
     /// For loops over pixels whose ends are known to lie in the row.
-    @inline(__always)
-    subscript(unchecked index: Int) -> Value {
+    @inline(__always) subscript(unchecked index: Int) -> Value {
         get { pointer[index] }
         nonmutating set { pointer[index] = newValue }
     }
@@ -106,9 +94,7 @@ struct MutableRow<Value: BitwiseCopyable> {
         pointer(for: count).update(from: other.pointer(for: count), count: count)
     }
 
-    func update(repeating value: Value, count: Int) {
-        pointer(for: count).update(repeating: value, count: count)
-    }
+    func update(repeating value: Value, count: Int) { pointer(for: count).update(repeating: value, count: count) }
 
     /// The same bits as values of another type of that size.
     func bits<Other: BitwiseCopyable>(as _: Other.Type) -> MutableRow<Other> {
@@ -145,5 +131,95 @@ extension Array where Element: BitwiseCopyable {
             guard let base = buffer.baseAddress else { return }
             body(MutableRow(base, before: 0, count: buffer.count))
         }
+    }
+}
+
+/// Memory for a row, or for some: zeros at first, aligned to a cache line, freed with the value.
+struct RowBuffer<Value: BitwiseCopyable>: ~Copyable {
+    let count: Int
+    private let base: UnsafeMutablePointer<Value>
+
+    init(count: Int) {
+        let bytes = (count * MemoryLayout<Value>.stride + 63) & ~63
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 64)
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+        base = memory.assumingMemoryBound(to: Value.self)
+        self.count = count
+    }
+
+    deinit { UnsafeMutableRawPointer(base).deallocate() }
+
+    /// All values, from the first one on. Not to be kept longer than the buffer.
+    @inline(__always)
+    var start: MutableRow<Value> { MutableRow(base, before: 0, count: count) }
+
+    @inline(__always) subscript(index: Int) -> Value {
+        get { start[index] }
+        nonmutating set { start[index] = newValue }
+    }
+
+    /// For loops over pixels whose ends are known to lie in the buffer.
+    @inline(__always) subscript(unchecked index: Int) -> Value {
+        get { base[index] }
+        nonmutating set { base[index] = newValue }
+    }
+}
+
+/// Memory for a row of pixels in single precision, a plane for each channel, with room for whole vectors behind each.
+struct PlaneBuffer: ~Copyable {
+    private let columns: Range<Int>
+    private let channels: Int
+    private let stride: Int
+    private let values: RowBuffer<Float>
+
+    /// - Parameter columns: coordinates of the row's pixels.
+    init(_ columns: Range<Int>, channels: Int) {
+        (self.columns, self.channels) = (columns, channels)
+        stride = (columns.count + 63) & ~31
+        values = RowBuffer(count: stride * channels)
+    }
+
+    var planeStride: Int { stride }
+
+    func plane(_ channel: Int) -> MutableRow<Float> { values.start + channel * stride }
+
+    /// All planes as a row of the picture.
+    func row(_ y: Int, _ operations: RowOperations) -> PlaneRow {
+        PlaneRow(
+            values.start, stride: stride, count: columns.count, channels: channels, x: columns.lowerBound, y: y,
+            operations)
+    }
+}
+
+/// Where the rows of a window begin: what a loop takes that reads several at once.
+struct RowList<Value: BitwiseCopyable>: ~Copyable {
+    private let memory: RowBuffer<UnsafePointer<Value>?>
+
+    init(count: Int) { memory = RowBuffer(count: count) }
+
+    var count: Int { memory.count }
+
+    @inline(__always) func set(_ index: Int, _ row: Row<Value>) { memory[index] = row.pointer }
+
+    /// - Precondition: the first `count` rows from `first` on are set.
+    @inline(__always) func pointers(from first: Int = 0, count: Int) -> UnsafePointer<UnsafePointer<Value>> {
+        precondition(first >= 0 && first + count <= memory.count, "a list has the rows that are read")
+        let start = memory.start.pointer + first
+        return UnsafeRawPointer(start).assumingMemoryBound(to: UnsafePointer<Value>.self)
+    }
+}
+
+/// The rows of a window that a loop writes.
+struct MutableRowList<Value: BitwiseCopyable>: ~Copyable {
+    private let memory: RowBuffer<UnsafeMutablePointer<Value>?>
+
+    init(count: Int) { memory = RowBuffer(count: count) }
+
+    @inline(__always) func set(_ index: Int, _ row: MutableRow<Value>) { memory[index] = row.pointer }
+
+    /// - Precondition: the first `count` rows are set.
+    @inline(__always) func pointers(count: Int) -> UnsafePointer<UnsafeMutablePointer<Value>> {
+        precondition(count <= memory.count, "a list has the rows that are written")
+        return UnsafeRawPointer(memory.start.pointer).assumingMemoryBound(to: UnsafeMutablePointer<Value>.self)
     }
 }

@@ -43,7 +43,7 @@ final class RowRing<Sample: BitwiseCopyable> {
         memory = RowBuffer(count: stride * held)
     }
 
-    /// Whether a row that may be asked for, the first or the last one in its place, is still to be made.
+    /// Whether a row that may be asked for, the first or the last one in its stead, is still to be made.
     func lacks(_ y: Int) -> Bool { next <= max(rows.lowerBound, min(y, rows.upperBound - 1)) }
 
     /// The first pixel of a row.
@@ -51,8 +51,7 @@ final class RowRing<Sample: BitwiseCopyable> {
     func row(_ y: Int) -> MutableRow<Sample> { rowInside(min(max(y, rows.lowerBound), rows.upperBound &- 1)) }
 
     /// The same for a row that is neither above the first nor below the last, without the test.
-    @inline(__always)
-    func rowInside(_ y: Int) -> MutableRow<Sample> {
+    @inline(__always) func rowInside(_ y: Int) -> MutableRow<Sample> {
         memory.start.moved(unchecked: origin &+ ((y &- rows.lowerBound) & mask) &* stride)
     }
 
@@ -61,8 +60,7 @@ final class RowRing<Sample: BitwiseCopyable> {
     func pixel(x: Int, y: Int) -> MutableRow<Sample> { row(y) + (x &- columns.lowerBound) &* channels }
 
     /// The first pixel of a plane of a row.
-    @inline(__always)
-    func plane(_ plane: Int, y: Int) -> MutableRow<Sample> { row(y) + plane &* planeStride }
+    @inline(__always) func plane(_ plane: Int, y: Int) -> MutableRow<Sample> { row(y) + plane &* planeStride }
 
     /// The start of a row's memory, margins included, and how many values it has.
     func whole(_ y: Int) -> MutableRow<Sample> { row(y) - origin }
@@ -88,22 +86,16 @@ final class RowRing<Sample: BitwiseCopyable> {
     }
 }
 
-/// A row of a ring, from one of its pixels on; lent until the ring has moved past it.
-struct RingRow {
-    private let start: MutableRow<Float>
-    private let planeStride: Int
-    private let planeCount: Int
-
-    /// - Parameter x: a column; nil is the first.
-    init(_ ring: RowRing<Float>, _ y: Int, x: Int? = nil) {
-        start = ring.pixel(x: x ?? ring.columns.lowerBound, y: y)
-        (planeStride, planeCount) = (ring.planeStride, ring.planes)
-    }
-
-    func plane(_ plane: Int) -> MutableRow<Float> { start + plane * planeStride }
-
-    /// As a row of the picture.
-    func planes(_ count: Int, x: Int, y: Int, _ operations: RowOperations) -> PlaneRow {
-        PlaneRow(start, stride: planeStride, count: count, channels: planeCount, x: x, y: y, operations)
+extension RowRing<Float> {
+    /// A row of the ring as a row of the picture, or as the picture's row at `pictureY`; lent until the ring has moved past it.
+    ///
+    /// - Parameter columns: nil is all of the ring's.
+    func planeRow(
+        _ y: Int, columns: Range<Int>? = nil, as pictureY: Int? = nil, _ operations: RowOperations
+    ) -> PlaneRow {
+        let columns = columns ?? self.columns
+        return PlaneRow(
+            pixel(x: columns.lowerBound, y: y), stride: planeStride, count: columns.count, channels: planes,
+            x: columns.lowerBound, y: pictureY ?? y, operations)
     }
 }

@@ -33,15 +33,13 @@ extension AxisDesign {
 
 extension Prefilter {
     /// The samples at the higher rate that some low-rate samples are made of.
-    func window(_ low: Range<Int>) -> Range<Int> {
-        2 * low.lowerBound - before..<2 * (low.upperBound - 1) + after + 1
-    }
+    func window(_ low: Range<Int>) -> Range<Int> { 2 * low.lowerBound - before..<2 * (low.upperBound - 1) + after + 1 }
 }
 
 extension AxisDesign<UInt16> {
     /// For samples of 8 bits: weights are fractions of 65536 (65535 stands for 1).
     ///
-    /// The shortest FIR, and the most levels, with which no picture can be off by 1 (see ``FixedPointError``).
+    /// The shortest FIR, and the most levels, with which no picture can be off by 1 (see ``RoundingBound``).
     ///
     /// - Parameter sigma: standard deviation in samples, at least 0.
     package static func fixedPoint(sigma: Double) -> AxisDesign {
@@ -57,7 +55,7 @@ extension AxisDesign<UInt16> {
             for radius in 2...MultirateFit.longestRadius {
                 last = AxisDesign(prefilters: prefilters, weights: quantized(fit.weights(radius: radius)))
                 let error = fit.worstError(last.weights.map { Double($0) / 65536 })
-                if FixedPointError(prefilters: prefilters, radius: last.radius, kernelError: error).worst < 1 {
+                if RoundingBound(prefilters: prefilters, radius: last.radius, kernelError: error).worst < 1 {
                     return last
                 }
             }
@@ -119,5 +117,130 @@ extension AxisDesign<Float> {
         let radius = max(2, Int((SymmetricTaps.gaussianReach * remaining).rounded(.up)))
         let weights = MultirateFit(sigma: sigma, prefilters: prefilters).weights(radius: radius)
         return AxisDesign(prefilters: prefilters, weights: weights.map { Float($0) })
+    }
+}
+
+/// A symmetric filter before halving the sampling rate, and after doubling it.
+///
+/// Halving: low[m] = Σ taps[j]·x[2m − before + j]. Doubling: y[n] = 2·Σ taps[n − 2m + before]·low[m].
+package struct Prefilter: Hashable, Sendable {
+    /// Their sum is 1, and so is twice the sum of the even and of the odd ones: a flat image stays flat.
+    package let taps: [Double]
+
+    /// Samples that the window reaches before twice the position, and behind it.
+    var before: Int { (taps.count - 1) / 2 }
+    var after: Int { taps.count / 2 }
+    /// Low-rate samples that doubling reads on each side of half the position.
+    var doublingReach: Int { taps.count / 4 }
+
+    /// In squared samples of the higher rate.
+    package var variance: Double {
+        let center = Double(taps.count - 1) / 2
+        return taps.enumerated().reduce(0) {
+            $0 + $1.element * (Double($1.offset) - center) * (Double($1.offset) - center)
+        }
+    }
+
+    /// The row of Pascal's triangle with `count` entries: as many zeros as possible at the frequency that would be
+    /// taken for a flat image.
+    package static func binomial(_ count: Int) -> Prefilter {
+        var taps = [1.0]
+        while taps.count < count { taps = zip([0] + taps, taps + [0]).map { ($0 + $1) / 2 } }
+        return Prefilter(taps: taps)
+    }
+
+    /// Six taps that admit a lower crossing than the binomial's: a least-squares fit rounded to 128ths.
+    package static let six = Prefilter(taps: [5, 21, 38, 38, 21, 5].map { $0 / 128 })
+}
+
+/// The coordinates of one axis that each image of a multirate chain has, for some output.
+///
+/// Beyond the core of its source an image is constant: everything that is read there is the same, so one value past the
+/// last window that touches the core stands for all. That makes `clamp` and `transparent` edges exact at no cost,
+/// however far the filter reaches.
+struct AxisSpans {
+    /// `low[0]` of the source, `low[l]` after l halvings.
+    let low: [Range<Int>]
+    /// `up[l]` at the rate after l halvings, on the way back; `up[0]` is the output.
+    let up: [Range<Int>]
+    /// How far the filter at the lowest rate reads beyond what is stored there.
+    let excess: Int
+
+    /// - Parameters:
+    ///   - prefilters: one for each level; nil where this axis keeps its rate.
+    ///   - core: see ``AxisTable/core``.
+    ///   - pairs: whether `up` is made in pairs from an even coordinate on.
+    init(output: Range<Int>, core: Range<Int>, prefilters: [Prefilter?], radius: Int, pairs: Bool) {
+        var up = [output]
+        for prefilter in prefilters {
+            let range = prefilter.map { $0.source(ofDoubled: up[up.count - 1]) } ?? up[up.count - 1]
+            let isMadeInPairs = pairs && up.count < prefilters.count && prefilters[up.count] != nil
+            up.append(isMadeInPairs ? range.lowerBound & ~1..<(range.upperBound + 1) & ~1 : range)
+        }
+        let cores = prefilters.reduce(into: [core]) { cores, prefilter in
+            let core = cores[cores.count - 1]
+            cores.append(prefilter.map { $0.core(ofHalved: core) } ?? core)
+        }
+        let lowest = up[up.count - 1]
+        let needed = lowest.lowerBound - radius..<lowest.upperBound + radius
+        var low = [Self.part(of: needed, in: cores[cores.count - 1])]
+        for (level, prefilter) in prefilters.enumerated().reversed() {
+            let window = prefilter.map { $0.window(low[0]) } ?? low[0]
+            low.insert(Self.part(of: window, in: cores[level]), at: 0)
+        }
+        let stored = low[low.count - 1]
+        excess = max(0, stored.lowerBound - needed.lowerBound, needed.upperBound - stored.upperBound)
+        self.low = low
+        self.up = up
+    }
+
+    /// What of a range lies in the core; the nearest coordinate of the core when nothing does.
+    private static func part(of range: Range<Int>, in core: Range<Int>) -> Range<Int> {
+        let first = min(max(range.lowerBound, core.lowerBound), core.upperBound - 1)
+        let last = min(max(range.upperBound - 1, core.lowerBound), core.upperBound - 1)
+        return first..<last + 1
+    }
+}
+
+extension Prefilter {
+    /// The low-rate samples that some doubled ones are made of.
+    func source(ofDoubled range: Range<Int>) -> Range<Int> {
+        (range.lowerBound >> 1) - doublingReach..<((range.upperBound - 1) >> 1) + doublingReach + 1
+    }
+
+    /// Beyond these low-rate samples every window lies beyond the core.
+    func core(ofHalved core: Range<Int>) -> Range<Int> {
+        let first = (core.lowerBound - after) >> 1
+        let last = (core.upperBound - 1 + before + 1) >> 1
+        return first..<last + 1
+    }
+}
+
+extension AxisTable {
+    /// The part of the table beyond which it repeats its first and its last entry.
+    var core: Range<Int> {
+        guard let first = positions.first, let last = positions.last else { return range }
+        let lead = positions.prefix { $0 == first }.count
+        guard lead < positions.count else { return range.lowerBound..<range.lowerBound + 1 }
+        let tail = positions.reversed().prefix { $0 == last }.count
+        return range.lowerBound + lead - 1..<range.upperBound - tail + 1
+    }
+
+    /// The run of coordinates whose positions are neighbours in order that covers most of `wanted`, and what to add to
+    /// get a position.
+    func longestRun(in wanted: Range<Int>) -> (coordinates: Range<Int>, shift: Int) {
+        let first = wanted.lowerBound - range.lowerBound
+        let wanted = first..<first + wanted.count
+        var (best, start) = (0..<0, 0)
+        for index in 1..<positions.count + 1 {
+            let goes = index < positions.count && positions[index] == positions[index - 1] + 1 && positions[index] > 0
+            if goes { continue }
+            let covered = (start..<index).clamped(to: wanted).count
+            if covered > best.clamped(to: wanted).count, positions[start] >= 0 { best = start..<index }
+            start = index
+        }
+        guard !best.isEmpty else { return (range.lowerBound..<range.lowerBound, 0) }
+        let coordinates = range.lowerBound + best.lowerBound..<range.lowerBound + best.upperBound
+        return (coordinates, Int(positions[best.lowerBound]) - coordinates.lowerBound)
     }
 }

@@ -10,19 +10,17 @@ struct RingRenderer {
     private let steepness: Double
     /// Of each of the area's rows the pixels that are not rendered here.
     private let direct: [Range<Int>]
-    private let places: PixelPlaces
+    private let locations: PixelPositions
     private let room = LineRoom()
 
-    init(
-        _ context: RingContext, steepness: Double, direct: [Range<Int>], _ area: PixelRect, into result: SweptPixels
-    ) {
+    init(_ context: RingContext, steepness: Double, direct: [Range<Int>], _ area: PixelRect, into result: SweptPixels) {
         self.context = context
         self.direct = direct
         self.area = area
         self.result = result
         self.steepness = steepness
         isWhole = context.picture.table == nil && context.picture.bytesPerSample < 4
-        places = PixelPlaces(context.center, context.operations)
+        locations = PixelPositions(context.center, context.operations)
     }
 
     func render() {
@@ -50,17 +48,17 @@ struct RingRenderer {
     }
 
     private func render(_ batch: inout PixelBatch, _ band: SpinBand, _ means: some RingMeans) {
-        places.removeAll()
-        for run in batch.runs { places.append(columns: run.columns, y: run.y) }
-        places.find(scaleOfDistances: band.density, scaleOfTurns: 360 / context.degrees * Double(band.window))
-        let values = batch.values(places.count)
+        locations.removeAll()
+        for run in batch.runs { locations.append(columns: run.columns, y: run.y) }
+        locations.find(scaleOfDistances: band.density, scaleOfTurns: 360 / context.degrees * Double(band.window))
+        let values = batch.values(locations.count)
         means.interpolate(
-            batch.positions(Row(places.turns.start)), across: Row(places.distances.start),
-            along: Row(places.turns.start), count: places.count, into: values)
+            batch.positions(Row(locations.turns.start)), across: Row(locations.distances.start),
+            along: Row(locations.turns.start), count: locations.count, into: values)
         var first = 0
         for run in batch.runs {
-            let place = (run.y - area.y) * area.width + run.columns.lowerBound - area.x
-            result.store(Row(values + 4 * first), at: place, count: run.columns.count, context.operations)
+            let location = (run.y - area.y) * area.width + run.columns.lowerBound - area.x
+            result.store(Row(values + 4 * first), at: location, count: run.columns.count, context.operations)
             first += run.columns.count
         }
         batch.removeAll()
@@ -138,7 +136,7 @@ private struct PixelBatch: ~Copyable {
         return room.start
     }
 
-    /// The samples that are read along a ring. Directions rise or fall along a run, so that its ends tell.
+    /// The samples that are read along a ring. Directions rise or fall along a run, so that its ends are its limits.
     func positions(_ along: Row<Double>) -> Range<Int> {
         var (least, greatest, first) = (Double.infinity, 0.0, 0)
         for run in runs {
@@ -148,5 +146,168 @@ private struct PixelBatch: ~Copyable {
             first += run.columns.count
         }
         return Int(least)..<Int(greatest) + 2
+    }
+}
+
+/// The means of arcs on a band's rings, between which pixels are interpolated.
+protocol RingMeans: AnyObject {
+    /// How many pixels to ask for at once, about.
+    var batch: Int { get }
+
+    /// - Parameters:
+    ///   - positions: the samples that windows begin with, all that are used.
+    ///   - across, along: each pixel's ring, and where on it its window begins.
+    ///   - target: receives four values for each.
+    func interpolate(
+        _ positions: Range<Int>, across: Row<Double>, along: Row<Double>, count: Int,
+        into target: MutableRow<Float>)
+}
+
+/// The values that all bands of a spin share.
+struct RingContext {
+    let picture: SweptPicture
+    let operations: RowOperations
+    let center: SweepCenter
+    /// Of an arc.
+    let degrees: Double
+
+    var centerPoint: [Double] { [center.x, center.y] }
+}
+
+/// Of 8 and 16-bit samples: running sums in whole numbers, which go on from batch to batch around the centre.
+final class RingSums: RingMeans {
+    private let context: RingContext
+    private let band: SpinBand
+    private let rings: Range<Int>
+    private let directions: RingDirections
+    private let scratch = RowBuffer<UInt8>(count: 1024)
+    private var sums = RowBuffer<UInt32>(count: 0)
+    /// Sums that a ring has room for.
+    private var capacity = 0
+    /// The samples before which sums end that are there; the first one is the ring's first.
+    private var held = 0..<0
+
+    /// The most samples whose sum fits 32 bits.
+    static let longest = 1 << 16
+
+    init(_ context: RingContext, _ band: SpinBand, _ rings: Range<Int>) {
+        precondition(band.window <= Self.longest, "sums of so many samples do not fit 32 bits")
+        self.context = context
+        self.band = band
+        self.rings = rings
+        directions = RingDirections(degrees: context.degrees, window: band.window)
+    }
+
+    var batch: Int { 4096 }
+
+    func interpolate(
+        _ positions: Range<Int>, across: Row<Double>, along: Row<Double>, count: Int,
+        into target: MutableRow<Float>
+    ) {
+        cover(positions.lowerBound..<positions.upperBound + band.window)
+        let scale: Float = context.picture.bytesPerSample == 1 ? 1.0 / 256 : 1
+        context.operations.interpolateRings(
+            Row(sums.start), stride: 4 * capacity, firstRing: rings.lowerBound, firstSample: held.lowerBound,
+            window: band.window, across: across, along: along, count: count, scale: scale, out: target)
+    }
+
+    private func cover(_ wanted: Range<Int>) {
+        if wanted.lowerBound < held.lowerBound || wanted.lowerBound >= held.upperBound {
+            held = wanted.lowerBound..<wanted.lowerBound
+        }
+        if wanted.upperBound - held.lowerBound > capacity { makeRoom(for: wanted) }
+        if held.isEmpty {
+            for ring in 0..<rings.count {
+                (sums.start + 4 * ring * capacity).update(repeating: 0, count: 4)
+            }
+            held = wanted.lowerBound..<wanted.lowerBound + 1
+        }
+        guard held.upperBound < wanted.upperBound else { return }
+        sample(held.upperBound - 1..<wanted.upperBound - 1)
+        held = held.lowerBound..<wanted.upperBound
+    }
+
+    /// Moves the sums that are still wanted to the front.
+    private func makeRoom(for wanted: Range<Int>) {
+        let kept = held.clamped(to: wanted)
+        let (oldCapacity, skipped) = (capacity, kept.lowerBound - held.lowerBound)
+        func move(from old: MutableRow<UInt32>, to new: MutableRow<UInt32>) {
+            for ring in 0..<rings.count where !kept.isEmpty {
+                (new + 4 * ring * capacity).update(
+                    from: Row(old + 4 * (ring * oldCapacity + skipped)), count: 4 * kept.count)
+            }
+        }
+        if capacity < wanted.count {
+            capacity = 2 * wanted.count
+            let larger = RowBuffer<UInt32>(count: 4 * capacity * rings.count)
+            move(from: sums.start, to: larger.start)
+            sums = larger
+        } else {
+            move(from: sums.start, to: sums.start)
+        }
+        held = kept.isEmpty ? wanted.lowerBound..<wanted.lowerBound : kept
+    }
+
+    private func sample(_ range: Range<Int>) {
+        let (picture, coarse) = (context.picture, directions.blocks(of: range))
+        let target = sums.start + 4 * (range.lowerBound + 1 - held.lowerBound)
+        let center = context.centerPoint
+        for (index, ring) in rings.enumerated() {
+            context.operations.sumRing(
+                picture, center: center, radius: Double(ring) / band.density, coarse: coarse,
+                fine: Row(directions.fine.start), first: range.lowerBound & 63, count: range.count,
+                scratch: scratch.start, sums: target + 4 * index * capacity)
+        }
+    }
+}
+
+/// Of all samples, in single precision: sums of blocks as long as a window, so that each mean has one order of additions
+/// whatever the tile.
+final class RingAverages: RingMeans {
+    private let context: RingContext
+    private let band: SpinBand
+    private let rings: Range<Int>
+    private let directions: RingDirections
+    private let room: LineRoom
+    private var means = RowBuffer<Float>(count: 0)
+
+    init(_ context: RingContext, _ band: SpinBand, _ rings: Range<Int>, _ room: LineRoom) {
+        self.context = context
+        self.band = band
+        self.rings = rings
+        self.room = room
+        directions = RingDirections(degrees: context.degrees, window: band.window)
+    }
+
+    /// Every batch samples a window more than it has positions, some 16 pixels each.
+    var batch: Int { 16 * max(512, 4 * band.window) }
+
+    func interpolate(
+        _ positions: Range<Int>, across: Row<Double>, along: Row<Double>, count: Int,
+        into target: MutableRow<Float>
+    ) {
+        let stride = 4 * positions.count
+        if means.count < stride * rings.count { means = RowBuffer(count: stride * rings.count * 5 / 4) }
+        room.reserve(positions.count + band.window)
+        for (index, ring) in rings.enumerated() { average(ring, positions, into: means.start + stride * index) }
+        context.operations.interpolateLines(
+            Row(means.start), stride: stride, firstLine: rings.lowerBound, firstSample: positions.lowerBound,
+            across: across, along: along, count: count, out: target)
+    }
+
+    private func average(_ ring: Int, _ positions: Range<Int>, into target: MutableRow<Float>) {
+        let (picture, samples) = (context.picture, room.samples.start)
+        let range = positions.lowerBound..<positions.upperBound + band.window - 1
+        let coarse = directions.blocks(of: range)
+        context.operations.sampleRing(
+            picture, center: context.centerPoint, radius: Double(ring) / band.density, coarse: coarse,
+            fine: Row(directions.fine.start), first: range.lowerBound & 63, count: range.count, out: samples)
+        let phase = range.lowerBound % band.window
+        context.operations.sumBlocks(
+            Row(samples), count: range.count, phase: phase, length: band.window, heads: room.heads.start,
+            tails: room.tails.start)
+        context.operations.slideMeans(
+            heads: Row(room.heads.start), tails: Row(room.tails.start), phase: phase, length: band.window,
+            count: positions.count, out: target)
     }
 }

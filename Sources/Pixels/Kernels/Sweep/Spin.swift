@@ -7,12 +7,12 @@ package import Raster
 /// A pixel p becomes the mean of the bilinearly interpolated input over the arc around c from −a/2 to +a/2 of p. Arcs of
 /// up to 8 px are sampled at the middles of 3·(⌈length⌉ + 1) equal parts, those that run along a row or a column of
 /// 2·(⌈length⌉ + 1), all others on rings; see ``SpinBand``.
-package struct Spin: Sendable {
+package struct Spin: Sendable, LevelChoosing {
     package let center: SweepCenter
     /// In degrees, the whole of it; 0–360.
     private let angle: Double
     private let half: (sin: Double, cos: Double)
-    private var level = CPULevel.current
+    package var level = CPULevel.current
 
     /// What ``turns(in:)`` begins with, for arcs of up to 8 px and a little more.
     private static let shortTurns = 16
@@ -22,13 +22,6 @@ package struct Spin: Sendable {
         angle = degrees
         self.center = center
         half = DeterministicMath.sinCos(degrees: degrees / 2)
-    }
-
-    /// The same blur with the inner loops of one level, which this CPU must have.
-    package func running(on level: CPULevel) -> Spin {
-        var copy = self
-        copy.level = level
-        return copy
     }
 
     /// Blurs into every pixel of `destination`; see ``Motion/render(_:light:within:into:)``.
@@ -55,14 +48,14 @@ extension Spin: SweepPath {
             across * half.cos >= along * half.sin
                 ? 2 * across * half.sin : radius - (along * half.cos - across * half.sin)
         }
-        return min(reach(along: y, across: x), reach(along: x, across: y)) < SweepDrift.least
+        return min(reach(along: y, across: x), reach(along: x, across: y)) < SweepCenter.leastDrift
     }
 
     /// The turns from a pixel to the first of an arc's samples and from each to the next: of 3n samples for n to 16, then of
     /// 2n, as cosines and sines.
     func turns(in area: PixelRect) -> [Double] {
         // An arc that is longer curves away from rows and columns.
-        let straight = angle < 180 ? steepness * SweepDrift.least / max(1 - half.cos, 1e-300) : 0
+        let straight = angle < 180 ? steepness * SweepCenter.leastDrift / max(1 - half.cos, 1e-300) : 0
         let longest = min(straight, center.farthestDistance(to: area) * steepness)
         let counts = (1...Self.shortTurns).map { 3 * $0 } + (1...Int(longest) + Self.shortTurns).map { 2 * $0 }
         return counts.flatMap { count in
@@ -73,7 +66,7 @@ extension Spin: SweepPath {
         }
     }
 
-    package func needed(for area: PixelRect) -> PixelRect { swept(area).expanded(by: SweepMargin.halo) }
+    package func needed(for area: PixelRect) -> PixelRect { swept(area).expanded(by: SweepCenter.margin) }
 
     /// The pixels that the arcs of an area's pixels touch: the box around the arcs of its four corners, since at every
     /// angle the turned rectangle lies in the box of its turned corners.
@@ -126,7 +119,92 @@ extension Spin: SweepPath {
     }
 }
 
-/// What sampling reads beyond a path: the pixel to the right and below, and what lines read around one.
-package enum SweepMargin {
-    package static let halo = Halo(horizontal: 3, vertical: 3)
+/// Pixels at similar distances from a centre, whose arcs are averaged over the same number of samples, on rings around it.
+struct SpinBand {
+    /// Distances of its pixels, the outer one excluded.
+    let inner: Double
+    let outer: Double
+    /// Rings to a pixel of distance.
+    let density: Double
+    /// Samples on an arc, at the middles of as many equal parts.
+    let window: Int
+
+    /// The bands of all distances that have long paths, from the nearest.
+    ///
+    /// - Parameter steepness: pixels of arc for each pixel of distance.
+    static func bands(_ distances: ClosedRange<Double>, steepness: Double) -> [SpinBand] {
+        let (start, middle) = (directRadius(steepness), edge(shortArc / steepness))
+        let fine = cut(start..<max(start, middle), in: distances) { inner, outer in
+            SpinBand(inner: inner, outer: outer, density: 4, window: Int((2.25 * outer * steepness).rounded(.up)))
+        }
+        let coarse = cut(middle..<max(middle, distances.upperBound + thickness), in: distances) { inner, outer in
+            SpinBand(inner: inner, outer: outer, density: 3, window: Int((1.75 * outer * steepness).rounded(.up)))
+        }
+        return fine + coarse
+    }
+
+    /// Up to which distance arcs are short enough to be averaged one by one: 8 px.
+    static func directRadius(_ steepness: Double) -> Double { edge(8 / steepness) }
+
+    /// Arcs up to that length, in pixels, have samples and rings nearer each other, since their means vary more. With
+    /// 1.5 samples a pixel, in place of 1.75, alternating rows would be 11 of 255 off where an arc runs across them.
+    private static let shortArc = 32.0
+    /// Of a band, in pixels.
+    private static let thickness = 16.0
+
+    /// Never on a ring, so that rounding takes no pixel beyond its band's rings.
+    private static func edge(_ distance: Double) -> Double { (distance * 2).rounded(.down) / 2 + 0.125 }
+
+    private static func cut(
+        _ all: Range<Double>, in wanted: ClosedRange<Double>, _ make: (Double, Double) -> SpinBand
+    ) -> [SpinBand] {
+        let count = Int(((all.upperBound - all.lowerBound) / thickness).rounded(.up))
+        let first = max(0, Int(((wanted.lowerBound - all.lowerBound) / thickness).rounded(.down)))
+        let end = min(count, Int(((wanted.upperBound - all.lowerBound) / thickness).rounded(.down)) + 1)
+        guard first < end else { return [] }
+        return (first..<end).map { index in
+            let inner = all.lowerBound + thickness * Double(index)
+            return make(inner, min(inner + thickness, all.upperBound))
+        }
+    }
+
+    /// The rings that the pixels at some distances are interpolated between: one before, two behind.
+    func rings(_ distances: ClosedRange<Double>) -> Range<Int> {
+        let first = Int(max(inner, distances.lowerBound) * density) - 1
+        return first..<max(first, Int(min(outer, distances.upperBound) * density) + 3)
+    }
+}
+
+/// The directions of a band's samples, counted from the first one of the window around direction 0; as products of two
+/// short tables.
+final class RingDirections {
+    /// Cosines, then sines.
+    let fine = RowBuffer<Double>(count: 128)
+    private var coarse = RowBuffer<Double>(count: 0)
+    private let degrees: Double
+    private let window: Double
+
+    /// - Parameter degrees: of an arc.
+    init(degrees: Double, window: Int) {
+        self.degrees = degrees
+        self.window = Double(window)
+        for index in 0..<64 {
+            let turn = DeterministicMath.sinCos(degrees: degrees * Double(index) / self.window)
+            fine[index] = turn.cos
+            fine[index + 64] = turn.sin
+        }
+    }
+
+    /// The blocks of 64 that some directions lie in: cosine and sine of each block's first one. Lent until the next call.
+    func blocks(of directions: Range<Int>) -> Row<Double> {
+        let blocks = directions.lowerBound >> 6..<(directions.upperBound - 1) >> 6 + 1
+        if coarse.count < 2 * blocks.count { coarse = RowBuffer(count: 4 * blocks.count) }
+        for (index, block) in blocks.enumerated() {
+            let position = (Double(64 * block) + 0.5) / window - 0.5
+            let turn = DeterministicMath.sinCos(degrees: degrees * position)
+            coarse[2 * index] = turn.cos
+            coarse[2 * index + 1] = turn.sin
+        }
+        return Row(coarse.start)
+    }
 }

@@ -1,5 +1,5 @@
 import Catalogs
-import Geometry
+package import Geometry
 import Raster
 
 /// Averages along the paths of a zoom or a spin, for every sample format and light.
@@ -61,5 +61,122 @@ struct Sweep<Path: SweepPath>: WorkingKernel {
         let result = SweptPixels(area, channels: reader.layout.channels, format: reader.source.raster.format)
         path.averageOnLines(picture, operations, area, into: result)
         return result
+    }
+}
+
+/// The paths along which a filter averages, one for each pixel, all around one centre: what ``Sweep`` needs of them.
+protocol SweepPath: Sendable {
+    var center: SweepCenter { get }
+    /// Pixels nearer to the centre have short paths, which are averaged directly.
+    var directRadius: Double { get }
+
+    /// Whether the path of a pixel, at that position from the centre, stays within ``SweepCenter/leastDrift`` px of a row or a
+    /// column. It is averaged directly too, however long it is: between lines there is no telling where it runs. Where it is
+    /// false in a row, it is so farther to that side.
+    func isStraight(_ right: Double, _ down: Double) -> Bool
+
+    /// The pixels that are read for `area`.
+    func needed(for area: PixelRect) -> PixelRect
+
+    /// What ``averageDirectly`` reads of the area's paths, if anything.
+    func turns(in area: PixelRect) -> [Double]
+
+    /// Averages on the paths themselves; see `zoomDirectly` and `spinDirectly`.
+    func averageDirectly(
+        _ picture: SweptPicture, _ operations: RowOperations, turns: [Double], x: Int, y: Int, count: Int,
+        into target: MutableRow<Float>)
+
+    /// Averages all pixels of `area` that are not averaged directly, on lines that they share: rings around the centre, or rays from
+    /// it. Which lines there are depends on the centre and the picture alone, so that all tiles see the same.
+    func averageOnLines(
+        _ picture: SweptPicture, _ operations: RowOperations, _ area: PixelRect, into result: SweptPixels)
+}
+
+extension SweepPath {
+    /// The pixels of a row whose paths are averaged directly: all around the centre, since those are too that lie nearer to
+    /// it. May reach beyond any picture.
+    func directColumns(y: Int) -> Range<Int> {
+        let near = center.columns(within: directRadius, y: y)
+        let down = Double(y) - center.y
+        let straight = center.columns { isStraight($0, down) }
+        if near.isEmpty { return straight }
+        if straight.isEmpty { return near }
+        return near.joined(straight)
+    }
+}
+
+/// The point that a zoom or a spin leaves where it is, in coordinates of pixel centres.
+package struct SweepCenter: Hashable, Sendable {
+    /// How far a long path runs away from rows and columns. A bilinear picture has kinks there. A path that crosses some blurs
+    /// them, so that the means of the lines around it give its own within a level of 255; one that runs along them does not.
+    static let leastDrift = 2.0
+    /// What sampling reads beyond a path: the pixel to the right and below, and what lines read around one.
+    package static let margin = Halo(horizontal: 3, vertical: 3)
+
+    package let x: Double
+    package let y: Double
+
+    package init(x: Double, y: Double) {
+        self.x = x
+        self.y = y
+    }
+
+    /// To the nearest and the farthest pixel of an area, or beyond.
+    func distances(to area: PixelRect) -> ClosedRange<Double> {
+        func range(_ first: Int, _ last: Int, _ center: Double) -> (near: Double, far: Double) {
+            let (low, high) = (Double(first) - center, Double(last) - center)
+            return (max(0, low, -high), max(low.magnitude, high.magnitude))
+        }
+        let (dx, dy) = (range(area.x, area.right - 1, x), range(area.y, area.bottom - 1, y))
+        let near = (dx.near * dx.near + dy.near * dy.near).squareRoot()
+        return near...max(near, (dx.far * dx.far + dy.far * dy.far).squareRoot())
+    }
+
+    /// Of an area that has pixels.
+    package func farthestDistance(to area: PixelRect) -> Double { distances(to: area).upperBound }
+
+    /// The pixels around the centre's column of which something is true: on both sides up to the first of which it is not.
+    ///
+    /// - Parameter holds: receives how far to the right they lie; once false, it stays so to that side.
+    func columns(where holds: (Double) -> Bool) -> Range<Int> {
+        let first = Int(x.rounded(.up))
+        // Halves what is left of a range that is no tile's, so that every tile comes to the same position.
+        func count(_ holds: (Int) -> Bool) -> Int {
+            var (known, end) = (0, 1 << 22)  // farther than any picture reaches
+            while known < end {
+                let middle = (known + end) / 2
+                if holds(middle) { known = middle + 1 } else { end = middle }
+            }
+            return known
+        }
+        let right = count { holds(Double(first + $0) - x) }
+        let left = count { holds(Double(first - 1 - $0) - x) }
+        return first - left..<first + right
+    }
+
+    /// The pixels of a row that are nearer than `radius`, which may be infinite.
+    func columns(within radius: Double, y row: Int) -> Range<Int> {
+        let radius = min(radius, 1e9)  // farther than any picture reaches
+        let dy = Double(row) - y
+        let square = radius * radius - dy * dy
+        guard square > 0 else { return 0..<0 }
+        let side = square.squareRoot()
+        let first = Int((x - side).rounded(.down)) + 1
+        return first..<max(first, Int((x + side).rounded(.up)))
+    }
+}
+
+/// Memory for the samples of one line, and for their sums.
+final class LineRoom {
+    private(set) var samples = RowBuffer<Float>(count: 0)
+    private(set) var heads = RowBuffer<Float>(count: 0)
+    private(set) var tails = RowBuffer<Float>(count: 0)
+
+    /// - Parameter count: of samples.
+    func reserve(_ count: Int) {
+        guard samples.count < 4 * count else { return }
+        samples = RowBuffer(count: 6 * count)
+        heads = RowBuffer(count: 6 * count)
+        tails = RowBuffer(count: 6 * count)
     }
 }

@@ -29,15 +29,15 @@ struct StrengthRows {
     private let columns: Range<Int>
     private let extent: PixelRect
     /// For a picture: between which of its columns each one lies.
-    private let places: [StrengthPlace]
+    private let positions: [StrengthPosition]
 
     init(_ map: StrengthMap, columns: Range<Int>, extent: PixelRect) {
         (self.map, self.columns, self.extent) = (map, columns, extent)
         guard case .picture(let picture) = map else {
-            places = []
+            positions = []
             return
         }
-        places = columns.map { StrengthPlace($0, extent.columns, in: picture.width) }
+        positions = columns.map { StrengthPosition($0, extent.columns, in: picture.width) }
     }
 
     /// - Parameter row: has room for a value for each column.
@@ -46,9 +46,11 @@ struct StrengthRows {
         case .gradient(let gradient):
             for (index, x) in columns.enumerated() { row[index] = gradient.strength(x: x, y: y) }
         case .picture(let picture):
-            let place = StrengthPlace(y, extent.rows, in: picture.height)
+            let position = StrengthPosition(y, extent.rows, in: picture.height)
             picture.samples.withRow { samples in
-                fill(row, samples + place.low * picture.width, samples + place.high * picture.width, place.share)
+                fill(
+                    row, samples + position.low * picture.width, samples + position.high * picture.width, position.share
+                )
             }
         }
     }
@@ -57,11 +59,11 @@ struct StrengthRows {
         _ row: MutableRow<UInt16>, _ upper: Row<UInt16>, _ lower: Row<UInt16>,
         _ down: Double
     ) {
-        precondition(places.count <= row.count, "a row has room for all columns")
-        let places = self.places.span
-        for index in places.indices {
-            let place = places[index]
-            let (left, right, along) = (place.low, place.high, place.share)
+        precondition(positions.count <= row.count, "a row has room for all columns")
+        let positions = self.positions.span
+        for index in positions.indices {
+            let position = positions[index]
+            let (left, right, along) = (position.low, position.high, position.share)
             if down == 0, along == 0 {
                 row[unchecked: index] = upper[unchecked: left]
                 continue
@@ -74,14 +76,14 @@ struct StrengthRows {
 }
 
 /// Where the middle of a pixel of an extent lies between two pixels of a picture that is spread over it.
-private struct StrengthPlace {
+private struct StrengthPosition {
     let low: Int
     let high: Int
     let share: Double
 
     init(_ pixel: Int, _ extent: Range<Int>, in count: Int) {
-        let place = (Double(pixel - extent.lowerBound) + 0.5) * Double(count) / Double(extent.count) - 0.5
-        let clamped = min(max(place, 0), Double(count - 1))
+        let position = (Double(pixel - extent.lowerBound) + 0.5) * Double(count) / Double(extent.count) - 0.5
+        let clamped = min(max(position, 0), Double(count - 1))
         low = Int(clamped)
         high = min(low + 1, count - 1)
         share = clamped - Double(low)
@@ -91,15 +93,11 @@ private struct StrengthPlace {
 extension GrayPicture {
     fileprivate func most(in rect: PixelRect, extent: PixelRect) -> Int {
         let columns =
-            StrengthPlace(rect.x, extent.columns, in: width)
-            .low...StrengthPlace(
-                rect.right - 1, extent.columns, in: width
-            ).high
+            StrengthPosition(rect.x, extent.columns, in: width)
+            .low...StrengthPosition(rect.right - 1, extent.columns, in: width).high
         let rows =
-            StrengthPlace(rect.y, extent.rows, in: height)
-            .low...StrengthPlace(
-                rect.bottom - 1, extent.rows, in: height
-            ).high
+            StrengthPosition(rect.y, extent.rows, in: height)
+            .low...StrengthPosition(rect.bottom - 1, extent.rows, in: height).high
         let samples = self.samples.span
         var most: UInt16 = 0
         for y in rows {
@@ -107,5 +105,50 @@ extension GrayPicture {
             for x in columns { most = max(most, row[unchecked: x]) }
         }
         return Int(most)
+    }
+}
+
+/// Strengths that grow along a direction, or away from a point. Lengths and coordinates are in pixels.
+package struct StrengthGradient: Hashable, Sendable {
+    package enum Shape: String, Hashable, Sendable, CaseIterable {
+        /// A band stays sharp.
+        case tilt
+        /// What lies behind the centre stays sharp.
+        case linear
+        /// A disc stays sharp.
+        case radial
+    }
+
+    package let shape: Shape
+    package let centerX: Double
+    package let centerY: Double
+    /// In the direction along which strengths grow; y points down.
+    package let directionX: Double
+    package let directionY: Double
+    /// How far from the centre strengths are 0.
+    package let sharp: Double
+    /// Over which distance they grow to full.
+    package let falloff: Double
+
+    package init(shape: Shape, centerX: Double, centerY: Double, degrees: Double, sharp: Double, falloff: Double) {
+        self.shape = shape
+        (self.centerX, self.centerY) = (centerX, centerY)
+        let (sin, cos) = DeterministicMath.sinCos(degrees: degrees)
+        (directionX, directionY) = (cos, 0 - sin)
+        (self.sharp, self.falloff) = (sharp, falloff)
+    }
+
+    /// Of a pixel's middle, rounded to 65535ths.
+    func strength(x: Int, y: Int) -> UInt16 {
+        let (dx, dy) = (Double(x) + 0.5 - centerX, Double(y) + 0.5 - centerY)
+        let distance =
+            switch shape {
+            case .tilt: (dx * directionX + dy * directionY).magnitude
+            case .linear: dx * directionX + dy * directionY
+            case .radial: (dx * dx + dy * dy).squareRoot()
+            }
+        guard distance > sharp else { return 0 }
+        guard distance - sharp < falloff else { return 65535 }
+        return UInt16((distance - sharp) / falloff * 65535 + 0.5)
     }
 }

@@ -81,7 +81,7 @@ private final class VariablePart {
             let fixedPoint = stack.isFixed ? designs.fixedPoint : nil
             let scale = fixedPoint == nil ? 1 : 1 / Float(128)
             sums.take(stack.levels, node, strengths: all, scale: scale)
-            for rect in places(of: node, reach: designs.floating.reach) {
+            for rect in parts(of: node, reach: designs.floating.reach) {
                 if let fixedPoint {
                     FixedLevel(reader, fixedPoint, stack.operations).addRows(of: rect, to: sums)
                 } else {
@@ -94,7 +94,7 @@ private final class VariablePart {
     }
 
     /// The rectangles in which a node has weights.
-    private func places(of node: Int, reach: Int) -> [PixelRect] {
+    private func parts(of node: Int, reach: Int) -> [PixelRect] {
         let support = stack.levels.supports[node]
         guard let left = blocks.firstIndex(where: support.overlaps),
             let right = blocks.lastIndex(where: support.overlaps)
@@ -115,5 +115,116 @@ private final class VariablePart {
 
     func write(to sink: inout some WorkingRowSink) {
         for y in rect.rows { sink.write(sums.row(y)) }
+    }
+}
+
+/// Weighted sums of rows, a plane of single precision for each channel.
+final class PlaneSums {
+    private let columns: Range<Int>
+    private var rows = 0..<0
+    private let channels: Int
+    private let operations: RowOperations
+    /// Of each pixel.
+    private let strengths: RowBuffer<UInt16>
+    private let sums: RowBuffer<Float>
+    private let weights: RowBuffer<Float>
+    /// What each strength weighs of the rows that come.
+    private let table = RowBuffer<Float>(count: VariableLevels.full + 1)
+
+    /// - Parameter height: of the highest part.
+    init(_ columns: Range<Int>, height: Int, channels: Int, _ operations: RowOperations) {
+        (self.columns, self.channels, self.operations) = (columns, channels, operations)
+        strengths = RowBuffer(count: columns.count * height)
+        sums = RowBuffer(count: columns.count * height * channels)
+        weights = RowBuffer(count: columns.count)
+    }
+
+    /// Begins a part, from nothing.
+    func begin(rows: Range<Int>) {
+        self.rows = rows
+        sums.start.update(repeating: 0, count: rows.count * columns.count * channels)
+    }
+
+    /// Those of a row, to be filled in first.
+    func strengths(_ y: Int) -> MutableRow<UInt16> { strengths.start + (y - rows.lowerBound) * columns.count }
+
+    /// The rows that come are those of a node.
+    func take(_ levels: VariableLevels, _ node: Int, strengths: ClosedRange<Int>, scale: Float) {
+        levels.fill(table.start, node: node, strengths: strengths, scale: scale)
+    }
+
+    func add(_ planes: PlaneRow) {
+        let left = planes.x - columns.lowerBound
+        operations.lookUpWeights(
+            Row(strengths(planes.y) + left), table: Row(table.start), count: planes.count, out: weights.start)
+        for channel in 0..<channels {
+            operations.addWeighted(
+                Row(planes.plane(channel)), weights: Row(weights.start), count: planes.count,
+                to: sum(channel, planes.y) + left)
+        }
+    }
+
+    private func sum(_ channel: Int, _ y: Int) -> MutableRow<Float> {
+        sums.start + ((y - rows.lowerBound) * channels + channel) * columns.count
+    }
+
+    func row(_ y: Int) -> PlaneRow {
+        PlaneRow(
+            sum(0, y), stride: columns.count, count: columns.count, channels: channels, x: columns.lowerBound, y: y,
+            operations)
+    }
+
+    var sink: Sink { Sink(sums: self) }
+
+    /// The door for kernels of working values.
+    struct Sink: WorkingRowSink {
+        let sums: PlaneSums
+
+        mutating func write(_ planes: PlaneRow) { sums.add(planes) }
+
+        mutating func write(_ row: Span<Double>, x: Int, y: Int) {
+            let count = row.count / sums.channels
+            let planes = RowBuffer<Float>(count: row.count)
+            for index in 0..<row.count {
+                planes[index % sums.channels * count + index / sums.channels] = Float(row[index])
+            }
+            sums.add(
+                PlaneRow(
+                    planes.start, stride: count, count: count, channels: sums.channels, x: x, y: y, sums.operations))
+        }
+    }
+}
+
+/// A wide Gaussian of 8-bit samples, computed in whole numbers, whose rows are given out before they are rounded to 8 bits.
+struct FixedLevel {
+    private let reader: PixelReader
+    private let design: AxisDesign<UInt16>
+    private let operations: RowOperations
+
+    init(_ reader: PixelReader, _ design: AxisDesign<UInt16>, _ operations: RowOperations) {
+        (self.reader, self.design, self.operations) = (reader, design, operations)
+    }
+
+    /// Adds 128 times the working values.
+    func addRows(of rect: PixelRect, to sums: PlaneSums) {
+        let channels = reader.layout.channels
+        let planes = RowBuffer<Float>(count: rect.width * channels)
+        reader.source.withBytes(columns: rect.columns) { bytes in
+            for part in FixedPyramid.parts(of: rect, channels: channels, reach: design.reach) {
+                FixedPyramid(
+                    bytes, layout: reader.layout, output: part, horizontal: design, vertical: design, operations
+                ).renderWords { y, words in
+                    for channel in 0..<channels {
+                        operations.loadWordPlane(
+                            words + channel, channels: channels, alpha: nil, count: part.width,
+                            plane: planes.start + channel * part.width)
+                    }
+                    sums.add(
+                        PlaneRow(
+                            planes.start, stride: part.width, count: part.width, channels: channels, x: part.x, y: y,
+                            operations))
+                }
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@ import Catalogs
 package import Geometry
 package import Raster
 
-/// What shows through transparent pixels: red, green and blue, and for gray pictures their luma (Rec. 709 weights).
+/// The colour behind transparent pixels: red, green and blue, and for gray pictures their luma (Rec. 709 weights).
 package struct BackgroundColor: Hashable, Sendable {
     /// 0–255.
     package let red: Int

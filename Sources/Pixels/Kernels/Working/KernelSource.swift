@@ -1,10 +1,10 @@
 import Catalogs
-import Geometry
+package import Geometry
 public import Raster
 
-/// For each coordinate of one axis that a kernel may ask for: where it lies in a raster.
+/// The position in a raster of each coordinate along one axis.
 ///
-/// All that kernels know of edges. Where an image ends, and what is seen there, was decided when the table was made.
+/// Kernels know edges only from these tables. The code that makes a table decides where an image ends and what is seen there.
 public struct AxisTable: Hashable, Sendable {
     /// What ``positions`` has where nothing lies: all samples are zero there, alpha included.
     public static let transparent: Int32 = -1
@@ -21,22 +21,18 @@ public struct AxisTable: Hashable, Sendable {
     }
 
     /// Coordinates that lie in the raster in their own order, the first one at position 0.
-    public init(range: Range<Int>) {
-        self.init(range: range, positions: (0..<Int32(range.count)).map { $0 })
-    }
+    public init(range: Range<Int>) { self.init(range: range, positions: (0..<Int32(range.count)).map { $0 }) }
 
-    package subscript(coordinate: Int) -> Int {
-        Int(positions[coordinate - range.lowerBound])
-    }
+    package subscript(coordinate: Int) -> Int { Int(positions[coordinate - range.lowerBound]) }
 }
 
-/// The pixels that a kernel may read: a raster, and tables that say where each coordinate lies in it.
+/// The pixels that a kernel may read: a raster, and the position of each coordinate in it.
 public struct KernelSource: Sendable {
     /// Its own `rect` plays no role here.
     public let raster: AnyRaster
     public let columns: AxisTable
     public let rows: AxisTable
-    /// What the raster's colours mean.
+    /// The curves from the raster's samples to light.
     public let curve: TransferCurve
 
     /// - Precondition: every position of the tables lies in the raster.
@@ -67,9 +63,7 @@ extension KernelSource {
     }
 
     /// - Parameter reading: what is read for a rectangle that is changed.
-    func checkCoverage(
-        of destination: AnyRaster, within mask: RoundedRect?, reading: (PixelRect) -> PixelRect
-    ) {
+    func checkCoverage(of destination: AnyRaster, within mask: RoundedRect?, reading: (PixelRect) -> PixelRect) {
         let own = raster.layout
         precondition(
             destination.layout == own || destination.layout == own.addingAlpha, "a filter may add alpha, nothing else")
@@ -84,6 +78,11 @@ extension KernelSource {
 }
 
 extension Range<Int> {
+    /// The range in pieces of `count` numbers; the last one may have fewer.
+    func pieces(of count: Int) -> [Range<Int>] {
+        stride(from: lowerBound, to: upperBound, by: count).map { $0..<Swift.min($0 + count, upperBound) }
+    }
+
     fileprivate func contains(_ other: Range<Int>) -> Bool {
         lowerBound <= other.lowerBound && other.upperBound <= upperBound
     }
@@ -97,5 +96,152 @@ extension AnyRaster {
         case .u16(let raster): raster.samples.count == raster.rect.area * raster.layout.channels
         case .f32(let raster): raster.samples.count == raster.rect.area * raster.layout.channels
         }
+    }
+}
+
+extension KernelSource {
+    /// Copies stored pixels, bit for bit, to the coordinates of `target`'s rectangle.
+    ///
+    /// Where the target has an alpha that the raster lacks, pixels become opaque. Coordinates that are transparent are
+    /// left alone, or zeros.
+    ///
+    /// - Precondition: the tables cover the target's rectangle; sample formats are the same.
+    package func copyPixels(to target: inout AnyRaster) {
+        switch raster {
+        case .u8(let own): target.modifyU8 { copy(own, to: &$0) }
+        case .u16(let own): target.modifyU16 { copy(own, to: &$0) }
+        case .f32(let own): target.modifyF32 { copy(own, to: &$0) }
+        }
+    }
+
+    private func copy<Sample: PixelSample>(_ own: Raster<Sample>, to other: inout Raster<Sample>) {
+        precondition(other.layout == own.layout || other.layout == own.layout.addingAlpha, "only alpha may be added")
+        let rect = other.rect
+        if other.layout == own.layout {
+            let pitch = other.stride * MemoryLayout<Sample>.stride
+            other.samples.withUnsafeMutableBytes { bytes in
+                if let start = bytes.baseAddress { copyRows(rect, to: start, pitch: pitch) }
+            }
+        } else {
+            copyAddingAlpha(own, to: &other)
+        }
+    }
+
+    private func copyAddingAlpha<Sample: PixelSample>(_ own: Raster<Sample>, to other: inout Raster<Sample>) {
+        let (rect, width) = (other.rect, other.layout.channels)
+        let stored = own.layout.channels
+        let from = own.samples.span
+        var to = other.samples.mutableSpan
+        var index = 0
+        for y in rect.rows {
+            for x in rect.columns {
+                let (row, column) = (rows[y], columns[x])
+                if row >= 0, column >= 0 {
+                    let start = row * own.stride + column * stored
+                    for channel in 0..<stored { to[index + channel] = from[start + channel] }
+                    to[index + stored] = Sample(rounding: Sample.full)
+                }
+                index += width
+            }
+        }
+    }
+
+    /// Copies the stored pixels of `area` to memory, `pitch` bytes from row to row. Coordinates that are transparent
+    /// become zeros.
+    ///
+    /// - Precondition: the tables cover `area`; `start` has room for its rows.
+    package func copyRows(_ area: PixelRect, to start: UnsafeMutableRawPointer, pitch: Int) {
+        guard !area.isEmpty else { return }
+        let runs = columns.runs(in: area.columns)
+        let isWhole = runs.reduce(0) { $0 + $1.count } == area.width
+        let rowBytes = area.width * raster.layout.channels * raster.format.bytes
+        for (index, y) in area.rows.enumerated() where !isWhole || rows[y] < 0 {
+            (start + index * pitch).initializeMemory(as: UInt8.self, repeating: 0, count: rowBytes)
+        }
+        raster.withBytes { bytes in
+            bytes.withUnsafeBytes { from in
+                guard let from = from.baseAddress else { return }
+                copyRows(area, runs, from, to: start, pitch: pitch)
+            }
+        }
+    }
+
+    private func copyRows(
+        _ area: PixelRect, _ runs: [AxisTable.Run], _ from: UnsafeRawPointer, to start: UnsafeMutableRawPointer,
+        pitch: Int
+    ) {
+        let pixelBytes = raster.layout.channels * raster.format.bytes
+        let rowBytes = raster.rect.width * pixelBytes
+        for (index, y) in area.rows.enumerated() where rows[y] >= 0 {
+            let (row, target) = (from + rows[y] * rowBytes, start + index * pitch)
+            for run in runs {
+                (target + run.offset * pixelBytes).copyMemory(
+                    from: row + run.position * pixelBytes, byteCount: run.count * pixelBytes)
+            }
+        }
+    }
+}
+
+extension AxisTable {
+    /// Coordinates that lie one behind the other in the raster.
+    struct Run {
+        /// From the first coordinate that was asked for.
+        let offset: Int
+        let position: Int
+        private(set) var count: Int
+
+        fileprivate func isContinued(by position: Int) -> Bool { position == self.position + count }
+        fileprivate mutating func grow() { count += 1 }
+    }
+
+    /// What is not transparent of some coordinates, in as few pieces as possible.
+    func runs(in coordinates: Range<Int>) -> [Run] {
+        var runs: [Run] = []
+        if let first = coordinates.first, let last = coordinates.last, self[first] >= 0,
+            positions[(first - range.lowerBound)...(last - range.lowerBound)].isCounting
+        {
+            return [Run(offset: 0, position: self[first], count: coordinates.count)]
+        }
+        var isOpen = false
+        for (offset, coordinate) in coordinates.enumerated() {
+            let position = self[coordinate]
+            guard position >= 0 else {
+                isOpen = false
+                continue
+            }
+            if isOpen, runs[runs.count - 1].isContinued(by: position) {
+                runs[runs.count - 1].grow()
+            } else {
+                runs.append(Run(offset: offset, position: position, count: 1))
+            }
+            isOpen = true
+        }
+        return runs
+    }
+}
+
+extension ArraySlice<Int32> {
+    /// True when each number is one more than the one before. Without a branch for each, so that it is quick.
+    fileprivate var isCounting: Bool {
+        guard let first else { return true }
+        var difference: Int32 = 0
+        for (index, number) in enumerated() { difference |= number &- first &- Int32(truncatingIfNeeded: index) }
+        return difference == 0
+    }
+}
+
+extension KernelSource {
+    /// True when the samples are bytes and can stand for premultiplied pixels in `layout`.
+    func isOpaqueBytes(as layout: PixelLayout, _ operations: RowOperations) -> Bool {
+        guard case .u8(let raster) = raster else { return false }
+        guard layout.hasAlpha else { return true }
+        guard raster.layout == layout, !columns.positions.contains(AxisTable.transparent),
+            !rows.positions.contains(AxisTable.transparent)
+        else { return false }
+        var isOpaque = false
+        raster.samples.withRow {
+            isOpaque = operations.isOpaque($0, channels: layout.channels, pixels: raster.rect.area)
+        }
+        return isOpaque
     }
 }

@@ -1,9 +1,10 @@
+import Arithmetic
 import Catalogs
 import Raster
 import Synchronization
 
-/// How much linear light the stored colours of a picture stand for, channel by channel. Kernels that work in linear light
-/// convert by it, both ways.
+/// The curves from the stored colours of a picture to linear light, one for each channel. Kernels that work in linear light
+/// convert by them, both ways.
 ///
 /// The tables of the curves are made when they are first needed, and once for all that share this value.
 public struct TransferCurve: Sendable {
@@ -113,22 +114,149 @@ private struct LightScale: Sendable {
         var counts: [Int32] = []
         counts.reserveCapacity(65537)
         var count = 0
-        for place in 0...65536 {
-            while count < thresholds.count, thresholds[count] * scale <= Double(place) { count += 1 }
+        for position in 0...65536 {
+            while count < thresholds.count, thresholds[count] * scale <= Double(position) { count += 1 }
             counts.append(Int32(count))
         }
         starts = counts
     }
 
     func nearest(_ light: Double) -> Int {
-        let place = light * scale
-        guard place > 0 else { return Int(starts[0]) }
-        guard place < 65536 else { return thresholds.count }
-        var (low, high) = (Int(starts[Int(place)]), Int(starts[Int(place) + 1]))
+        let position = light * scale
+        guard position > 0 else { return Int(starts[0]) }
+        guard position < 65536 else { return thresholds.count }
+        var (low, high) = (Int(starts[Int(position)]), Int(starts[Int(position) + 1]))
         while low < high {
             let middle = (low + high) / 2
             if thresholds[middle] <= light { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+/// How much linear light the stored values of a colour channel stand for: a curve that rises, on a scale where 1 is full intensity.
+///
+/// Negative values take the curve of their magnitude, and values above 1 continue it, as ``SRGBCurve`` does. The same bits on every
+/// CPU.
+package enum ToneCurve: Hashable, Sendable {
+    case sRGB
+    /// Light at equal distances of stored values from 0 to 1, at least two of them; straight lines between.
+    case table([Double])
+    /// `(a·x + b)^g + e` from `d` on, `c·x + f` below.
+    case power(g: Double, a: Double = 1, b: Double = 0, c: Double = 0, d: Double = 0, e: Double = 0, f: Double = 0)
+
+    /// Linear light of a stored value.
+    package func decode(_ value: Double) -> Double {
+        if case .sRGB = self { return SRGBCurve.decode(value) }
+        guard value.isFinite else { return value }
+        let light = lightOfPositive(value.magnitude)
+        return value < 0 ? -light : light
+    }
+
+    /// The stored value of linear light; the least one where several have that light.
+    package func encode(_ light: Double) -> Double {
+        if case .sRGB = self { return SRGBCurve.encode(light) }
+        guard light.isFinite else { return light }
+        let value = positiveValue(of: light.magnitude)
+        return light < 0 ? -value : value
+    }
+
+    private func lightOfPositive(_ value: Double) -> Double {
+        switch self {
+        case .sRGB: return SRGBCurve.decode(value)
+        case .table(let lights):
+            let position = value * Double(lights.count - 1)
+            let index = position < Double(lights.count - 2) ? Int(position) : lights.count - 2
+            return lights[index] + (lights[index + 1] - lights[index]) * (position - Double(index))
+        case .power(let g, let a, let b, let c, let d, let e, let f):
+            return value >= d ? DeterministicMath.power(max(0, a * value + b), g) + e : c * value + f
+        }
+    }
+
+    private func positiveValue(of light: Double) -> Double {
+        switch self {
+        case .sRGB: return SRGBCurve.encode(light)
+        case .table(let lights):
+            let index = Self.lastBelow(light, lights)
+            let step = lights[index + 1] - lights[index]
+            guard step > 0 else { return index == 0 ? 0 : 1 }
+            return max(0, (Double(index) + (light - lights[index]) / step) / Double(lights.count - 1))
+        case .power(let g, let a, let b, let c, let d, let e, let f):
+            if light >= lightOfPositive(max(0, d)) {
+                return max(0, (DeterministicMath.power(max(0, light - e), 1 / g) - b) / a)
+            }
+            return c > 0 ? max(0, min(d, (light - f) / c)) : 0
+        }
+    }
+
+    /// The last of the straight pieces that begin below `light`; the first one where none does.
+    private static func lastBelow(_ light: Double, _ lights: [Double]) -> Int {
+        var (low, high) = (0, lights.count - 2)
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if lights[middle] < light { low = middle } else { high = middle - 1 }
+        }
+        return low
+    }
+
+    /// True when light never falls and is not the same everywhere, so that it can be turned back into stored values.
+    package var rises: Bool {
+        if case .power(let g, let a, _, let c, _, _, _) = self, !(g > 0 && a > 0 && c >= 0) { return false }
+        let lights = (0...1024).map { decode(Double($0) / 1024) }
+        return zip(lights, lights.dropFirst()).allSatisfy { $0 <= $1 } && lights[1024] - lights[0] > 0.1
+            && lights.allSatisfy(\.isFinite)
+    }
+
+    var isSRGB: Bool { if case .sRGB = self { true } else { false } }
+
+    /// True when the curve is sRGB's, up to the digits that profiles have.
+    package var isCloseToSRGB: Bool {
+        (0...255).allSatisfy { abs(decode(Double($0) / 255) - SRGBCurve.decode(Double($0) / 255)) <= 1e-4 }
+    }
+}
+
+/// A sample that can be turned into linear light and back.
+///
+/// Both ways keep the sample's scale: 0…255 for u8, 0…65535 for u16, 0…1 for f32.
+protocol TransferSample: PixelSample {
+    func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double
+
+    /// The nearest sample to linear light, clamped to the range of integer formats.
+    init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int)
+}
+
+extension UInt8: TransferSample {
+    @inline(__always) func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double {
+        tones.table[channel * tones.step + Int(self)]
+    }
+
+    @inline(__always) init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int) {
+        self =
+            tones.isSRGB
+            ? tones.bytes[Int(UInt16(rounding: linear * 257))]
+            : UInt8(truncatingIfNeeded: tones.nearest(linear, channel))
+    }
+}
+
+extension UInt16: TransferSample {
+    @inline(__always) func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double {
+        tones.table[channel * tones.step + Int(self)]
+    }
+
+    @inline(__always) init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int) {
+        self =
+            tones.isSRGB
+            ? UInt16(rounding: SRGBCurve.encode(linear / UInt16.full) * UInt16.full)
+            : UInt16(truncatingIfNeeded: tones.nearest(linear, channel))
+    }
+}
+
+extension Float: TransferSample {
+    @inline(__always) func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double {
+        tones.curve(channel).decode(Double(self))
+    }
+
+    @inline(__always) init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int) {
+        self.init(rounding: tones.isSRGB ? SRGBCurve.encode(linear) : tones.curve(channel).encode(linear))
     }
 }

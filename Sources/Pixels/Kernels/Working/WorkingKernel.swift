@@ -1,5 +1,5 @@
-package import Geometry
-package import Raster
+public import Geometry
+public import Raster
 
 /// A kernel that computes with working values (see ``PixelReader``), whatever the sample format.
 package protocol WorkingKernel: Sendable {
@@ -26,5 +26,124 @@ extension WorkingKernel {
             apply(reader, area: area, to: &sink)
             destination = sink.raster
         }
+    }
+}
+
+/// Takes the rows that a kernel computes, in any order.
+package protocol WorkingRowSink {
+    /// - Parameter row: working values (see ``PixelReader``) of whole pixels, from `x` on in row `y`.
+    mutating func write(_ row: Span<Double>, x: Int, y: Int)
+
+    /// The same values in single precision, by planes. A sink that has no use for planes gets a row.
+    mutating func write(_ planes: PlaneRow)
+}
+
+extension WorkingRowSink {
+    package mutating func write(_ planes: PlaneRow) { writeInterleaved(planes) }
+
+    mutating func writeInterleaved(_ planes: PlaneRow) {
+        var values = [Double](repeating: 0, count: planes.count * planes.channels)
+        for channel in 0..<planes.channels {
+            let plane = planes.plane(channel)
+            for index in 0..<planes.count {
+                values[index * planes.channels + channel] = Double(plane[unchecked: index])
+            }
+        }
+        write(values.span, x: planes.x, y: planes.y)
+    }
+}
+
+/// Working values of neighbouring pixels of a row, a plane for each channel; lent for a call.
+package struct PlaneRow {
+    private let first: MutableRow<Float>
+    private let stride: Int
+    let count: Int
+    let channels: Int
+    let x: Int
+    let y: Int
+    let operations: RowOperations
+
+    /// - Parameters:
+    ///   - first: the first pixel of the first plane; the sink may round the last plane in place.
+    ///   - stride: values from a plane to the next.
+    init(
+        _ first: MutableRow<Float>, stride: Int, count: Int, channels: Int, x: Int, y: Int,
+        _ operations: RowOperations
+    ) {
+        self.first = first
+        self.stride = stride
+        self.count = count
+        self.channels = channels
+        self.x = x
+        self.y = y
+        self.operations = operations
+    }
+
+    func plane(_ channel: Int) -> MutableRow<Float> { first + channel * stride }
+}
+
+/// The values that a filter computes with.
+public enum Light: String, Hashable, Sendable, CaseIterable {
+    /// The samples as they are stored.
+    case encoded
+    /// Linear light: the colours go through the curve of the picture and back; alpha is linear already.
+    case linear
+}
+
+extension KernelSource {
+    /// A raster under its own coordinates; beyond its border lies the nearest pixel of it, as far as `reach` says.
+    ///
+    /// - Precondition: the raster has pixels.
+    public init(clamping raster: AnyRaster, reach: Halo) {
+        precondition(!raster.rect.isEmpty, "an empty raster has no nearest pixel")
+        func table(_ range: Range<Int>, before: Int, after: Int) -> AxisTable {
+            let needed = range.lowerBound - before..<range.upperBound + after
+            return AxisTable(
+                range: needed,
+                positions: needed.map { Int32(min(max($0, range.lowerBound), range.upperBound - 1) - range.lowerBound) }
+            )
+        }
+        self.init(
+            raster: raster, columns: table(raster.rect.columns, before: reach.left, after: reach.right),
+            rows: table(raster.rect.rows, before: reach.top, after: reach.bottom))
+    }
+}
+
+/// The interface of all blurs.
+public protocol Blur: Sendable {
+    /// What is read around each pixel.
+    var halo: Halo { get }
+
+    /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
+    func render(_ source: KernelSource, light: Light, within mask: RoundedRect?, into destination: inout AnyRaster)
+}
+
+extension Blur {
+    /// Blurs a raster in place; beyond its border lies the nearest pixel of it. Takes memory for one copy.
+    public func apply(to raster: inout AnyRaster, light: Light = .encoded) {
+        guard !raster.rect.isEmpty else { return }
+        var result = AnyRaster(zeroed: raster.rect, layout: raster.layout, format: raster.format)
+        render(KernelSource(clamping: raster, reach: halo), light: light, within: nil, into: &result)
+        raster = result
+    }
+
+    /// Likewise.
+    public func apply<Sample: PixelSample>(to raster: inout Raster<Sample>, light: Light = .encoded) {
+        raster.modify { apply(to: &$0, light: light) }
+    }
+}
+
+extension Raster {
+    /// Lends the raster with its sample type erased.
+    fileprivate mutating func modify(_ body: (inout AnyRaster) -> Void) {
+        var erased = Sample.erase(self)
+        body(&erased)
+        let result: Any =
+            switch erased {
+            case .u8(let raster): raster
+            case .u16(let raster): raster
+            case .f32(let raster): raster
+            }
+        if let result = result as? Raster { self = result }  // the body keeps the sample format
     }
 }

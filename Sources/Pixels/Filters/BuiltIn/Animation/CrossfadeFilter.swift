@@ -21,8 +21,7 @@ enum CrossfadeFilter {
         let easing = Easing(curve: try arguments.word("curve"))
         let filters = try arguments.optionalInteger("filters") ?? 0
         return try AnimationFilter(arguments, named: "crossfade", faded: filters) { timeline, frame, filters in
-            CrossfadeStill(
-                filters: filters, share: easing.progress(at: timeline.time(of: frame) / timeline.duration))
+            CrossfadeStill(filters: filters, share: easing.progress(at: timeline.time(of: frame) / timeline.duration))
         }
     }
 }
@@ -84,7 +83,6 @@ extension AnyRaster {
                 range: area,
                 positions: area.map { own.contains($0) ? Int32($0 - own.lowerBound) : AxisTable.transparent })
         }
-        return KernelSource(
-            raster: self, columns: table(area.columns, rect.columns), rows: table(area.rows, rect.rows))
+        return KernelSource(raster: self, columns: table(area.columns, rect.columns), rows: table(area.rows, rect.rows))
     }
 }

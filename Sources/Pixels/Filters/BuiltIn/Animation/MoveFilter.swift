@@ -80,13 +80,13 @@ private struct MovingLayer: Sendable {
                 Route.Point(x: $0.x.coordinate(along: input.columns), y: $0.y.coordinate(along: input.rows))
             })
         func progress(_ time: Double) -> Double { easing.progress(at: time / timeline.duration) }
-        func place(_ time: Double) -> Route.Point { route.position(at: progress(time)) }
-        let here = place(time)
+        func location(_ time: Double) -> Route.Point { route.position(at: progress(time)) }
+        let here = location(time)
         let sharp = Overlay.Front(layer.raster, x: here.x, y: here.y)
         switch blur {
         case .swept(let radius):
             // The speed that is seen: the way since the display's last refresh.
-            let opacity = Self.opacity(distance: place(time - 1.0 / 60).distance(to: here))
+            let opacity = Self.opacity(distance: location(time - 1.0 / 60).distance(to: here))
             guard opacity > 0, radius > 0, let line = route.line(at: progress(time)) else { return [sharp] }
             let swept = layer.swept(along: line.direction, radius: radius)
             return [
@@ -98,7 +98,7 @@ private struct MovingLayer: Sendable {
         case .shutter(let angle):
             let half = angle / 360 / timeline.fps / 2
             guard half > 0, route.length > 0 else { return [sharp] }
-            let shutter = Shutter(layer.raster, times: time - half...time + half, in: input, place: place)
+            let shutter = Shutter(layer.raster, times: time - half...time + half, in: input, location: location)
             guard let mean = shutter.mean else { return [] }
             return [Overlay.Front(mean.picture, x: Double(mean.x), y: Double(mean.y))]
         }

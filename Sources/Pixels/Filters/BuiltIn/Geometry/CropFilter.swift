@@ -30,9 +30,7 @@ package struct CropFilter: Filter {
         height = try arguments.length("height")
     }
 
-    package var isIdentity: Bool {
-        x.isZero && y.isZero && width == .percent(100) && height == .percent(100)
-    }
+    package var isIdentity: Bool { x.isZero && y.isZero && width == .percent(100) && height == .percent(100) }
     package var edge: Edge { .clamp }
     package var halo: Halo { .none }
 

@@ -75,8 +75,7 @@ package struct RotateFilter: Filter {
         switch turn {
         case .none: Placement(origin: (0, 0), right: (1, 0), down: (0, 1))
         case .half:
-            Placement(
-                origin: (input.x + input.right - 1, input.y + input.bottom - 1), right: (-1, 0), down: (0, -1))
+            Placement(origin: (input.x + input.right - 1, input.y + input.bottom - 1), right: (-1, 0), down: (0, -1))
         case .right: Placement(origin: (input.x, input.bottom - 1), right: (0, -1), down: (1, 0))
         case .left: Placement(origin: (input.right - 1, input.y), right: (0, 1), down: (-1, 0))
         case .free: nil

@@ -3,7 +3,7 @@ package import Geometry
 package import Kernels
 package import Raster
 
-/// What `resize` and `thumbnail` have in common: a picture is scaled, then cut or surrounded by bars.
+/// The common part of `resize` and `thumbnail`: a picture is scaled, then cut or surrounded by bars.
 package struct Scaling: Sendable {
     package let wish: SizeWish
     package let fit: Fit
@@ -26,9 +26,7 @@ package struct Scaling: Sendable {
 
     private func source(_ input: PixelRect) -> Sizing.Size { original ?? Sizing.Size(input.width, input.height) }
 
-    func sizing(_ input: PixelRect) -> Sizing {
-        Sizing(source(input), to: wish, fit, enlarges: enlarges)
-    }
+    func sizing(_ input: PixelRect) -> Sizing { Sizing(source(input), to: wish, fit, enlarges: enlarges) }
 
     /// True when what is kept depends on the pixels, all of them.
     package func looksAtPixels(of input: PixelRect) -> Bool {
@@ -70,8 +68,7 @@ package struct Scaling: Sendable {
     /// The part of an output rectangle that no bar covers.
     private func picture(in output: PixelRect, _ sizing: Sizing) -> PixelRect {
         output.intersection(
-            PixelRect(
-                x: -sizing.shift.x, y: -sizing.shift.y, width: sizing.scaled.width, height: sizing.scaled.height))
+            PixelRect(x: -sizing.shift.x, y: -sizing.shift.y, width: sizing.scaled.width, height: sizing.scaled.height))
     }
 
     package func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
@@ -107,8 +104,7 @@ package struct Scaling: Sendable {
         background.fill(destination.rect, of: &destination)
         guard !part.isEmpty else { return }
         var inner = AnyRaster(zeroed: part, layout: destination.layout, format: destination.format)
-        resampler.render(
-            source.pixels, corner: (input.x, input.y), shift: sizing.shift, light: light, into: &inner)
+        resampler.render(source.pixels, corner: (input.x, input.y), shift: sizing.shift, light: light, into: &inner)
         destination.paste(inner)
     }
 }

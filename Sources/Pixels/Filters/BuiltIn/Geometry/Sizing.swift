@@ -13,15 +13,13 @@ package enum Fit: String, Hashable, Sendable, CaseIterable {
     case pad
 }
 
-/// What a picture of some size becomes: scaled, then cut or surrounded by bars.
+/// The size of a picture after it was scaled, then cut or surrounded by bars.
 package struct Sizing: Hashable, Sendable {
     package struct Size: Hashable, Sendable {
         package let width: Int
         package let height: Int
 
-        package init(_ width: Int, _ height: Int) {
-            (self.width, self.height) = (width, height)
-        }
+        package init(_ width: Int, _ height: Int) { (self.width, self.height) = (width, height) }
     }
 
     package let scaled: Size
@@ -67,9 +65,7 @@ package struct Sizing: Hashable, Sendable {
     private init(_ size: Size, cutTo output: Size? = nil) {
         scaled = size
         self.output = output ?? size
-        shift = (
-            Self.half(size.width - self.output.width), Self.half(size.height - self.output.height)
-        )
+        shift = (Self.half(size.width - self.output.width), Self.half(size.height - self.output.height))
     }
 
     private static func box(_ wish: SizeWish, _ source: Size) -> (width: Int?, height: Int?) {
@@ -81,7 +77,7 @@ package struct Sizing: Hashable, Sendable {
     }
 
     /// To the nearest pixel, and never none. Far beyond what any format holds, sides stay what they are, so that no
-    /// product of them overflows before somebody refuses them.
+    /// product of them overflows before they are refused.
     private static func side(_ side: Int, _ factor: Double) -> Int {
         max(1, Int(min((Double(side) * factor).rounded(), 100_000_000)))
     }

@@ -1,0 +1,221 @@
+import Arithmetic
+import Catalogs
+import Geometry
+package import Raster
+import Synchronization
+
+/// A change of size, in single precision: down the columns first, which leaves few rows to go along.
+///
+/// Colours are premultiplied by alpha. A pixel depends on its position alone, so tiles have the bytes of the whole picture.
+package struct Resampler: Sendable {
+    package let horizontal: AxisResampling
+    package let vertical: AxisResampling
+    private let operations = RowOperations.of(.current)
+    private let tables: ResamplingTables
+
+    /// - Parameter tables: shared by the resamplers of all parts of a picture.
+    package init(
+        horizontal: AxisResampling, vertical: AxisResampling, _ tables: ResamplingTables = ResamplingTables()
+    ) {
+        self.horizontal = horizontal
+        self.vertical = vertical
+        self.tables = tables
+    }
+
+    /// Writes every pixel of `destination`.
+    ///
+    /// - Parameters:
+    ///   - source: its tables cover what ``AxisResampling/needed(_:)`` says.
+    ///   - corner: coordinates of the input pixel that output pixel (0, 0) begins with.
+    ///   - shift: output pixel of the change of size that lies at the destination's coordinates (0, 0).
+    package func render(
+        _ source: KernelSource, corner: (x: Int, y: Int), shift: (x: Int, y: Int), light: Light,
+        into destination: inout AnyRaster
+    ) {
+        let rect = destination.rect
+        guard !rect.isEmpty else { return }
+        let reader = PixelReader(source, layout: destination.layout, light: light)
+        var sink = PixelWriter(destination.take(), like: reader)
+        let columns = tables.taps(of: horizontal, rect.columns.moved(by: shift.x))
+        let pass = Pass(
+            reader: reader, operations: operations, columns: columns,
+            read: columns.read.moved(by: corner.x), count: rect.width)
+        let rows = rect.rows.map { vertical.taps(at: $0 + shift.y) }
+        pass.run(rows, corner.y, to: rect.y, x: rect.x, &sink)
+        destination = sink.raster
+    }
+}
+
+/// The taps of neighbouring output columns, as the loop over a row takes them.
+private final class ColumnTaps: Sendable {
+    /// The input pixels that are read.
+    let read: Range<Int>
+    /// From the first of those.
+    let starts: [Int32]
+    let counts: [Int32]
+    let weights: [Float]
+    let stride: Int
+
+    init(_ axis: AxisResampling, _ columns: Range<Int>) {
+        let taps = columns.map { axis.taps(at: $0) }
+        let first = taps.map(\.start).min() ?? 0
+        read = first..<(taps.map(\.range.upperBound).max() ?? first)
+        let stride = taps.map(\.weights.count).max() ?? 0
+        self.stride = stride
+        starts = taps.map { Int32($0.start - first) }
+        counts = taps.map { Int32($0.weights.count) }
+        weights = taps.flatMap { $0.weights + Array(repeating: 0, count: stride - $0.weights.count) }
+    }
+}
+
+/// Keeps the taps of the columns that were asked for last: all bands of a picture ask for the same.
+package final class ResamplingTables: Sendable {
+    private struct Entry {
+        let axis: AxisResampling
+        let columns: Range<Int>
+        let taps: ColumnTaps
+    }
+
+    private let latest = Mutex<Entry?>(nil)
+
+    package init() {}
+
+    fileprivate func taps(of axis: AxisResampling, _ columns: Range<Int>) -> ColumnTaps {
+        latest.withLock { latest in
+            if let latest, latest.axis == axis, latest.columns == columns { return latest.taps }
+            let taps = ColumnTaps(axis, columns)
+            latest = Entry(axis: axis, columns: columns, taps: taps)
+            return taps
+        }
+    }
+}
+
+/// The resampling of one rectangle along both axes.
+private struct Pass {
+    let reader: PixelReader
+    let operations: RowOperations
+    let columns: ColumnTaps
+    /// Coordinates of the input's columns.
+    let read: Range<Int>
+    /// Columns of the output.
+    let count: Int
+
+    func run(_ rows: [AxisResampling.Taps], _ corner: Int, to y: Int, x: Int, _ sink: inout some WorkingRowSink) {
+        let channels = reader.layout.channels
+        let first = (rows.map(\.start).min() ?? 0) + corner
+        let end = (rows.map(\.range.upperBound).max() ?? 0) + corner
+        let source = FloatSource(reader, columns: read, operations)
+        let tallest = rows.map(\.weights.count).max() ?? 1
+        let ring = RowRing<Float>(
+            columns: read, rows: first..<end, channels: 1, planes: channels, capacity: tallest, margin: 0)
+        let sums = RowBuffer<Float>(count: read.count + 64)
+        let results = PlaneBuffer(x..<x + count, channels: channels)
+        let list = RowList<Float>(count: tallest)
+        for (index, taps) in rows.enumerated() {
+            while ring.lacks(taps.range.upperBound - 1 + corner) {
+                source.read(ring.next, into: ring)
+                ring.next += 1
+            }
+            for channel in 0..<channels {
+                for k in taps.weights.indices { list.set(k, Row(ring.plane(channel, y: taps.start + k + corner))) }
+                operations.sumFloatRows(
+                    list, rowCount: taps.weights.count, weights: taps.weights, count: read.count, out: sums.start)
+                operations.resampleRow(
+                    Row(sums.start), starts: columns.starts, counts: columns.counts, weights: columns.weights,
+                    stride: columns.stride, count: count, out: results.plane(channel))
+            }
+            sink.write(results.row(y + index, operations))
+        }
+    }
+}
+
+/// The input pixels, with weights, that a resampled pixel is a mean of.
+package enum ResamplingKernel: String, Hashable, Sendable, CaseIterable {
+    /// sinc(x)·sinc(x/3) for |x| < 3, widened by the scale when pictures shrink: sharp, and free of aliases.
+    case lanczos3
+    /// Every input pixel by the part of it that the output pixel covers.
+    case box
+}
+
+/// One axis of a change of size: which input pixels an output pixel is made of, and their weights.
+///
+/// Output pixel i covers the input from i·scale to (i + 1)·scale, pixel j of it from j to j + 1.
+package struct AxisResampling: Hashable, Sendable {
+    /// Input pixels that one output pixel covers.
+    package let scale: Double
+    package let kernel: ResamplingKernel
+
+    package init(scale: Double, kernel: ResamplingKernel) {
+        self.scale = scale
+        self.kernel = kernel
+    }
+
+    /// The weighted pixels of one output pixel; they may lie outside the input.
+    package struct Taps: Hashable, Sendable {
+        package let start: Int
+        /// Their sum is 1 but for rounding.
+        package let weights: [Float]
+
+        package var range: Range<Int> { start..<start + weights.count }
+    }
+
+    package func taps(at index: Int) -> Taps {
+        let window = window(index)
+        let (start, weights) = trimmed(window.lowerBound, window.map { weight($0, at: index) })
+        let sum = weights.reduce(0, +)
+        return Taps(start: start, weights: weights.map { Float($0 / sum) })
+    }
+
+    /// The input pixels that some output pixels may be made of. Those of a single one may be fewer, where the kernel is 0.
+    package func needed(_ output: Range<Int>) -> Range<Int> {
+        guard let last = output.last else { return output }
+        return window(output.lowerBound).lowerBound..<window(last).upperBound
+    }
+
+    /// The most input pixels that are read beyond those which an output pixel covers, on either side.
+    package var reach: Int { kernel == .box ? 1 : Int((3 * max(1, scale)).rounded(.up)) + 1 }
+
+    /// The input pixels that the kernel reaches.
+    private func window(_ index: Int) -> Range<Int> {
+        switch kernel {
+        case .box:
+            let first = Int((Double(index) * scale).rounded(.down))
+            return first..<max(first + 1, Int((Double(index + 1) * scale).rounded(.up)))
+        case .lanczos3:
+            let center = center(index)
+            return Int((center - 3 * width).rounded(.up))..<Int((center + 3 * width).rounded(.down)) + 1
+        }
+    }
+
+    /// Half of what the kernel's central lobe covers.
+    private var width: Double { max(1, scale) }
+
+    /// In input pixels, whose centres are the whole numbers.
+    private func center(_ index: Int) -> Double { (Double(index) + 0.5) * scale - 0.5 }
+
+    private func weight(_ pixel: Int, at index: Int) -> Double {
+        switch kernel {
+        case .box:
+            min(Double(index + 1) * scale, Double(pixel + 1)) - max(Double(index) * scale, Double(pixel))
+        case .lanczos3: Self.lanczos3((Double(pixel) - center(index)) / width)
+        }
+    }
+
+    /// Without the zeros at both ends, so that nothing is read for them.
+    private func trimmed(_ first: Int, _ weights: [Double]) -> (Int, [Double]) {
+        let lead = weights.prefix { $0 == 0 }.count
+        guard lead < weights.count else { return (first, [1]) }
+        let tail = weights.reversed().prefix { $0 == 0 }.count
+        return (first + lead, Array(weights[lead..<weights.count - tail]))
+    }
+
+    /// Exactly 1 at 0, and 0 at the other whole numbers.
+    private static func lanczos3(_ x: Double) -> Double {
+        guard x != 0 else { return 1 }
+        guard abs(x) < 3 else { return 0 }
+        guard x != x.rounded() else { return 0 }
+        let sine = DeterministicMath.sinCos(degrees: 60 * x).sin
+        let product = (3 - 4 * sine * sine) * sine * sine  // sin 3a = 3·sin a − 4·sin³ a
+        return 3 * product / (Double.pi * Double.pi * x * x)
+    }
+}

@@ -1,0 +1,142 @@
+import Catalogs
+public import Geometry
+package import Raster
+
+extension KernelSource {
+    /// Renders whole samples within a mask. What is partly covered is blended with the original, from the rounded samples.
+    ///
+    /// - Parameter body: renders into every pixel of a raster.
+    func render(within mask: RoundedRect?, into destination: inout AnyRaster, _ body: (inout AnyRaster) -> Void) {
+        guard let mask else { return body(&destination) }
+        copyPixels(to: &destination)
+        let area = mask.bounds(in: destination.rect)
+        guard !area.isEmpty else { return }
+        var part = AnyRaster(zeroed: area, layout: destination.layout, format: destination.format)
+        body(&part)
+        let reader = PixelReader(self, layout: destination.layout, light: .encoded)
+        let filtered = PixelReader(KernelSource(part), layout: part.layout, light: .encoded)
+        var sink = MaskedWriter(destination.take(), mask: mask, original: reader)
+        filtered.write(area, to: &sink)
+        destination = sink.raster
+    }
+}
+
+/// Writes rows where a mask covers them: whole pixels as they are, partly covered ones blended with the original in
+/// the filter's own working values, uncovered ones not at all.
+package struct MaskedWriter: WorkingRowSink {
+    private let mask: RoundedRect
+    private let original: PixelReader
+    private var writer: PixelWriter
+
+    /// - Parameters:
+    ///   - raster: has the originals already (see ``KernelSource/copyPixels(to:)``); consume it.
+    ///   - original: the filter's input; its tables cover what is written.
+    package init(_ raster: consuming AnyRaster, mask: RoundedRect, original: PixelReader) {
+        self.mask = mask
+        self.original = original
+        writer = PixelWriter(raster, like: original)
+    }
+
+    package var raster: AnyRaster { writer.raster }
+
+    package mutating func write(_ row: Span<Double>, x: Int, y: Int) {
+        let channels = writer.layout.channels
+        let coverage = (0..<row.count / channels).map { mask.coverage(x: x + $0, y: y) }
+        let blended = blend(row, coverage, x, y)
+        var index = 0
+        while index < coverage.count {
+            let end = coverage[index...].firstIndex { ($0 > 0) != (coverage[index] > 0) } ?? coverage.count
+            if coverage[index] > 0 {
+                writer.write(blended.span.extracting(index * channels..<end * channels), x: x + index, y: y)
+            }
+            index = end
+        }
+    }
+
+    private func blend(_ row: Span<Double>, _ coverage: [Double], _ x: Int, _ y: Int) -> [Double] {
+        let channels = writer.layout.channels
+        var blended = [Double](repeating: 0, count: row.count)
+        var target = blended.mutableSpan
+        let position = original.source.rows[y]  // negative where nothing is: zeros
+        if position >= 0 { original.read(columns: x..<x + coverage.count, atPosition: position, into: &target) }
+        for (pixel, share) in coverage.enumerated() {
+            for index in pixel * channels..<(pixel + 1) * channels {
+                target[index] = share == 1 ? row[index] : target[index] * (1 - share) + row[index] * share
+            }
+        }
+        return blended
+    }
+}
+
+/// A rectangle with rounded corners, at any fraction of a pixel, and how much of each pixel it covers.
+///
+/// The pixel at column x covers x…x + 1.
+public struct RoundedRect: Hashable, Sendable {
+    public let left: Double
+    public let top: Double
+    public let right: Double
+    public let bottom: Double
+    public let cornerRadius: Double
+
+    /// Samples per axis in a pixel that a corner cuts.
+    private static let subsamples = 16
+
+    /// - Parameter cornerRadius: cut to half of the shorter side.
+    public init(left: Double, top: Double, width: Double, height: Double, cornerRadius: Double) {
+        self.left = left
+        self.top = top
+        right = left + max(0, width)
+        bottom = top + max(0, height)
+        self.cornerRadius = max(0, min(cornerRadius, min(right - left, bottom - top) / 2))
+    }
+
+    /// The pixels of `area` that may be covered.
+    public func bounds(in area: PixelRect) -> PixelRect {
+        let columns = Self.cut(left, right, to: area.columns)
+        let rows = Self.cut(top, bottom, to: area.rows)
+        return columns.isEmpty || rows.isEmpty ? .empty : PixelRect(columns: columns, rows: rows)
+    }
+
+    /// The whole pixels that touch `low`…`high`, inside `range`; written so that no huge number is ever converted.
+    private static func cut(_ low: Double, _ high: Double, to range: Range<Int>) -> Range<Int> {
+        let (start, end) = (Double(range.lowerBound), Double(range.upperBound))
+        let first = max(start, min(end, low)).rounded(.down)
+        let last = max(first, min(end, max(start, high)).rounded(.up))
+        return low < high ? Int(first)..<Int(last) : range.lowerBound..<range.lowerBound
+    }
+
+    /// The covered share of the pixel at `x`, `y`, 0…1: exact along straight edges; counted on 16 × 16 points, which
+    /// all have the same weight, where a corner's square touches the pixel.
+    public func coverage(x: Int, y: Int) -> Double {
+        let (x, y) = (Double(x), Double(y))
+        let width = min(x + 1, right) - max(x, left)
+        let height = min(y + 1, bottom) - max(y, top)
+        guard width > 0, height > 0 else { return 0 }
+        return touchesCorner(x, y) ? sampledCoverage(x, y) : width * height
+    }
+
+    private func touchesCorner(_ x: Double, _ y: Double) -> Bool {
+        (x < left + cornerRadius || x + 1 > right - cornerRadius)
+            && (y < top + cornerRadius || y + 1 > bottom - cornerRadius)
+    }
+
+    private func sampledCoverage(_ x: Double, _ y: Double) -> Double {
+        let n = Self.subsamples
+        var inside = 0
+        for row in 0..<n {
+            for column in 0..<n {
+                let point = (x: x + (Double(column) + 0.5) / Double(n), y: y + (Double(row) + 0.5) / Double(n))
+                if contains(point.x, point.y) { inside += 1 }
+            }
+        }
+        return Double(inside) / Double(n * n)
+    }
+
+    private func contains(_ x: Double, _ y: Double) -> Bool {
+        guard x >= left, x < right, y >= top, y < bottom else { return false }
+        // How far the point lies beyond the centre of its corner's circle; 0 along the straight parts.
+        let dx = max(left + cornerRadius - x, x - (right - cornerRadius), 0)
+        let dy = max(top + cornerRadius - y, y - (bottom - cornerRadius), 0)
+        return dx * dx + dy * dy <= cornerRadius * cornerRadius
+    }
+}

@@ -1,0 +1,271 @@
+package import Catalogs
+import Filters
+import Geometry
+import Kernels
+package import Raster
+
+extension Chain {
+    /// The chain's output in bands from the top down, computed while the rows of its input come in.
+    ///
+    /// Each filter keeps the rows of its input that its next band reads, and no more: memory does not grow with the picture's
+    /// height, and no row that passes between two filters is computed twice. The pixels are those of
+    /// ``render(_:from:)``. Used by one thread at a time.
+    ///
+    /// - Parameters:
+    ///   - plan: the chain's for this input. Its ``ChainPlan/isRowLocal`` is true.
+    ///   - format: the input's sample format.
+    ///   - bandHeights: of each filter's output.
+    ///   - input: gives the input's next rows, any number of them, whole and in order; nil behind the last one. It is
+    ///     read to its end, whatever the chain needs of it.
+    /// - Returns: gives the next band; nil behind the last row. Throws what the input or a plugin throws.
+    package func stream(
+        _ plan: ChainPlan, format: SampleFormat, bandHeights: [Int], input: @escaping () throws -> AnyRaster?
+    ) -> () throws -> AnyRaster? {
+        precondition(plan.isRowLocal, "every band needs only the rows around it")
+        precondition(bandHeights.count == plan.stages.count, "every filter has its bands")
+        var last = input
+        for index in plan.stages.indices {
+            let stream = FilterStream(
+                filters[index], plan.stages[index], format: format, curve: curve, frame: frame,
+                bandHeight: bandHeights[index], input: last)
+            last = { try stream.nextBand() }
+        }
+        return last
+    }
+}
+
+/// One filter's output in bands from the top down, from its input in the same order.
+final class FilterStream {
+    private let filter: any Filter
+    private let stage: ChainPlan.Stage
+    private let format: SampleFormat
+    /// See `FilterSource.frame`.
+    private let frame: Int
+    private let bandHeight: Int
+    private let input: () throws -> AnyRaster?
+    private var window: RowWindow
+    private let bands: [Range<Int>]
+    /// For each band: no row above is read for it, nor for a later one.
+    private let firstRows: [Int]
+    /// Of the next band.
+    private var index = 0
+
+    init(
+        _ filter: any Filter, _ stage: ChainPlan.Stage, format: SampleFormat, curve: TransferCurve, frame: Int,
+        bandHeight: Int, input: @escaping () throws -> AnyRaster?
+    ) {
+        self.filter = filter
+        self.stage = stage
+        self.format = format
+        self.frame = frame
+        self.bandHeight = bandHeight
+        self.input = input
+        window = RowWindow(of: stage.input, layout: stage.inputLayout, format: format, curve: curve)
+        let bands = stride(from: stage.output.y, to: stage.output.bottom, by: bandHeight).map {
+            $0..<min($0 + bandHeight, stage.output.bottom)
+        }
+        self.bands = bands
+        firstRows = Self.firstRows(bands, filter, stage)
+    }
+
+    /// They may lie further up for a later band: a filter that applies to a region reads little outside it.
+    private static func firstRows(_ bands: [Range<Int>], _ filter: any Filter, _ stage: ChainPlan.Stage) -> [Int] {
+        var lowest = stage.input.bottom
+        var result: [Int] = []
+        for rows in bands.reversed() {
+            let band = PixelRect(columns: stage.output.columns, rows: rows)
+            let needed = filter.needed(for: band, in: stage.input).rows
+            let read = AxisMap(needed: needed, input: stage.input.rows, edge: filter.edge).intervals
+            lowest = min(lowest, read.map(\.lowerBound).min() ?? lowest)
+            result.append(lowest)
+        }
+        return result.reversed()
+    }
+
+    /// The next band; nil behind the last row, after the input was read to its end too.
+    func nextBand() throws -> AnyRaster? {
+        guard index < bands.count else {
+            while try input() != nil {}
+            return nil
+        }
+        let rect = PixelRect(columns: stage.output.columns, rows: bands[index])
+        let map = filter.sourceMap(for: rect, in: stage.input)
+        window.drop(before: firstRows[index])
+        try fill(through: map.rows.intervals.map(\.upperBound).max() ?? stage.input.y)
+        var band = AnyRaster(zeroed: rect, layout: stage.outputLayout, format: format)
+        try filter.render(FilterSource(pixels: window.source(map), extent: stage.input, frame: frame), into: &band)
+        index += 1
+        return band
+    }
+
+    private func fill(through end: Int) throws {
+        while window.held.upperBound < end {
+            guard let band = try input() else { preconditionFailure("an input has all of its rows") }
+            window.append(band)
+            window.drop(before: firstRows[index])
+        }
+    }
+}
+
+/// The rows of a filter's input that are still needed, while they come from the top down.
+///
+/// Row y lies at y modulo the height of one raster, so that no row moves while the window slides; the raster grows until
+/// it holds the longest window.
+struct RowWindow {
+    private let extent: PixelRect
+    private let curve: TransferCurve
+    private var ring: AnyRaster
+    /// The rows that are held, in coordinates of the input.
+    private(set) var held: Range<Int>
+
+    /// - Parameter extent: of the whole input.
+    init(of extent: PixelRect, layout: PixelLayout, format: SampleFormat, curve: TransferCurve = .sRGB) {
+        self.extent = extent
+        self.curve = curve
+        ring = AnyRaster(zeroed: PixelRect(x: 0, y: 0, width: extent.width, height: 0), layout: layout, format: format)
+        held = extent.y..<extent.y
+    }
+
+    /// Adds the next rows: whole ones, right below those that came before.
+    mutating func append(_ band: AnyRaster) {
+        precondition(
+            band.rect.y == held.upperBound && band.rect.columns == extent.columns, "rows come from the top down")
+        makeRoom(for: held.count + band.rect.height)
+        for rows in pieces(of: band.rect.rows) { ring.copyRows(rows, of: band, to: slot(rows.lowerBound)) }
+        held = held.lowerBound..<band.rect.bottom
+    }
+
+    /// Forgets the rows above `row`, those among them that are still to come as soon as they come.
+    mutating func drop(before row: Int) { held = min(max(held.lowerBound, row), held.upperBound)..<held.upperBound }
+
+    /// What `map` asks for, which must be held. The raster is lent: it has to be gone before the next ``append(_:)``, or
+    /// all of it is copied.
+    func source(_ map: SourceMap) -> KernelSource {
+        precondition(
+            map.rows.intervals.allSatisfy { held.lowerBound <= $0.lowerBound && $0.upperBound <= held.upperBound },
+            "a window holds what is read")
+        return KernelSource(
+            raster: ring, columns: map.columns.table { $0 - extent.x }, rows: map.rows.table(placing: slot),
+            curve: curve)
+    }
+
+    private var capacity: Int { ring.rect.height }
+
+    private func slot(_ row: Int) -> Int { (row - extent.y) % capacity }
+
+    /// Rows that lie in the ring side by side.
+    private func pieces(of rows: Range<Int>) -> [Range<Int>] {
+        guard !rows.isEmpty else { return [] }
+        let cut = min(rows.upperBound, rows.lowerBound + capacity - slot(rows.lowerBound))
+        return [rows.lowerBound..<cut, cut..<rows.upperBound].filter { !$0.isEmpty }
+    }
+
+    private mutating func makeRoom(for count: Int) {
+        guard count > capacity else { return }
+        let old = self
+        ring = AnyRaster(
+            zeroed: PixelRect(x: 0, y: 0, width: extent.width, height: count), layout: ring.layout,
+            format: ring.format)
+        for row in held { ring.copyRows(old.slot(row)..<old.slot(row) + 1, of: old.ring, to: slot(row)) }
+    }
+}
+
+/// How tall the bands of a chain's stream are, and what they take in memory.
+package struct StreamPlan: Hashable, Sendable {
+    /// Of each filter's output.
+    package let bandHeights: [Int]
+    /// An upper bound of the rows that are held between the decoder and the encoder.
+    package let bytes: Int
+
+    /// Bands that wait between two threads; one more is being made, and one used.
+    package static let queued = 1
+    /// Rows that a decoder hands over at once.
+    package static let decodedRows = 64
+    private static let tallest = 512
+    /// Bands of wide pictures are lower than would be best, to stay below this where that costs little.
+    private static let comfortableBytes = 128 << 20
+    private static let comfortableHeight = 64
+
+    /// Kernels do some work again at a band's borders, so bands are as tall as what is read beyond them, at least 64
+    /// rows of input; lower where the picture is wide.
+    ///
+    /// Nil when not even single rows fit the budget, or the chain is not row-local.
+    ///
+    /// - Parameter memoryBudget: for one picture, in bytes.
+    package init?(_ chain: Chain, _ plan: ChainPlan, bytesPerSample: Int, memoryBudget: Int) {
+        guard plan.isRowLocal else { return nil }
+        let steps = zip(chain.filters, plan.stages).map { Step(filter: $0, stage: $1) }
+        var heights = steps.map(\.desiredHeight)
+        var bytes = Self.bytes(steps, heights, plan, bytesPerSample)
+        func isGood() -> Bool {
+            bytes <= memoryBudget
+                && (bytes <= Self.comfortableBytes || heights.allSatisfy { $0 <= Self.comfortableHeight })
+        }
+        while !isGood() {
+            guard heights.contains(where: { $0 > 1 }) else { return nil }
+            heights = heights.map { max(1, $0 / 2) }
+            bytes = Self.bytes(steps, heights, plan, bytesPerSample)
+        }
+        bandHeights = heights
+        self.bytes = bytes
+    }
+
+    private init(bandHeights: [Int], bytes: Int) {
+        self.bandHeights = bandHeights
+        self.bytes = bytes
+    }
+
+    /// Lower bands, whose borders lie elsewhere but for the multiples of both heights: for rendering again.
+    package var withOtherBorders: StreamPlan {
+        StreamPlan(bandHeights: bandHeights.map { max(1, $0 - $0 / 4 - 1) }, bytes: bytes)
+    }
+
+    private struct Step {
+        let filter: any Filter
+        let stage: ChainPlan.Stage
+
+        /// Rows that are held for a band, away from the picture's borders; where some bands read far more than others,
+        /// the most that is. (Where a filter applies to a part of the picture only, later bands may read further up than
+        /// this one.)
+        func rowsRead(_ height: Int) -> Int {
+            let space = max(0, stage.output.height - height)
+            guard filter.isEven else {
+                return stride(from: 0, through: 8, by: 1).map { rowsRead(height, from: space * $0 / 8) }.max() ?? 0
+            }
+            let halo = filter.halo(in: stage.input)
+            let rows = Int((Double(height) * filter.scale(in: stage.input).y).rounded(.up))
+            return max(rowsRead(height, from: space / 2), rows + halo.top + halo.bottom)
+        }
+
+        private func rowsRead(_ height: Int, from first: Int) -> Int {
+            let top = stage.output.y + first
+            let band = PixelRect(columns: stage.output.columns, rows: top..<top + min(height, stage.output.height))
+            let needed = filter.needed(for: band, in: stage.input)
+            return filter.isEven ? needed.height : needed.rows.clamped(to: stage.input.rows).count
+        }
+
+        var desiredHeight: Int {
+            let least = rowsRead(1)
+            let most = max(decodedRows + least, 2 * least)
+            var height = 1
+            while 2 * height <= tallest, rowsRead(2 * height) <= most { height *= 2 }
+            return height
+        }
+    }
+
+    private static func bytes(_ steps: [Step], _ heights: [Int], _ plan: ChainPlan, _ bytesPerSample: Int) -> Int {
+        func rowBytes(_ rect: PixelRect, _ layout: PixelLayout) -> Int { rect.width * layout.channels * bytesPerSample }
+        let decoded = (queued + 2) * decodedRows * rowBytes(plan.input, plan.inputLayout)
+        var arriving = decodedRows
+        var windows = 0
+        for (step, height) in zip(steps, heights) {
+            windows += (step.rowsRead(height) + arriving) * rowBytes(step.stage.input, step.stage.inputLayout)
+            // A change of size holds the rows of one output row as floating-point numbers, up to twice as many.
+            if step.filter.scale(in: step.stage.input).y > 1 {
+                windows += 2 * 4 * step.rowsRead(1) * step.stage.input.width * step.stage.inputLayout.channels
+            }
+            arriving = height
+        }
+        return decoded + windows + (queued + 2) * arriving * rowBytes(plan.output, plan.outputLayout)
+    }
+}

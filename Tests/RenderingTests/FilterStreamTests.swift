@@ -1,0 +1,126 @@
+import Catalogs
+import Geometry
+import Raster
+import Rendering
+import TestSupport
+import Testing
+
+/// A stream gives the chain's own pixels, whatever the bands that come in and go out.
+struct FilterStreamTests {
+    private static let pictures = [
+        Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 43, height: 131), .rgba, .u8),
+        Pattern.binaryNoise.picture(PixelRect(x: 0, y: 0, width: 31, height: 83), .rgb, .u16),
+        Pattern.photograph.picture(PixelRect(x: 0, y: 0, width: 5, height: 97), .gray, .f32),
+        Pattern.noise.picture(PixelRect(x: 0, y: 0, width: 9, height: 1), .rgb, .u8),
+    ]
+
+    private func check(_ chainCase: ChainCase) throws {
+        let chain = try chainCase.make()
+        for picture in Self.pictures {
+            let plan = chain.plan(input: picture.rect, layout: picture.layout)
+            // A thumbnail that has nothing to cut chooses nothing.
+            #expect(plan.isRowLocal == !chainCase.needsLastRowsFirst || chainCase.choosesWhatToKeep)
+            guard plan.isRowLocal, !plan.output.isEmpty else { continue }
+            let whole = try chain.render(plan.output, from: picture)
+            for (incoming, outgoing) in [(1, 16), (64, 1), (7, 5), (500, 33), (3, 500), (64, 11)] {
+                let rows = RowSource(picture, bandHeight: incoming)
+                let stream = chain.stream(
+                    plan, format: picture.format, bandHeights: plan.stages.map { _ in outgoing },
+                    input: rows.next)
+                let result = try collect(stream, plan, picture.format)
+                #expect(result.hasSameBytes(as: whole), "bands of \(incoming) in, \(outgoing) out")
+                #expect(rows.isAtEnd)
+            }
+        }
+    }
+
+    private func collect(_ stream: () throws -> AnyRaster?, _ plan: ChainPlan, _ format: SampleFormat) throws
+        -> AnyRaster
+    {
+        var result = AnyRaster(zeroed: plan.output, layout: plan.outputLayout, format: format)
+        var next = plan.output.y
+        while let band = try stream() {
+            #expect(band.rect.y == next)
+            next = band.rect.bottom
+            result.paste(band)
+        }
+        #expect(next == plan.output.bottom)
+        return result
+    }
+
+    @Test(arguments: ChainCase.single)
+    func `a stream gives the pixels of the whole picture`(chainCase: ChainCase) throws {
+        try check(chainCase)
+    }
+
+    @Test(arguments: ChainCase.several + ChainCase.geometry)
+    func `streams of chains too`(chainCase: ChainCase) throws {
+        try check(chainCase)
+    }
+
+    @Test func `a chain without filters passes the input on`() throws {
+        let picture = Self.pictures[0]
+        let chain = try Chain([.gaussian(0)], registry: .builtIn)
+        let plan = chain.plan(input: picture.rect, layout: picture.layout)
+        let stream = chain.stream(plan, format: .u8, bandHeights: [], input: RowSource(picture, bandHeight: 9).next)
+        #expect(try collect(stream, plan, .u8).hasSameBytes(as: picture))
+    }
+
+    @Test func `a stream reads no further than its band needs`() throws {
+        let picture = Self.pictures[0]
+        let chain = try Chain([.gaussian(1)], registry: .builtIn)
+        let plan = chain.plan(input: picture.rect, layout: picture.layout)
+        let rows = RowSource(picture, bandHeight: 1)
+        let stream = chain.stream(plan, format: .u8, bandHeights: [10], input: rows.next)
+        for band in 1...5 {
+            _ = try stream()
+            #expect(rows.given <= 10 * band + plan.halo.bottom)
+        }
+    }
+
+    @Test func `an error of the input comes through`() throws {
+        struct Broken: Error {}
+        let chain = try Chain([.gaussian(2), .motion(3, 90)], registry: .builtIn)
+        let plan = chain.plan(input: Self.pictures[0].rect, layout: .rgba)
+        let stream = chain.stream(plan, format: .u8, bandHeights: [10, 3]) { throw Broken() }
+        #expect(throws: Broken.self) { try stream() }
+    }
+
+    @Test func `bands grow with the halo, and shrink with the budget`() throws {
+        let rect = PixelRect(x: 0, y: 0, width: 1000, height: 1_000_000)
+        func plan(_ radius: Double, _ budget: Int) throws -> StreamPlan? {
+            let chain = try Chain([.gaussian(radius)], registry: .builtIn)
+            return StreamPlan(
+                chain, chain.plan(input: rect, layout: .rgb), bytesPerSample: 1, memoryBudget: budget)
+        }
+        #expect(try plan(1, .max)?.bandHeights == [64])
+        let large = try #require(try plan(100, .max))
+        #expect(large.bandHeights[0] > 64)
+        let small = try #require(try plan(100, large.bytes - 1))
+        #expect(small.bandHeights[0] < large.bandHeights[0] && small.bytes < large.bytes)
+        #expect(try plan(20, 100_000) == nil)
+    }
+}
+
+/// Gives the rows of a picture in bands.
+private final class RowSource {
+    private let picture: AnyRaster
+    private let bandHeight: Int
+    private(set) var given = 0
+    private(set) var isAtEnd = false
+
+    init(_ picture: AnyRaster, bandHeight: Int) {
+        self.picture = picture
+        self.bandHeight = bandHeight
+    }
+
+    func next() -> AnyRaster? {
+        guard given < picture.rect.height else {
+            isAtEnd = true
+            return nil
+        }
+        let rows = given..<min(given + bandHeight, picture.rect.height)
+        given = rows.upperBound
+        return picture.cropped(to: PixelRect(columns: picture.rect.columns, rows: rows))
+    }
+}
