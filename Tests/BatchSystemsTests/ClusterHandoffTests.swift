@@ -36,7 +36,7 @@ import WorkerProtocol
             """)
     }
 
-    private func receive(_ shards: Int, room: Int) async throws -> HandingOverTrouble? {
+    private func receive(_ shards: Int, room: Int) async throws -> HandoffError? {
         try Data("\(room)\n".utf8).write(to: programs.folder.appending(path: "room"))
         let setup = try programs.setup(variables: ["LANG", "PATH"])
         let handoff = ClusterHandoff(

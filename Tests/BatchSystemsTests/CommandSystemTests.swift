@@ -100,7 +100,7 @@ import Testing
     @Test func `a command that hangs is ended, and nobody knows what it did`() async throws {
         try programs.program("describe", "exec sleep 600")
         var system = programs.commands
-        system.patience = .seconds(1)
+        system.timeout = .seconds(1)
         await #expect(
             throws: BatchError.unanswered("the describe command \(programs.path("describe")) did not end within 1 s")
         ) { try await system.describe(withQueues: true) }
@@ -151,11 +151,11 @@ import Testing
         "12_3", "12_3 a", "12_3 a nowhere", "-12 a running", "12_3 a,b running", "12_3 a running \u{1b}[2J",
         "12_3 a running " + String(repeating: "x", count: 501),
     ]) func `nothing else is taken`(line: String) {
-        #expect(throws: CommandAnswers.Misfit.self) { try CommandAnswers.elements(line).get() }
+        #expect(throws: CommandAnswerError.self) { try CommandAnswers.elements(line).get() }
     }
 
     @Test(arguments: ["", "max_array", "max_array 0", "max_array 1\nmax_array 2", "max_array 1\nqueues fast"])
     func `a description says how large arrays may be, once`(text: String) {
-        #expect(throws: CommandAnswers.Misfit.self) { try CommandAnswers.description(text).get() }
+        #expect(throws: CommandAnswerError.self) { try CommandAnswers.description(text).get() }
     }
 }

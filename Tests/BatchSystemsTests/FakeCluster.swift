@@ -62,7 +62,7 @@ struct FakeCluster: Sendable {
         let (lease, number) = (424_242, 515_151)
         let end = TaskEnd(LeaseID(lease), .done(.compare([nil])))
         let result = ShardResult(
-            shard: Shard.ID(run: "r", epoch: 1, number: number), attempt: "a", place: "element 1_0 on n1", ends: [])
+            shard: Shard.ID(run: "r", epoch: 1, number: number), attempt: "a", location: "element 1_0 on n1", ends: [])
         try programs.put("end.json", String(decoding: try FrameCodec.json(end), as: UTF8.self))
         try programs.put("result.json", String(decoding: try FrameCodec.json(result), as: UTF8.self))
         try programs.program(

@@ -16,15 +16,15 @@ struct FakePrograms: Sendable {
     }
 
     /// Beside tests that keep all cores busy, the answer of a script is seen late.
-    static let patience = Duration.seconds(1800)
+    static let timeout = Duration.seconds(1800)
 
-    var slurm: SlurmSystem { SlurmSystem(programs: folder.path, patience: Self.patience) }
+    var slurm: SlurmSystem { SlurmSystem(programs: folder.path, timeout: Self.timeout) }
 
     var commands: CommandSystem {
         CommandSystem(
             ClusterCommands(
                 submit: path("submit"), status: path("status"), cancel: path("cancel"), describe: path("describe")),
-            patience: Self.patience)
+            timeout: Self.timeout)
     }
 
     func path(_ name: String) -> String { folder.appending(path: name).path }

@@ -14,8 +14,8 @@ import WorkerProtocol
 
     private func program(_ name: String, _ script: String) throws { try programs.program(name, script) }
 
-    private func system(patience: Duration = FakePrograms.patience) -> SlurmSystem {
-        SlurmSystem(programs: folder.path, patience: patience)
+    private func system(timeout: Duration = FakePrograms.timeout) -> SlurmSystem {
+        SlurmSystem(programs: folder.path, timeout: timeout)
     }
 
     private func submission(program: String = "/bin/penumbra") -> Submission {
@@ -90,7 +90,7 @@ import WorkerProtocol
     @Test func `a command that hangs is ended`() async throws {
         try program("squeue", "exec sleep 600")
         await #expect(throws: BatchError.unanswered("squeue had no answer from Slurm's controller within 1 s")) {
-            try await system(patience: .seconds(1)).query(.ids(["1"]))
+            try await system(timeout: .seconds(1)).query(.ids(["1"]))
         }
     }
 
@@ -101,7 +101,7 @@ import WorkerProtocol
             for lane in 0..<4 {
                 group.addTask {
                     for round in 0..<50 {
-                        let system = system(patience: .microseconds((round * 797 + lane * 211) % 30_000))
+                        let system = system(timeout: .microseconds((round * 797 + lane * 211) % 30_000))
                         await #expect(throws: BatchError.self) { try await system.query(.ids(["1"])) }
                     }
                 }

@@ -24,7 +24,7 @@ import WorkerProtocol
     private func giveBack(epoch: Int, after isTrouble: Bool) async throws -> String? {
         try await SuccessorJob.giveBack(
             "/s/run", after: isTrouble, programs.slurm, ClusterOptions(), programs.setup(epoch: epoch),
-            patience: FakePrograms.patience
+            timeout: FakePrograms.timeout
         ) { told.note($0) }
     }
 

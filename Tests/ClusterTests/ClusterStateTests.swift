@@ -47,7 +47,7 @@ import WorkerProtocol
     private func result(_ number: Int, _ ends: [TaskEnd], refusal: String? = nil) -> ClusterState.Input {
         .results([
             ShardResult(
-                shard: state.id(of: number), attempt: "a", place: "element 12_0 on n1", ends: ends, refusal: refusal)
+                shard: state.id(of: number), attempt: "a", location: "element 12_0 on n1", ends: ends, refusal: refusal)
         ])
     }
 
@@ -62,7 +62,7 @@ import WorkerProtocol
     private func words(_ events: [Event]) -> [String] { events.map { "\($0)" } }
 
     private func sentences(_ effects: [ClusterState.Effect]) -> [String] {
-        effects.compactMap { if case .tell(let sentence) = $0 { sentence } else { nil } }
+        effects.compactMap { if case .report(let sentence) = $0 { sentence } else { nil } }
     }
 
     private func stops(_ effects: [ClusterState.Effect]) -> [StopReason] {

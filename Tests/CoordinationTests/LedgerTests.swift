@@ -67,7 +67,7 @@ import TestSupport
             contents.records.map { record in
                 var record = record
                 let text = contents.recipes[record.recipe] ?? ""
-                record.recipe = RecipeID(place: 0)
+                record.recipe = RecipeID(index: 0)
                 return (record, text)
             }, uniquingKeysWith: { $1 })
     }
@@ -112,9 +112,9 @@ import TestSupport
     }
 
     @Test func `a text is reported once`() throws {
-        #expect(try ledger(of: job()).tellOnce("upgrade"))
-        #expect(try !ledger(of: job()).tellOnce("upgrade"))
-        #expect(try ledger(of: job("other")).tellOnce("upgrade"))
+        #expect(try ledger(of: job()).reportOnce("upgrade"))
+        #expect(try !ledger(of: job()).reportOnce("upgrade"))
+        #expect(try ledger(of: job("other")).reportOnce("upgrade"))
     }
 }
 

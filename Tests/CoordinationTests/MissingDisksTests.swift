@@ -23,7 +23,7 @@ extension LedgerTests {
     /// Publishes two outputs in a folder that has a disk of its own.
     private func publishOnDisk(_ mount: Mount) throws {
         try publish(["out/a", "out/b"], for: job())
-        try ledger(of: job()).setPlaces(KnownDisks(mounts: [PathKey("/"): Mount(path: "/"), PathKey(out): mount]))
+        try ledger(of: job()).setKnownDisks(KnownDisks(mounts: [PathKey("/"): Mount(path: "/"), PathKey(out): mount]))
     }
 
     private func removeOutputs() throws {
@@ -70,7 +70,7 @@ extension LedgerTests {
     @Test func `an empty disk in place of another one has lost the outputs`() throws {
         let disk = place.file("disk")
         try publish(["out/a", "out/b"], for: job())
-        try ledger(of: job()).setPlaces(KnownDisks(mounts: [PathKey(out): Mount(path: disk)]))
+        try ledger(of: job()).setKnownDisks(KnownDisks(mounts: [PathKey(out): Mount(path: disk)]))
         try removeOutputs()
         try FileManager.default.createDirectory(atPath: "\(disk)/lost+found", withIntermediateDirectories: true)
         #expect(try lost(Mount(path: disk)) == lost(.emptyDisk(disk)))

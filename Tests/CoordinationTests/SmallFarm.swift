@@ -113,7 +113,7 @@ struct SmallFarm: Sendable {
         let run = JobRun(
             plan, targets: targets, ended: [], roots: roots, directory: directory,
             settings: RunSettings(workers: 1, memory: 1 << 30, seed: 1),
-            books: OutputTracker(
+            tracker: OutputTracker(
                 ledger: ledger, freshness: freshness, hasPictures: false, now: Int(now / 1_000_000_000)),
             recorder: recorder, observer: observer, calls: calls)
         return await run.run(RunLoop(engine: engine, control: control))

@@ -9,9 +9,10 @@ package struct ManualRun: Sendable {
 
     package init(_ answer: @escaping @Sendable (Lease) -> FakeEngine.Answer) { engine = FakeEngine(answer) }
 
-    package func loop(deadline: Deadline? = nil, isGoneOnWith: Bool = false) -> RunLoop {
+    package func loop(deadline: Deadline? = nil, continuesElsewhere: Bool = false) -> RunLoop {
         RunLoop(
-            engine: engine, control: control, deadline: deadline, isGoneOnWith: isGoneOnWith, clock: clock.clock)
+            engine: engine, control: control, deadline: deadline, continuesElsewhere: continuesElsewhere,
+            clock: clock.clock)
     }
 
     /// Carries out a run. The body begins once the run has looked at the time for the first time; after it the time passes until

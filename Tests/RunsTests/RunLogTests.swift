@@ -127,7 +127,7 @@ import TestSupport
             let states = try reader.frames(of: run).map(\.state)
             #expect(states == [.published, .published, .failed(cause: "c", message: "m")])
             let job = try #require(try reader.job(manifest: "/m", name: "night"))
-            #expect(try reader.toldBroken(of: job) == [broken("two")])
+            #expect(try reader.brokenTransfers(of: job) == [broken("two")])
         }
     }
 

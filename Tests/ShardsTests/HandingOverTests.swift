@@ -39,21 +39,21 @@ private final class Recipient: HandoffEngine.Recipient {
     let done = Mutex<[Int]>([])
     let received = Mutex<[Int]>([])
     let wasWithdrawn = Mutex(false)
-    let trouble: HandingOverTrouble?
+    let trouble: HandoffError?
 
-    init(trouble: HandingOverTrouble? = nil) { self.trouble = trouble }
+    init(trouble: HandoffError? = nil) { self.trouble = trouble }
 
     func takes(_ spec: TaskSpec) -> Bool {
         guard case .compare(let task) = spec, let number = Int(task.files[0].path.dropFirst(4)) else { return false }
         return number.isMultiple(of: 2)
     }
 
-    func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
+    func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandoffError> {
         done.withLock { $0 += tasks.map(\.lease.id.number) }
         return .success(tasks.map { TaskEnd($0.lease.id, .done(.compare([]))) })
     }
 
-    func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble? {
+    func receive(_ tasks: [GatheredTask], from first: Int) async -> HandoffError? {
         received.withLock { $0 += tasks.map(\.lease.id.number) }
         return trouble
     }
@@ -112,7 +112,7 @@ private final class Recipient: HandoffEngine.Recipient {
     }
 
     @Test func `a recipient that refuses stops the run for its reason`() async throws {
-        let recipient = Recipient(trouble: HandingOverTrouble(.cluster("no such partition")))
+        let recipient = Recipient(trouble: HandoffError(.cluster("no such partition")))
         #expect(try await events(recipient).last == "stop: cluster(\"no such partition\")")
     }
 }
@@ -193,7 +193,7 @@ private final class Recipient: HandoffEngine.Recipient {
             Issue.record("it is waited for")
             return
         }
-        let failure = HandingOverTrouble(.storage("disk full"))
+        let failure = HandoffError(.storage("disk full"))
         #expect(words(events(state.handle(.done([], .failure(failure))))) == words([.stop(.storage("disk full"))]))
     }
 

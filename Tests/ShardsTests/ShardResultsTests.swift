@@ -28,7 +28,7 @@ import WorkerProtocol
             path: picture.path, digest: Digest(high: 1, low: 1), bytes: 4, image: image, bands: [],
             pixels: EncodedPixels(digest: Digest(high: 1, low: 1), encoding: encoding))
         let result = ShardResult(
-            shard: id, attempt: "a", place: "element 12_3 on n2",
+            shard: id, attempt: "a", location: "element 12_3 on n2",
             ends: [TaskEnd(LeaseID(7), .done(.outputs([receipt], of: nil)))],
             refusal: refusal)
         try JSONEncoder().encode(result).write(to: folder.appending(path: "results/\(name)"))

@@ -49,16 +49,16 @@ package final class ClusterEngine: Engine {
     let system: any BatchSystem
     let options: ClusterOptions
     let setup: Setup
-    let tell: @Sendable (String) -> Void
+    let report: @Sendable (String) -> Void
 
-    /// - Parameter tell: gets sentences that a person should read: that the cluster does not answer, say.
+    /// - Parameter report: gets sentences that a person should read: that the cluster does not answer, say.
     package init(
-        system: any BatchSystem, options: ClusterOptions, setup: Setup, tell: @escaping @Sendable (String) -> Void
+        system: any BatchSystem, options: ClusterOptions, setup: Setup, report: @escaping @Sendable (String) -> Void
     ) {
         self.system = system
         self.options = options
         self.setup = setup
-        self.tell = tell
+        self.report = report
     }
 
     /// Tasks that may be with the cluster at once, whatever it has.
@@ -68,7 +68,7 @@ package final class ClusterEngine: Engine {
 
     private static let tick = Duration.milliseconds(100)
 
-    private enum News: Sendable {
+    private enum Input: Sendable {
         case input(ClusterState.Input)
         /// The run is over.
         case ended
@@ -81,21 +81,21 @@ package final class ClusterEngine: Engine {
     }
 
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
-        let (news, tell) = AsyncStream.makeStream(of: News.self)
+        let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
         // What comes before all is ready waits in the stream.
         let preparation = Task { await prepare(onEvent) }
         let feed = Task {
-            for await command in commands { tell.yield(.input(.command(command))) }
+            for await command in commands { continuation.yield(.input(.command(command))) }
             preparation.cancel()
-            tell.yield(.ended)
+            continuation.yield(.ended)
         }
         guard let beginning = await preparation.value else {
             // No worker was ever ready, so none has to be taken leave of.
             await feed.value
-            tell.finish()
-            return await Task { await leaveUnprepared(news) }.value
+            continuation.finish()
+            return await Task { await leaveUnprepared(inputs) }.value
         }
-        let last = await follow(beginning, news, tell, onEvent)
+        let last = await follow(beginning, inputs, continuation, onEvent)
         guard !last.isHandedOver else { return }
         // In a task of its own: a run that is cancelled leaves nothing behind, either.
         await Task { await leave(last) }.value
@@ -104,13 +104,13 @@ package final class ClusterEngine: Engine {
 
     /// - Returns: the state as it is when nothing is being asked of the system any more.
     private func follow(
-        _ beginning: Beginning, _ news: AsyncStream<News>, _ tell: AsyncStream<News>.Continuation,
+        _ beginning: Beginning, _ inputs: AsyncStream<Input>, _ continuation: AsyncStream<Input>.Continuation,
         _ onEvent: @escaping @Sendable (Event) -> Void
     ) async -> ClusterState {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 // Sleeping fails when the run is over.
-                while (try? await Task.sleep(for: Self.tick)) != nil { tell.yield(.input(.tick)) }
+                while (try? await Task.sleep(for: Self.tick)) != nil { continuation.yield(.input(.tick)) }
             }
             let start = ContinuousClock.now
             var past = beginning.past
@@ -121,7 +121,7 @@ package final class ClusterEngine: Engine {
             var folder = ResultReader(
                 ShardResults(folder: setup.folder, run: setup.run, epoch: setup.epoch, grace: options.fileGrace))
             for event in state.begin() { onEvent(event) }
-            for await case .input(let input) in news.prefix(while: { if case .ended = $0 { false } else { true } }) {
+            for await case .input(let input) in inputs.prefix(while: { if case .ended = $0 { false } else { true } }) {
                 let now = Timestamp(ContinuousClock.now - start)
                 var effects: [ClusterState.Effect] = []
                 switch input {
@@ -136,9 +136,11 @@ package final class ClusterEngine: Engine {
                 for effect in effects {
                     switch effect {
                     case .event(let event): onEvent(event)
-                    case .tell(let sentence): self.tell(sentence)
+                    case .report(let sentence): self.report(sentence)
                     default:
-                        group.addTask { if let answer = await self.carryOut(effect) { tell.yield(.input(answer)) } }
+                        group.addTask {
+                            if let answer = await self.carryOut(effect) { continuation.yield(.input(answer)) }
+                        }
                     }
                 }
             }
@@ -168,7 +170,7 @@ package final class ClusterEngine: Engine {
             try setup.folder.create()
             try ShardFolder.make(setup.logs)
             // First of all: from now on somebody goes on with the run, whatever happens here.
-            try await setup.succession?.begin(system, options, setup, tell)
+            try await setup.succession?.begin(system, options, setup, report)
             if setup.epoch > 1 {
                 try await patiently { () async throws(BatchError) in
                     try await SubmittedJobs(of: setup.folder).endArrays(before: setup.epoch, on: system)
@@ -178,7 +180,7 @@ package final class ClusterEngine: Engine {
                 try await system.describe(withQueues: false)
             }
             return Beginning(past: PriorResults(of: setup.folder), largestArray: description.largestArray)
-        } catch let trouble as ShardFolder.Trouble {
+        } catch let trouble as ShardFolderError {
             onEvent(.stop(.cluster(trouble.message)))
         } catch let error as BatchError {
             onEvent(.stop(.cluster(error.message)))
@@ -192,13 +194,13 @@ package final class ClusterEngine: Engine {
     private func patiently<Answer>(
         _ ask: () async throws(BatchError) -> Answer
     ) async throws -> Answer {
-        let end = ContinuousClock.now + ArraySubmitter.patience
+        let end = ContinuousClock.now + ArraySubmitter.timeout
         while true {
             do throws(BatchError) {
                 return try await ask()
             } catch {
                 guard case .unanswered(let words) = error, ContinuousClock.now < end else { throw error }
-                tell("\(system.traits.name) does not answer, and is asked again: \(words)")
+                report("\(system.traits.name) does not answer, and is asked again: \(words)")
             }
             // Fails when the run is over.
             try await Task.sleep(for: .seconds(3))
@@ -207,7 +209,7 @@ package final class ClusterEngine: Engine {
 
     private func carryOut(_ effect: ClusterState.Effect) async -> ClusterState.Input? {
         switch effect {
-        case .event, .tell: return nil
+        case .event, .report: return nil
         case .submit(let array, let shards):
             do {
                 for (number, tasks) in shards.sorted(by: { $0.key < $1.key }) {
@@ -216,7 +218,7 @@ package final class ClusterEngine: Engine {
             } catch {
                 return .unwritten(array, error.message)
             }
-            let submitter = ArraySubmitter(system: system, options: options, setup: setup, tell: tell)
+            let submitter = ArraySubmitter(system: system, options: options, setup: setup, report: report)
             return .submitted(array, await submitter.submit(.array(array)))
         case .list(let jobs):
             do {
@@ -241,15 +243,15 @@ package final class ClusterEngine: Engine {
     }
 
     /// Unless another coordinator goes on with the run, nothing of it is to be left in the queue.
-    private func leaveUnprepared(_ news: AsyncStream<News>) async {
+    private func leaveUnprepared(_ inputs: AsyncStream<Input>) async {
         // Its jobs print into the folder for logs.
-        for await case .input(.command(.handOver, _)) in news { return }
+        for await case .input(.command(.handOver, _)) in inputs { return }
         defer { ShardFolder.removeIfEmpty(logs: setup.logs) }
         do {
             try await setup.succession?.end(system, setup)
             try await SubmittedJobs(of: setup.folder).endArrays(before: setup.epoch, on: system)
         } catch {
-            tell("\(system.traits.leftover(beginning: "penumbra-\(setup.run)")): \(error.message)")
+            report("\(system.traits.leftover(beginning: "penumbra-\(setup.run)")): \(error.message)")
         }
     }
 
@@ -261,7 +263,7 @@ package final class ClusterEngine: Engine {
                 if try await cancelAll(of: state) || ContinuousClock.now >= end { return }
             } catch {
                 guard case .unanswered = error, ContinuousClock.now < end else {
-                    return tell(
+                    return report(
                         "\(system.traits.leftover(listedIn: setup.folder.submissions)): \(error.message)")
                 }
             }
@@ -289,4 +291,20 @@ package final class ClusterEngine: Engine {
 
     /// Elements end within the cluster's grace, or when they have nothing to do.
     private static let endLimit = Duration.seconds(60)
+}
+
+extension ClusterEngine {
+    /// Has an element start a worker on a node, compare its programs' versions and do nothing.
+    ///
+    /// - Parameter limit: for all of it, the queue too.
+    /// - Returns: where that was: `element 12_0 on n2`.
+    package func tryOut(signals: AsyncStream<Int32>, limit: Duration) async throws(EngineError) -> String {
+        _ = try await ask(.compare(DigestTask(files: [])), signals: signals, limit: limit)
+        let names = setup.folder.names(in: setup.folder.results).filter { $0.hasSuffix(".json") }
+        let result = names.last.flatMap { setup.folder.read(ShardResult.self, from: "\(setup.folder.results)/\($0)") }
+        return result?.location ?? "an element"
+    }
+
+    /// Nothing of the trial is left.
+    package func forgetTrial() { ShardFolder.remove(setup.folder.path) }
 }

@@ -9,27 +9,27 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
     private let options: ClusterOptions
     private let setup: ClusterEngine.Setup
     private let runFolder: String
-    private let tell: @Sendable (String) -> Void
+    private let report: @Sendable (String) -> Void
 
     /// - Parameter runFolder: as ``CoordinatorJob/runFolder``.
     package init(
         system: any BatchSystem, options: ClusterOptions, setup: ClusterEngine.Setup, runFolder: String,
-        tell: @escaping @Sendable (String) -> Void
+        report: @escaping @Sendable (String) -> Void
     ) {
         self.system = system
         self.options = options
         self.setup = setup
         self.runFolder = runFolder
-        self.tell = tell
+        self.report = report
     }
 
     package func takes(_ spec: TaskSpec) -> Bool { true }
 
-    package func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
+    package func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandoffError> {
         .success([])
     }
 
-    package func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble? {
+    package func receive(_ tasks: [GatheredTask], from first: Int) async -> HandoffError? {
         do {
             try ShardFolder.make(setup.logs)
             let largest = try await system.describe(withQueues: false).largestArray
@@ -44,31 +44,31 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
             // The coordinator's job, which is the last, has to wait.
             await tellPendingReasons(of: jobs.dropLast())
             return nil
-        } catch let trouble as HandingOverTrouble {
+        } catch let trouble as HandoffError {
             return await withdrawing(trouble)
         } catch let error as BatchError {
-            return await withdrawing(HandingOverTrouble(.cluster(error.message)))
+            return await withdrawing(HandoffError(.cluster(error.message)))
         } catch {
             return await withdrawing(
-                HandingOverTrouble(.storage((error as? ShardFolder.Trouble)?.message ?? "\(error)")))
+                HandoffError(.storage((error as? ShardFolderError)?.message ?? "\(error)")))
         }
     }
 
     private func gathered(_ tasks: [GatheredTask]) -> [[Shard.Task]] {
-        var gathering = ShardBatcher(seconds: options.shardTime / .seconds(1), cores: options.cores)
-        for task in tasks { gathering.add(task.lease, at: .start) }
+        var batcher = ShardBatcher(seconds: options.shardTime / .seconds(1), cores: options.cores)
+        for task in tasks { batcher.add(task.lease, at: .start) }
         let earlier = Dictionary(tasks.map { ($0.lease.id, $0.earlier) }) { $1 }
-        return gathering.take(.max, at: .start + ShardBatcher.lull).map { leases in
+        return batcher.take(.max, at: .start + ShardBatcher.idleDelay).map { leases in
             leases.map { Shard.Task($0, earlier: earlier[$0.id] ?? nil) }
         }
     }
 
-    private func submit(_ job: ClusterJob) async throws(HandingOverTrouble) -> Submitted {
-        let submitter = ArraySubmitter(system: system, options: options, setup: setup, tell: tell)
+    private func submit(_ job: ClusterJob) async throws(HandoffError) -> Submitted {
+        let submitter = ArraySubmitter(system: system, options: options, setup: setup, report: report)
         switch await submitter.submit(job) {
         case .accepted(let number): return .accepted(number)
         case .full(let message): return .full(message)
-        case .failed(let message): throw HandingOverTrouble(.cluster(message))
+        case .failed(let message): throw HandoffError(.cluster(message))
         }
     }
 
@@ -80,7 +80,7 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
     /// As many as the site takes now; the coordinator submits the rest.
     ///
     /// - Returns: the jobs' numbers; none only where nothing was to be submitted.
-    private func submitted(_ arrays: [ArrayJob]) async throws(HandingOverTrouble) -> [String] {
+    private func submitted(_ arrays: [ArrayJob]) async throws(HandoffError) -> [String] {
         var (jobs, rest, isFull) = ([String](), arrays[...], false)
         while let array = rest.popFirst() {
             switch try await submit(.array(array)) {
@@ -89,12 +89,12 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
                 if let (first, _) = array.halves {
                     rest = [first]
                 } else if jobs.isEmpty {
-                    throw HandingOverTrouble(.cluster(message))
+                    throw HandoffError(.cluster(message))
                 } else {
                     rest = []
                 }
                 if !isFull {
-                    tell(
+                    report(
                         "\(system.traits.name) takes no more jobs for now; the run's coordinator submits the rest: \(message)"
                     )
                 }
@@ -112,7 +112,7 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
             switch try await submit(.coordinator(CoordinatorJob(name: name, after: jobs, runFolder: runFolder))) {
             case .accepted(let number): return jobs + [number]
             case .full(let message):
-                guard let last = jobs.popLast() else { throw HandingOverTrouble(.cluster(message)) }
+                guard let last = jobs.popLast() else { throw HandoffError(.cluster(message)) }
                 try await system.cancel(.ids([last]))
             }
         }
@@ -121,10 +121,10 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
     /// What is known to be in their way at once; the system's own commands tell it later.
     private func tellPendingReasons(of jobs: [String]) async {
         var reasons = PendingReasons()
-        reasons.news(of: (try? await system.query(.ids(jobs))) ?? []).forEach(tell)
+        reasons.news(of: (try? await system.query(.ids(jobs))) ?? []).forEach(report)
     }
 
-    private func withdrawing(_ trouble: HandingOverTrouble) async -> HandingOverTrouble {
+    private func withdrawing(_ trouble: HandoffError) async -> HandoffError {
         await withdraw()
         return trouble
     }
@@ -137,7 +137,102 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
             try await submitted.endCoordinators(on: system)
             try await submitted.endArrays(before: .max, on: system)
         } catch {
-            tell("\(system.traits.leftover(beginning: "penumbra-\(setup.run)")): \(error.message)")
+            report("\(system.traits.leftover(beginning: "penumbra-\(setup.run)")): \(error.message)")
         }
+    }
+}
+
+/// The job that goes on with a run when the job in which its coordinator runs ends before the run: it is out of time, or its
+/// node dies.
+package struct SuccessorJob: Sendable {
+    private let job: String
+    private let runFolder: String
+    private let left: Int?
+
+    /// - Parameters:
+    ///   - job: the number of the job in which this coordinator runs.
+    ///   - left: how many frames the run's last coordinator had left.
+    package init(job: String, runFolder: String, left: Int?) {
+        self.job = job
+        self.runFolder = runFolder
+        self.left = left
+    }
+
+    /// A run that kills so many coordinators, none of which comes any further, will kill the next one, too.
+    private static let mostCoordinators = 20
+
+    /// What a disk or a controller may need to recover.
+    private static let pause = Duration.seconds(600)
+
+    private func name(_ setup: ClusterEngine.Setup) -> String { "penumbra-\(setup.run)-coordinator-after-\(job)" }
+
+    /// Submits the successor, unless it is there: this job was requeued perhaps.
+    package func begin(
+        _ system: any BatchSystem, _ options: ClusterOptions, _ setup: ClusterEngine.Setup,
+        _ report: @escaping @Sendable (String) -> Void
+    ) async throws {
+        let known = SubmittedJobs(of: setup.folder).coordinators
+        guard !known.contains(where: { $0.name == name(setup) && $0.job != nil }) else { return }
+        let idle = known.filter { $0.left != nil && $0.left == left }
+        guard Set(idle.map(\.name)).count < Self.mostCoordinators else {
+            return report(
+                "this coordinator has no successor: \(Self.mostCoordinators) have not come any further with the run")
+        }
+        let successor = CoordinatorJob(name: name(setup), after: [job], runFolder: runFolder, left: left)
+        let submitter = ArraySubmitter(system: system, options: options, setup: setup, report: report)
+        switch await submitter.submit(.coordinator(successor)) {
+        case .accepted: break
+        case .full(let message): report("this coordinator has no successor: \(message)")
+        case .failed(let message): throw BatchError.refused(message)
+        }
+    }
+
+    /// Long enough to look for a submission that had no answer.
+    package static let giveBackTimeout = Duration.seconds(30)
+
+    /// Gives a run that was taken over from a coordinator's job to another one.
+    ///
+    /// - Parameters:
+    ///   - isTrouble: which the next coordinator would find, too, if it began at once.
+    ///   - timeout: for all of the system's answers together.
+    /// - Returns: the job's number; nil for a run that no job was to go on with.
+    package static func giveBack(
+        _ runFolder: String, after isTrouble: Bool, _ given: any BatchSystem, _ options: ClusterOptions,
+        _ setup: ClusterEngine.Setup, timeout: Duration = giveBackTimeout,
+        _ report: @escaping @Sendable (String) -> Void
+    ) async throws(BatchError) -> String? {
+        guard !SubmittedJobs(of: setup.folder).coordinators.isEmpty else { return nil }
+        do {
+            try ShardFolder.make(setup.logs)
+        } catch {
+            throw .refused(error.message)
+        }
+        let coordinator = CoordinatorJob(
+            name: "penumbra-\(setup.run)-\(setup.epoch)-coordinator", after: [], runFolder: runFolder,
+            delay: isTrouble ? pause : .zero)
+        // Whoever has ended this process waits for it.
+        var system = given
+        system.timeout = min(system.timeout, timeout / 3)
+        let submitter = ArraySubmitter(
+            system: system, options: options, setup: setup, pause: .seconds(1), timeout: timeout, report: report)
+        switch await submitter.submit(.coordinator(coordinator)) {
+        case .accepted(let job): return job
+        case .full(let message), .failed(let message): throw .refused(message)
+        }
+    }
+
+    /// It waits in the queue.
+    package func isThere(_ system: any BatchSystem, _ setup: ClusterEngine.Setup) async throws(BatchError) -> Bool {
+        try await system.isQueued(name(setup))
+    }
+
+    /// Lets it begin in some minutes.
+    package func postpone(_ system: any BatchSystem, _ setup: ClusterEngine.Setup) async throws(BatchError) {
+        try await system.postpone(system.jobs(named: name(setup)), by: Self.pause)
+    }
+
+    /// The run is over, or needs the successor's place in the queue.
+    func end(_ system: any BatchSystem, _ setup: ClusterEngine.Setup) async throws(BatchError) {
+        try await system.cancel(.named(name(setup)))
     }
 }

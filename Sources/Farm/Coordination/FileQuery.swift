@@ -204,7 +204,7 @@ private final class QueryOrders: RunLoop.Delegate {
 
     func willStart(_ lease: Lease) {}
 
-    func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem? {
+    func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishFailure? {
         .refused("an inquiry publishes nothing")
     }
 

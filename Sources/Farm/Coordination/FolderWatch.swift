@@ -30,14 +30,16 @@ package final class FolderWatch: Sendable {
     private static let loss = UInt32(IN_DELETE | IN_MOVED_FROM)
 
     /// - Parameter reads: false where somebody else says when news are read: see ``read()``.
-    /// - Throws: ``Shortage`` where a limit of this process or of its user is met.
+    /// - Throws: ``ResourceLimitError`` where a limit of this process or of its user is met.
     package init(reads: Bool = true) throws {
         descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         let code = errno
         guard descriptor >= 0 else {
             let action = "watch folders"
             // The kernel says the same of this process's files and of its user's watchers.
-            if code == EMFILE { throw Shortage.found(for: action) ?? Shortage(.watchers, action, limit: nil) }
+            if code == EMFILE {
+                throw ResourceLimitError.found(for: action) ?? ResourceLimitError(.watchers, action, limit: nil)
+            }
             throw FileTrouble(path: "inotify", code: code, action: action)
         }
         (changes, tell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

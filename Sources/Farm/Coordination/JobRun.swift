@@ -34,14 +34,14 @@ package final class JobRun: Sendable {
     private let directory: RunClaim
     private let settings: RunSettings
     private let observer: any RunObserver
-    private let books: OutputTracker
+    private let tracker: OutputTracker
     /// Nil where the job wants no receipts.
     private let receipts: ReceiptMaker?
     /// Nil for a run that is not remembered.
     private let recorder: RunRecorder?
-    private let heritage: RecoveredWork
+    private let recovered: RecoveredWork
     private let outputs: OutputGuard
-    private let desk: PublishQueue
+    private let publishQueue: PublishQueue
     private let clock: RunClock
     private let state = Mutex(State())
     /// Removes what frames leave: a folder of tiles has thousands of files.
@@ -53,28 +53,28 @@ package final class JobRun: Sendable {
     ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
     package init(
         _ plan: JobPlan, targets: [FrameTarget], ended: [FrameReport], roots: LockedFolders, directory: RunClaim,
-        settings: RunSettings, books: OutputTracker, recorder: RunRecorder? = nil,
-        heritage: RecoveredWork = RecoveredWork(),
+        settings: RunSettings, tracker: OutputTracker, recorder: RunRecorder? = nil,
+        recovered: RecoveredWork = RecoveredWork(),
         receipts: ReceiptMaker? = nil,
         observer: any RunObserver, clock: RunClock = .system, calls: FileCalls = .kernel
     ) {
         self.receipts = receipts
         self.recorder = recorder
-        self.heritage = heritage
+        self.recovered = recovered
         self.plan = plan
         self.targets = targets
         self.directory = directory
         self.settings = settings
         self.observer = observer
-        self.books = books
+        self.tracker = tracker
         self.clock = clock
         outputs = OutputGuard(
             roots: roots,
             folders: Set(
                 targets.lazy.filter(\.isWork).flatMap(\.outputs).map { PathKey(PathText.folder(of: $0)) }),
             inputs: targets.compactMap { $0.files.stamp?.identity })
-        desk = PublishQueue(
-            publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: books.ledger,
+        publishQueue = PublishQueue(
+            publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: tracker.ledger,
             durability: plan.job.durability, calls: calls)
         state.withLock { $0.summary.frames = targets.count + ended.count }
         for report in ended { recordUnbegun(report) }
@@ -89,7 +89,7 @@ package final class JobRun: Sendable {
             tileMemory: settings.tileMemory, frameMemory: settings.frameMemory)
         let work = targets.count(where: \.isWork)
         var policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
-        policy.plugins = books.plugins
+        policy.plugins = tracker.plugins
         let start = clock.now
         let found = await loop.run(Scheduler(policy: policy, factory: factory), self)
         let stop = directory.isSuperseded ? .superseded : found
@@ -97,7 +97,7 @@ package final class JobRun: Sendable {
         for (_, frame) in state.withLock({ $0.open.sorted { $0.key < $1.key } }) { record(frame.target.report(.left)) }
         while let target = takeTarget() { recordUnbegun(target.settled() ?? target.report(.left)) }
         await removals.run {}
-        await books.finish()
+        await tracker.finish()
         await Blocking.run { [recorder] in recorder?.flush() }
         // The last moments of the run may be the first that cannot be written down.
         let unwritten = recorder?.stop
@@ -160,7 +160,7 @@ extension JobRun: RunLoop.Delegate {
         case .render, .refused: break
         case .current, .compare, .kept, .stillBroken, .tooRecent: return nil
         }
-        guard heritage.hasPublished(target.frame.id, target.files), books.isCurrent(target.files) else { return nil }
+        guard recovered.hasPublished(target.frame.id, target.files), tracker.isCurrent(target.files) else { return nil }
         return target.report(.skipped(reason: "published before the run was interrupted"))
     }
 
@@ -180,8 +180,9 @@ extension JobRun: RunLoop.Delegate {
         case .compare(let files): compared = files
         case .render(let wanted, _, _):
             open.replacements = wanted
-            let work = heritage.work(
-                of: frame.id, target.files, recipe: books.recipeText(of: target.files), outputs: wanted.map { $0?.path }
+            let work = recovered.work(
+                of: frame.id, target.files, recipe: tracker.recipeText(of: target.files),
+                outputs: wanted.map { $0?.path }
             )
             if case .outputs(_, let receipts, _) = work {
                 // Not before their digests are what the receipts say.
@@ -205,7 +206,7 @@ extension JobRun: RunLoop.Delegate {
     private func record(of target: FrameTarget, _ replacements: [Replacement?]) -> StoredFrame {
         StoredFrame(
             number: target.frame.id.number, page: target.frame.id.page, input: target.files.input,
-            recipe: books.recipeText(of: target.files), outputs: replacements.map { $0?.path ?? "" })
+            recipe: tracker.recipeText(of: target.files), outputs: replacements.map { $0?.path ?? "" })
     }
 
     package func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision {
@@ -214,7 +215,7 @@ extension JobRun: RunLoop.Delegate {
         let target = open.target
         guard case .compare(let files) = target.verdict else { return .settle }
         let findings = Dictionary(zip(files, facts)) { $1 }
-        let verdict = books.verdict(of: target.files, findings: findings)
+        let verdict = tracker.verdict(of: target.files, findings: findings)
         switch verdict {
         case .render(let wanted, _, let kept):
             state.withLock { state in
@@ -258,14 +259,14 @@ extension JobRun: RunLoop.Delegate {
 
     package func ended(_ lease: Lease, _ end: AttemptEnd) { recorder?.ended(lease, end) }
 
-    package func flagged(_ lease: Lease, _ haste: ImplausibleSpeed) {
+    package func flagged(_ lease: Lease, _ speed: ImplausibleSpeed) {
         state.withLock { $0.summary.flagged += 1 }
-        recorder?.flagged(lease, haste)
+        recorder?.flagged(lease, speed)
     }
 
     package func retired(_ retirement: Retirement) { state.withLock { $0.summary.retired.append(retirement) } }
 
-    package func heard(_ worker: WorkerID, _ words: String) { recorder?.heard(worker, words) }
+    package func standardError(of worker: WorkerID, _ text: String) { recorder?.standardError(of: worker, text) }
 
     package var request: RunLoop.Request? {
         if let reason = recorder?.stop { return .stop(reason) }
@@ -280,7 +281,7 @@ extension JobRun: RunLoop.Delegate {
         state.withLock { $0.open[frame]?.temporaries.append(temporary) }
     }
 
-    package func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
+    package func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure? {
         if directory.isSuperseded { return .superseded }
         guard let open = state.withLock({ $0.open[frame] }) else { return .refused("nobody asked for this output") }
         if open.target.probe != nil, let source = outputs.first?.source.stamp,
@@ -292,19 +293,19 @@ extension JobRun: RunLoop.Delegate {
         }
         let items: [PublishQueue.Item]
         do throws(StoreProblem) {
-            items = try await books.thread.run { () throws(StoreProblem) in try self.items(outputs, of: open) }
+            items = try await tracker.thread.run { () throws(StoreProblem) in try self.items(outputs, of: open) }
         } catch {
-            return PublishProblem(error)
+            return PublishFailure(error)
         }
-        return await desk.publish(items)
+        return await publishQueue.publish(items)
     }
 
     /// The first output of a recipe writes the recipe to the database.
     private func items(_ outputs: [Publication], of open: OpenFrame) throws(StoreProblem) -> [PublishQueue.Item] {
         try outputs.map { (output) throws(StoreProblem) in
             let (files, rule) = (open.target.files, open.replacements[output.part]?.rule ?? .nothing)
-            let record = try books.record(of: output, files)
-            let receipt = record.flatMap { receipts?.receipt(of: output, $0, books.recipe(of: output, files)) }
+            let record = try tracker.record(of: output, files)
+            let receipt = record.flatMap { receipts?.receipt(of: output, $0, tracker.recipe(of: output, files)) }
             return PublishQueue.Item(publication: output, rule: rule, record: record, receipt: receipt)
         }
     }
@@ -326,7 +327,7 @@ extension JobRun: RunLoop.Delegate {
         case .published(let outputs, let probe):
             record(target.report(.published, publications: outputs, probe: probe, seconds: seconds, kept: kept))
         case .failed(let failure):
-            books.remember(failure, of: target.files)
+            tracker.remember(failure, of: target.files)
             record(target.report(.failed(failure), seconds: seconds, kept: kept))
         case .left, .surveyed, .settled: record(target.report(.left, kept: kept))
         }

@@ -213,13 +213,13 @@ extension MissingDisks {
         _ job: JobSpec, _ state: String, timeout: Double = 60,
         _ answer: (KnownDisks, () throws -> [OutputRecord]) throws -> [Outputs]
     ) throws -> [Outputs] {
-        guard let store = try JobStore.asItIs(at: JobStore.databasePath(state: state), patience: timeout) else {
+        guard let store = try JobStore.unmigrated(at: JobStore.databasePath(state: state), timeout: timeout) else {
             return []
         }
         return try store.read { reader in
             guard let id = try reader.job(manifest: job.manifestPath, name: job.name) else { return [] }
             var records: [OutputRecord]?
-            return try answer(try reader.places(of: id)) {
+            return try answer(try reader.knownDisks(of: id)) {
                 let found = try records ?? reader.outputs(of: id)
                 records = found
                 return found
@@ -228,7 +228,7 @@ extension MissingDisks {
     }
 
     /// The output folders of a job that exist now.
-    package static func foldersThere(of job: JobSpec) -> Set<PathKey> {
+    package static func existingFolders(of job: JobSpec) -> Set<PathKey> {
         Set(OutputFolders.of(job).filter(FileSystem.isFolder).map(PathKey.init))
     }
 }

@@ -13,17 +13,17 @@ package struct RunLoop: Sendable {
         /// A worker is about to write these files.
         func willStart(_ lease: Lease) throws(FileTrouble)
         /// Called concurrently with everything else; may block on a disk.
-        func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem?
+        func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure?
         /// What is to be done now that the files a frame's order named were read.
         func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision
         /// An attempt is over, for whoever writes down what happened.
         func ended(_ lease: Lease, _ end: AttemptEnd)
         /// An attempt's result came too soon, and is looked at closely.
-        func flagged(_ lease: Lease, _ haste: ImplausibleSpeed)
+        func flagged(_ lease: Lease, _ speed: ImplausibleSpeed)
         /// A slot is used no more.
         func retired(_ retirement: Retirement)
         /// A worker wrote to its standard error.
-        func heard(_ worker: WorkerID, _ words: String)
+        func standardError(of worker: WorkerID, _ text: String)
         /// What somebody else wants of the run; asked for at every tick.
         var request: Request? { get }
         func concluded(_ frame: FrameID, _ outcome: FrameOutcome)
@@ -47,14 +47,14 @@ package struct RunLoop: Sendable {
     let control: RunControl
     let deadline: Deadline?
     /// Whether what ends this process, a signal or a trouble of its place, ends the run: or another coordinator is to go on.
-    let isGoneOnWith: Bool
+    let continuesElsewhere: Bool
     let clock: RunClock
 
     package init(
-        engine: any Engine, control: RunControl, deadline: Deadline? = nil, isGoneOnWith: Bool = false,
+        engine: any Engine, control: RunControl, deadline: Deadline? = nil, continuesElsewhere: Bool = false,
         clock: RunClock = .system
     ) {
-        self.isGoneOnWith = isGoneOnWith
+        self.continuesElsewhere = continuesElsewhere
         self.deadline = deadline
         self.engine = engine
         self.control = control
@@ -68,7 +68,7 @@ package struct RunLoop: Sendable {
     package func run(_ scheduler: Scheduler, _ delegate: some Delegate) async -> StopReason? {
         let events = EventQueue()
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
-        async let crew: Void = engine.run(commands) { events.post($0) }
+        async let running: Void = engine.run(commands) { events.post($0) }
         let reason = await withDiscardingTaskGroup { group in
             group.addTask { await keepTicking(events, delegate) }
             group.addTask { await forwardStops(events) }
@@ -77,7 +77,7 @@ package struct RunLoop: Sendable {
         }
         events.end()
         command.finish()
-        await crew
+        await running
         return reason
     }
 
@@ -94,7 +94,7 @@ package struct RunLoop: Sendable {
         let ending: Ending? = await events.read { event in
             switch event {
             case .workerLost(_, let death) where death.isOfProcess: delegate.workerLost()
-            case .words(let worker, let words): delegate.heard(worker, words)
+            case .words(let worker, let text): delegate.standardError(of: worker, text)
             case .stop(let reason) where handsOver(for: reason):
                 command.yield(.handOver)
                 return Ending(reason: reason)
@@ -129,7 +129,7 @@ package struct RunLoop: Sendable {
     private func handsOver(for reason: StopReason) -> Bool {
         switch reason {
         case .detached, .superseded: true
-        case .interrupted, .storage, .engine, .resourceLimit, .cluster, .lastSlot: isGoneOnWith
+        case .interrupted, .storage, .engine, .resourceLimit, .cluster, .lastSlot: continuesElsewhere
         case .cancelled, .pluginFault, .deadline, .failures: false
         }
     }
@@ -148,7 +148,7 @@ package struct RunLoop: Sendable {
                 events.post(.stop(StopReason(error)))
             }
         case .ended(let lease, let end): delegate.ended(lease, end)
-        case .flag(let lease, let haste): delegate.flagged(lease, haste)
+        case .flag(let lease, let speed): delegate.flagged(lease, speed)
         case .widen(let count): command.yield(.widen(to: count))
         case .retire(let retirement):
             command.yield(.retire(retirement.slot))
@@ -216,7 +216,7 @@ package struct RunLoop: Sendable {
 extension RunLoop.Delegate {
     package var request: RunLoop.Request? { nil }
     package func ended(_ lease: Lease, _ end: AttemptEnd) {}
-    package func flagged(_ lease: Lease, _ haste: ImplausibleSpeed) {}
+    package func flagged(_ lease: Lease, _ speed: ImplausibleSpeed) {}
     package func retired(_ retirement: Retirement) {}
-    package func heard(_ worker: WorkerID, _ words: String) {}
+    package func standardError(of worker: WorkerID, _ text: String) {}
 }

@@ -21,10 +21,11 @@ package struct RunSettings: Hashable, Sendable {
         case away(tasks: Int, tiledFrames: Int)
     }
 
-    package let doers: Capacity
+    package let capacity: Capacity
 
-    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64, doers: Capacity = .here) {
-        self.doers = doers
+    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64, capacity: Capacity = .here)
+    {
+        self.capacity = capacity
         self.silence = silence
         self.workers = workers
         self.memory = memory
@@ -43,16 +44,16 @@ package struct RunSettings: Hashable, Sendable {
 
     /// Tasks at once.
     private var slots: Int {
-        switch doers {
+        switch capacity {
         case .here: workers
         case .substitutes(let count): count
         case .away(let tasks, _): tasks
         }
     }
 
-    private var isHere: Bool { if case .away = doers { false } else { true } }
+    private var isHere: Bool { if case .away = capacity { false } else { true } }
 
-    private var tiledFrames: Int { if case .away(_, let count) = doers { count } else { 1 } }
+    private var tiledFrames: Int { if case .away(_, let count) = capacity { count } else { 1 } }
 
     /// For small things that are made by the way.
     package func wholeFrames(_ job: JobSpec, count: Int) -> SchedulingPolicy { schedulingPolicy(job, frames: count) }

@@ -124,8 +124,8 @@ package struct RunProgress: Hashable, Sendable {
 
     private mutating func addSlow(_ report: FrameReport, _ seconds: Double) {
         guard slowest.count < Self.slowFrames || seconds > slowest.last?.seconds ?? 0 else { return }
-        let place = slowest.firstIndex { $0.seconds ?? 0 < seconds } ?? slowest.count
-        slowest.insert(report, at: place)
+        let index = slowest.firstIndex { $0.seconds ?? 0 < seconds } ?? slowest.count
+        slowest.insert(report, at: index)
         slowest = Array(slowest.prefix(Self.slowFrames))
     }
 

@@ -5,32 +5,32 @@ package import WorkerProtocol
 
 extension FileTrouble {
     /// The limit of this process that caused the error; nil for errors of files and disks.
-    package var shortage: Shortage? { Shortage(code: code, "\(action) \(path)") }
+    package var limitError: ResourceLimitError? { ResourceLimitError(code: code, "\(action) \(path)") }
 }
 
 extension StoreProblem {
     /// The limit of this process that probably caused the error. The database does not report it.
-    package var shortage: Shortage? { isDamaged ? nil : Shortage.found(for: "use \(path)") }
+    package var limitError: ResourceLimitError? { isDamaged ? nil : ResourceLimitError.found(for: "use \(path)") }
 }
 
 extension StopReason {
     /// The reason to stop a run if a file that every frame needs cannot be used.
     init(_ trouble: FileTrouble) {
-        self = trouble.shortage.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
+        self = trouble.limitError.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
     }
 
     init(_ problem: StoreProblem) {
-        self = problem.shortage.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
+        self = problem.limitError.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
     }
 }
 
-extension PublishProblem {
+extension PublishFailure {
     /// - Parameter trouble: an error that every other file would cause, too.
     package init(_ trouble: FileTrouble) {
-        self = trouble.shortage.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
+        self = trouble.limitError.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
     }
 
     package init(_ problem: StoreProblem) {
-        self = problem.shortage.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
+        self = problem.limitError.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
     }
 }

@@ -16,16 +16,6 @@ package struct CommandRunner: Sendable {
         package var isSuccess: Bool { exitCode == 0 }
     }
 
-    package enum Failure: Error, Hashable, Sendable {
-        /// There is no such program.
-        case missing
-        /// It was killed at its deadline.
-        case tooLate
-        /// It printed too much, and was killed.
-        case tooLong
-        case notRun(String)
-    }
-
     private let limit: Duration
     private let longestOutput: Int
 
@@ -42,12 +32,12 @@ package struct CommandRunner: Sendable {
     ///   - environment: changes that of this process; nil removes a variable.
     package func run(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:]
-    ) async throws(Failure) -> Answer {
+    ) async throws(CommandError) -> Answer {
         do {
             // Goes on when its caller is cancelled: what it was asked for may be done, and has to be known of.
             return try await Task { try await limited(program, arguments, environment) }.value
-        } catch let failure as Failure {
-            throw failure
+        } catch let error as CommandError {
+            throw error
         } catch let error as SubprocessError where error.code == .executableNotFound {
             throw .missing
         } catch {
@@ -68,7 +58,7 @@ package struct CommandRunner: Sendable {
                 return nil
             }
             defer { group.cancelAll() }
-            guard let answer = try await group.next() ?? nil else { throw Failure.tooLate }
+            guard let answer = try await group.next() ?? nil else { throw CommandError.tooLate }
             return answer
         }
     }
@@ -78,7 +68,7 @@ package struct CommandRunner: Sendable {
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {
             try await Task.sleep(until: min(end, .now + .milliseconds(200)))
-            if try files.contains(where: { try $0.size() > longestOutput }) { throw Failure.tooLong }
+            if try files.contains(where: { try $0.size() > longestOutput }) { throw CommandError.tooLong }
         }
     }
 
@@ -100,7 +90,7 @@ package struct CommandRunner: Sendable {
             input: .fileDescriptor(input.descriptor, closeAfterSpawningProcess: false),
             output: .fileDescriptor(output.descriptor, closeAfterSpawningProcess: false),
             error: .fileDescriptor(errors.descriptor, closeAfterSpawningProcess: false))
-        guard try output.size() <= longestOutput, try errors.size() <= longestOutput else { throw Failure.tooLong }
+        guard try output.size() <= longestOutput, try errors.size() <= longestOutput else { throw CommandError.tooLong }
         let (code, status): (Int32?, String) =
             switch done.terminationStatus {
             case .exited(let code): (code, "exit code \(code)")
@@ -115,6 +105,17 @@ package struct CommandRunner: Sendable {
         options.teardownSequence = [.send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))]
         return options
     }
+}
+
+/// Why a command gave no answer.
+package enum CommandError: Error, Hashable, Sendable {
+    /// There is no such program.
+    case missing
+    /// It was killed at its deadline.
+    case tooLate
+    /// It printed too much, and was killed.
+    case tooLong
+    case notRun(String)
 }
 
 /// A file that no folder names: what a command prints goes there. It is gone with its last descriptor.

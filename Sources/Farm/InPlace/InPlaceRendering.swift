@@ -174,7 +174,7 @@ extension InPlaceRendering: RunLoop.Delegate {
         _ = try FileSystem.createFolders(folder(of: lease.task.frame))
     }
 
-    func publish(_ frame: FrameID, _ publications: [Publication]) -> PublishProblem? {
+    func publish(_ frame: FrameID, _ publications: [Publication]) -> PublishFailure? {
         let item = items[frame.number]
         guard let publication = publications.first, let original = state.withLock({ $0.originals[frame] }) else {
             return .refused("nobody asked for this output")
@@ -186,7 +186,7 @@ extension InPlaceRendering: RunLoop.Delegate {
             return nil
         } catch {
             end(frame, error.outcome)
-            return error.storageError.map { PublishProblem($0) } ?? .refused("\(item.picture.path): not replaced")
+            return error.storageError.map { PublishFailure($0) } ?? .refused("\(item.picture.path): not replaced")
         }
     }
 

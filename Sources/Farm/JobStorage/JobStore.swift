@@ -12,13 +12,13 @@ package final class JobStore: Sendable {
     ///
     /// - Parameters:
     ///   - survivesPowerLoss: false for what may be lost with the power, though never with a process: no write waits for the disk then.
-    ///   - patience: how long to wait for a process that writes, in seconds.
+    ///   - timeout: how long to wait for a process that writes, in seconds.
     ///   - settings: further settings of the connection, in SQL.
     package convenience init(
-        path: String, survivesPowerLoss: Bool = true, patience: Double = 60, settings: String = ""
+        path: String, survivesPowerLoss: Bool = true, timeout: Double = 60, settings: String = ""
     ) throws(StoreProblem) {
         var configuration = Self.configuration
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = .timeout(timeout)
         let synchronous = survivesPowerLoss ? "FULL" : "NORMAL"
         configuration.prepareDatabase { database in
             try database.execute(
@@ -50,9 +50,9 @@ package final class JobStore: Sendable {
     }
 
     /// Only for ``read(_:)``; the database stays as it is, and has to be there.
-    package convenience init(lookingAt path: String, patience: Double = 60) throws(StoreProblem) {
+    package convenience init(readOnly path: String, timeout: Double = 60) throws(StoreProblem) {
         var configuration = Self.configuration
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = .timeout(timeout)
         configuration.readonly = true
         try self.init(path, configuration) { _ in }
     }
@@ -60,23 +60,23 @@ package final class JobStore: Sendable {
     /// For those who only look and wait for nobody: as it is, be it of an older version. Nil where there is no database, or
     /// somebody has just begun to make it.
     ///
-    /// - Parameter patience: how long to wait for a process that writes, in seconds.
-    package static func asItIs(at path: String, patience: Double = 60) throws(StoreProblem) -> JobStore? {
+    /// - Parameter timeout: how long to wait for a process that writes, in seconds.
+    package static func unmigrated(at path: String, timeout: Double = 60) throws(StoreProblem) -> JobStore? {
         guard access(path, F_OK) == 0 else { return nil }
-        let store = try JobStore(lookingAt: path, patience: patience)
+        let store = try JobStore(readOnly: path, timeout: timeout)
         do {
-            return try look(into: store.queue) { try $0.tableExists("jobs") } ? store : nil
+            return try inspect(store.queue) { try $0.tableExists("jobs") } ? store : nil
         } catch {
             throw StoreProblem(path: path, error)
         }
     }
 
     /// Nil where there is no database. One of an older version is brought up to date first.
-    package static func looking(at path: String) throws(StoreProblem) -> JobStore? {
+    package static func existing(at path: String) throws(StoreProblem) -> JobStore? {
         guard access(path, F_OK) == 0 else { return nil }
-        let store = try JobStore(lookingAt: path)
+        let store = try JobStore(readOnly: path)
         do {
-            if try look(into: store.queue, migrator.hasCompletedMigrations) { return store }
+            if try inspect(store.queue, migrator.hasCompletedMigrations) { return store }
         } catch {
             throw StoreProblem(path: path, error)
         }
@@ -90,7 +90,7 @@ package final class JobStore: Sendable {
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             try prepare(queue)
-            let isKnown = try Self.look(into: queue, Self.migrator.hasBeenSuperseded) == false
+            let isKnown = try Self.inspect(queue, Self.migrator.hasBeenSuperseded) == false
             guard isKnown else {
                 throw StoreProblem(path: path, reason: "a newer version of Penumbra wrote it; use that version")
             }
@@ -119,20 +119,20 @@ package final class JobStore: Sendable {
     /// Several processes may begin at once: what another one has done meanwhile is not done again.
     private static func migrate(_ queue: DatabaseQueue) throws {
         let migrator = migrator
-        while try !look(into: queue, migrator.hasCompletedMigrations) {
-            let before = try look(into: queue, migrator.appliedIdentifiers)
+        while try !inspect(queue, migrator.hasCompletedMigrations) {
+            let before = try inspect(queue, migrator.appliedIdentifiers)
             do {
                 try migrator.migrate(queue)
             } catch {
-                guard try look(into: queue, migrator.appliedIdentifiers).count > before.count else { throw error }
+                guard try inspect(queue, migrator.appliedIdentifiers).count > before.count else { throw error }
             }
         }
     }
 
     /// What the migrator asks takes several statements. They see one state, whatever others write in between: a read is a
     /// transaction, whose state is fixed by the first statement that finds its table.
-    private static func look<Answer>(
-        into queue: DatabaseQueue, _ question: (Database) throws -> Answer
+    private static func inspect<Answer>(
+        _ queue: DatabaseQueue, _ question: (Database) throws -> Answer
     ) throws -> Answer {
         try queue.read { database in
             _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")

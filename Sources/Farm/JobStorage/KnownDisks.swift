@@ -33,19 +33,19 @@ package struct KnownDisks: Hashable, Sendable {
 
 extension StoreReader {
     /// Empty for a job that never ran, and in a database of an older version.
-    package func places(of job: JobID) throws -> KnownDisks {
+    package func knownDisks(of job: JobID) throws -> KnownDisks {
         guard try database.tableExists("input_counts") else { return KnownDisks() }
-        var places = KnownDisks()
+        var disks = KnownDisks()
         let counts = try Row.fetchAll(
             database, sql: "SELECT pattern, files FROM input_counts WHERE job = ?", arguments: [job.number])
-        for row in counts { places.inputs[PathKey(try row.stored(0))] = try row.stored(1, Int.self) }
-        guard try database.tableExists("mounts") else { return places }
+        for row in counts { disks.inputs[PathKey(try row.stored(0))] = try row.stored(1, Int.self) }
+        guard try database.tableExists("mounts") else { return disks }
         let mounts = try Row.fetchAll(
             database, sql: "SELECT folder, mount, disk FROM mounts WHERE job = ?", arguments: [job.number])
         for row in mounts {
-            places.mounts[PathKey(try row.stored(0))] = try KnownDisks.Mount(path: row.stored(1), disk: row.stored(2))
+            disks.mounts[PathKey(try row.stored(0))] = try KnownDisks.Mount(path: row.stored(1), disk: row.stored(2))
         }
-        return places
+        return disks
     }
 
     /// The preview that was last written to a path, as it was then.
@@ -61,14 +61,14 @@ extension StoreReader {
 }
 
 extension StoreWriter {
-    package func setPlaces(_ places: KnownDisks, of job: JobID) throws {
+    package func setKnownDisks(_ disks: KnownDisks, of job: JobID) throws {
         try execute("DELETE FROM input_counts WHERE job = ?", [job.number])
         try execute("DELETE FROM mounts WHERE job = ?", [job.number])
-        for (pattern, files) in places.inputs {
+        for (pattern, files) in disks.inputs {
             try execute(
                 "INSERT INTO input_counts (job, pattern, files) VALUES (?, ?, ?)", [job.number, pattern.path, files])
         }
-        for (folder, mount) in places.mounts {
+        for (folder, mount) in disks.mounts {
             try execute(
                 "INSERT INTO mounts (job, folder, mount, disk) VALUES (?, ?, ?, ?)",
                 [job.number, folder.path, mount.path, mount.disk])

@@ -64,7 +64,7 @@ package struct RecipeID: Hashable, Sendable {
     let number: Int64
 
     /// Of a text that comes from elsewhere than the database.
-    package init(place: Int) { number = Int64(place) }
+    package init(index: Int) { number = Int64(index) }
 
     init(number: Int64) { self.number = number }
 }

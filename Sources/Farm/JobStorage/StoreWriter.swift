@@ -81,7 +81,7 @@ package struct StoreWriter {
     }
 
     /// - Returns: false when it was told before.
-    package func tellOnce(_ text: String, job: JobID) throws -> Bool {
+    package func reportOnce(_ text: String, job: JobID) throws -> Bool {
         try execute("INSERT OR IGNORE INTO notices (job, text) VALUES (?, ?)", [job.number, text])
         return database.changesCount > 0
     }
@@ -93,7 +93,7 @@ package struct StoreWriter {
     ///   - texts: all that hold now, each beginning with `kind`.
     ///   - isAll: false when others may hold, too: then none is forgotten.
     /// - Returns: those that were not told before.
-    package func tellNew(_ texts: [String], kind: String, isAll: Bool, job: JobID) throws -> [String] {
+    package func reportNew(_ texts: [String], kind: String, isAll: Bool, job: JobID) throws -> [String] {
         let told = try String.fetchAll(
             database, sql: "SELECT text FROM notices WHERE job = ? AND substr(text, 1, ?) = ?",
             arguments: [job.number, kind.unicodeScalars.count, kind])

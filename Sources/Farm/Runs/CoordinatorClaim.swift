@@ -10,10 +10,10 @@ import WorkerProtocol
 /// It holds the secret of this coordinator's token (``CoordinatorToken``).
 package enum CoordinatorClaim {
     /// Part of the names of files that this process writes aside. No other process has it.
-    package static let aside = CoordinatorToken.newSecret()
+    package static let temporarySuffix = CoordinatorToken.newSecret()
 
     /// A run that nobody went on with for so long is given up, in seconds.
-    private static let patience = 7.0 * 24 * 3600
+    private static let resumableTime = 7.0 * 24 * 3600
 
     /// A coordinator on another machine that was not heard of for so long is gone, in nanoseconds.
     private static let silence: Int64 = 60_000_000_000
@@ -60,7 +60,7 @@ package enum CoordinatorClaim {
             let heard = FileSystem.stamp(path)?.modified
         else { return true }
         // Machines' clocks differ: the file system's own counts.
-        let probe = "\(folder)/now.\(aside)"
+        let probe = "\(folder)/now.\(temporarySuffix)"
         defer { FileSystem.remove(probe) }
         guard (try? FileSystem.append(Array("now".utf8), to: probe)) != nil,
             let now = FileSystem.stamp(probe)?.modified
@@ -92,7 +92,7 @@ package enum CoordinatorClaim {
         // After a power failure nobody may know whose it is.
         guard epoch > 0, FileSystem.size("\(folder)/job") ?? 0 > 0, let stamp = FileSystem.stamp(path(epoch, folder))
         else { return false }
-        return Double(stamp.modified) / 1e9 > Date().timeIntervalSince1970 - patience
+        return Double(stamp.modified) / 1e9 > Date().timeIntervalSince1970 - resumableTime
     }
 
     /// Workers leave when their coordinator ends. One that was stopped, or hangs, does not: it is killed with all that it

@@ -16,15 +16,26 @@ package final class Journal: Sendable {
         case folder(String)
         /// Files with this run's name in theirs will be written in this folder. Synced, so that a power failure leaves
         /// none of them for ever.
-        case place(String)
+        case outputFolder(String)
         /// A worker will write this file, which is no output yet.
         case temporary(String)
         /// The temporary file, with this digest, will be renamed to the final path. A sweep needs only to know the
         /// temporary one; this is for whoever has to find out what happened.
         case publish(temporary: String, digest: Digest, final: String)
-        /// The folder at the final path will be moved aside, and the new one put in its place: where file systems cannot
+        /// The folder at the final path will be moved temporary, and the new one put in its place: where file systems cannot
         /// exchange them.
-        case replace(aside: String, final: String)
+        case replace(old: String, final: String)
+
+        /// These names are stored.
+        private enum CodingKeys: String, CodingKey {
+            case scratch, folder, temporary, publish, replace
+            case outputFolder = "place"
+        }
+
+        private enum ReplaceCodingKeys: String, CodingKey {
+            case old = "aside"
+            case final
+        }
     }
 
     private let descriptor: Mutex<Int32>

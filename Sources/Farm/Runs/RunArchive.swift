@@ -18,7 +18,7 @@ package struct RunArchive: Sendable {
 
     package init(state: String) throws {
         self.state = state
-        store = try JobStore.looking(at: JobStore.databasePath(state: state))
+        store = try JobStore.existing(at: JobStore.databasePath(state: state))
         shared = nil
     }
 

@@ -39,7 +39,7 @@ package final class RunClaim: Sendable {
     private let lock: KernelLock
     private let createdFolders = Mutex<[String]>([])
     /// Folders in which this coordinator's temporary files are.
-    private let places = Mutex<Set<PathKey>>([])
+    private let temporaryFolders = Mutex<Set<PathKey>>([])
     /// Folders in which temporary files were removed.
     private let removedFrom = Mutex<Set<PathKey>>([])
     /// There may be temporary files that were not removed.
@@ -139,9 +139,9 @@ package final class RunClaim: Sendable {
             switch entry {
             case .scratch(let folder) where self.folder.isScratch(folder): scratch = folder
             case .publish(_, _, let final): paths.insert(PathKey(final))
-            case .replace(let aside, let final) where folder.isOwn(aside) && RunFolder.areBeside(aside, final):
-                try FileSystem.undoReplacement(aside: aside, final: final)
-            case .scratch, .replace, .folder, .place, .temporary: break
+            case .replace(let old, let final) where folder.isOwn(old) && RunFolder.areBeside(old, final):
+                try FileSystem.undoReplacement(old: old, final: final)
+            case .scratch, .replace, .folder, .outputFolder, .temporary: break
             }
         }
         // What was asked for last may be that all is made again.
@@ -185,8 +185,8 @@ package final class RunClaim: Sendable {
     /// Before a worker writes a file beside outputs.
     package func expectTemporary(_ file: String) throws(FileTrouble) {
         let folder = PathText.folder(of: file)
-        if places.withLock({ $0.insert(PathKey(folder)).inserted }) {
-            try journal.write(.place(folder))
+        if temporaryFolders.withLock({ $0.insert(PathKey(folder)).inserted }) {
+            try journal.write(.outputFolder(folder))
             try journal.sync()
         }
         try journal.write(.temporary(file))
@@ -202,7 +202,7 @@ package final class RunClaim: Sendable {
 
     /// Others than this coordinator's workers write beside outputs, under names that begin like the run's: what they
     /// leave is looked for at the end.
-    package func expectStrangers() { hasStuck.withLock { $0 = true } }
+    package func expectForeignTemporaries() { hasStuck.withLock { $0 = true } }
 
     /// Folders for outputs stay, whether or not anything was published in them.
     package func keepFolders() { createdFolders.withLock { $0 = [] } }

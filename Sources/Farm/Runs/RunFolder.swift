@@ -108,7 +108,7 @@ package struct RunFolder: Hashable, Sendable {
     /// What is lost of it is told again soon.
     package func note(left: Int) {
         try? AtomicFile.write(
-            Array("\(left)".utf8), to: "\(path)/left", by: "\(path)/.left.\(CoordinatorClaim.aside)")
+            Array("\(left)".utf8), to: "\(path)/left", by: "\(path)/.left.\(CoordinatorClaim.temporarySuffix)")
     }
 
     package func write(_ record: RunRecord) throws(FileTrouble) {
@@ -151,10 +151,10 @@ package struct RunFolder: Hashable, Sendable {
     ) throws(FileTrouble) {
         // Texts and whole numbers, which JSON always can.
         let bytes = (try? JSONEncoder().encode(record)).map(Array.init) ?? []
-        let aside = ".\(name).\(CoordinatorClaim.aside)"
-        folder.removeTree(aside)
-        try folder.create(aside, bytes, syncs: true)
-        try folder.rename(aside, as: name)
+        let temporary = ".\(name).\(CoordinatorClaim.temporarySuffix)"
+        folder.removeTree(temporary)
+        try folder.create(temporary, bytes, syncs: true)
+        try folder.rename(temporary, as: name)
         try folder.sync()
     }
 }
@@ -282,8 +282,8 @@ extension RunFolder {
     }
 
     /// A folder that was moved aside stayed in its own folder.
-    static func areBeside(_ aside: String, _ final: String) -> Bool {
-        PathKey(PathText.folder(of: aside)) == PathKey(PathText.folder(of: final))
+    static func areBeside(_ old: String, _ final: String) -> Bool {
+        PathKey(PathText.folder(of: old)) == PathKey(PathText.folder(of: final))
             && SafeFolder.isName(PathText.name(of: final))
     }
 
@@ -367,15 +367,15 @@ extension RunFolder {
             if FileSystem.exists(path) || isAway { isGone = false }
         }
         for case .temporary(let file) in entries where isOwn(file) { remove(file) }
-        for case .replace(let aside, let final) in entries where isOwn(aside) && Self.areBeside(aside, final) {
+        for case .replace(let old, let final) in entries where isOwn(old) && Self.areBeside(old, final) {
             do {
-                try FileSystem.undoReplacement(aside: aside, final: final)
+                try FileSystem.undoReplacement(old: old, final: final)
             } catch {
                 return  // the next run tries again: the journal stays
             }
         }
         // What a power failure took from the journal is found by its name.
-        for case .place(let folder) in entries {
+        for case .outputFolder(let folder) in entries {
             for name in FileSystem.names(in: folder) where isOwn("\(folder)/\(name)") {
                 remove("\(folder)/\(name)")
             }
@@ -440,9 +440,9 @@ extension RunFolder {
     package func remember(in state: String) throws(FileTrouble) {
         _ = try FileSystem.createFolders(state)
         let folder = try SafeFolder(state).makingFolder(Self.detachedName)
-        let aside = ".\(name).\(CoordinatorClaim.aside)"
-        try folder.create(aside, Array(self.state.utf8), syncs: true)
-        try folder.rename(aside, as: name)
+        let temporary = ".\(name).\(CoordinatorClaim.temporarySuffix)"
+        try folder.create(temporary, Array(self.state.utf8), syncs: true)
+        try folder.rename(temporary, as: name)
     }
 
     package func forget(in state: String) {

@@ -15,7 +15,7 @@ package enum Event: Sendable {
     /// A worker's standard error. The scheduler does nothing with it.
     case words(WorkerID, String)
     case published(FrameID)
-    case publishFailed(FrameID, PublishProblem)
+    case publishFailed(FrameID, PublishFailure)
     /// The answer to ``Directive/decide(_:_:)``.
     case decided(FrameID, FrameDecision)
     case stop(StopReason)
@@ -32,7 +32,7 @@ package enum Event: Sendable {
 }
 
 /// Why an output could not be moved to its final path.
-package enum PublishProblem: Hashable, Sendable {
+package enum PublishFailure: Hashable, Sendable {
     /// The disk cannot be written: the run stops.
     case storage(String)
     /// This machine gives the coordinator no more threads, open files or memory: the run stops.

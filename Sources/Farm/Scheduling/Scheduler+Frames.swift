@@ -194,7 +194,7 @@ extension Scheduler {
         conclude(id, .published(rendered.publications, probe: rendered.probe))
     }
 
-    mutating func failPublishing(_ id: FrameID, _ problem: PublishProblem) {
+    mutating func failPublishing(_ id: FrameID, _ problem: PublishFailure) {
         switch problem {
         case .storage(let message):
             conclude(id, .left)

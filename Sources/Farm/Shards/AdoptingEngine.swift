@@ -18,7 +18,7 @@ package struct AdoptingEngine: Engine {
         var past = PriorResults(of: folder)
         let looks = Looks()
         let (rest, pass) = AsyncStream.makeStream(of: EngineCommand.self)
-        async let crew: Void = inner.run(rest) { event in
+        async let running: Void = inner.run(rest) { event in
             switch looks.answer(event) {
             case .adopt(let event): onEvent(event)
             case .render(let lease): pass.yield(.start(lease))
@@ -37,7 +37,7 @@ package struct AdoptingEngine: Engine {
             }
         }
         pass.finish()
-        await crew
+        await running
     }
 }
 

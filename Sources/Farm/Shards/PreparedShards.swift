@@ -47,11 +47,11 @@ package struct PreparedShards: HandoffEngine.Recipient {
         }
     }
 
-    package func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
+    package func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandoffError> {
         do {
             let shard = try run.write(tasks.map(\.ofShard), as: number)
             let attempt = ShardRun(
-                folder: run.folder, number: number, place: "this machine",
+                folder: run.folder, number: number, location: "this machine",
                 attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
             let end = try await attempt.run(
                 shard, engine: LocalEngine(command: command), workers: workers, signals: signals)
@@ -59,15 +59,15 @@ package struct PreparedShards: HandoffEngine.Recipient {
             case .done:
                 let result = run.folder.read(ShardResult.self, from: run.folder.result(shard.id, attempt.attempt))
                 return .success(result?.ends ?? [])
-            case .refused(let reason): return .failure(HandingOverTrouble(.engine(reason)))
-            case .interrupted(let signal): return .failure(HandingOverTrouble(.interrupted(signal: signal)))
+            case .refused(let reason): return .failure(HandoffError(.engine(reason)))
+            case .interrupted(let signal): return .failure(HandoffError(.interrupted(signal: signal)))
             }
         } catch {
-            return .failure(HandingOverTrouble(.storage((error as? ShardFolder.Trouble)?.message ?? "\(error)")))
+            return .failure(HandoffError(.storage((error as? ShardFolderError)?.message ?? "\(error)")))
         }
     }
 
-    package func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble? {
+    package func receive(_ tasks: [GatheredTask], from first: Int) async -> HandoffError? {
         do {
             for (index, part) in Self.dealt(tasks, to: count).enumerated() {
                 _ = try run.write(part.map(\.ofShard), as: first + index)
@@ -75,7 +75,7 @@ package struct PreparedShards: HandoffEngine.Recipient {
             try run.folder.write(Range(first: first, count: count), to: run.folder.prepared, by: "\(run.epoch)")
             return nil
         } catch {
-            return HandingOverTrouble(.storage(error.message))
+            return HandoffError(.storage(error.message))
         }
     }
 
@@ -119,7 +119,7 @@ package struct ShardSource: Sendable {
         self.workers = workers
     }
 
-    package func write(_ tasks: [Shard.Task], as number: Int) throws(ShardFolder.Trouble) -> Shard {
+    package func write(_ tasks: [Shard.Task], as number: Int) throws(ShardFolderError) -> Shard {
         let shard = Shard(
             Shard.ID(run: run, epoch: epoch, number: number), versions: versions, workers: workers, tasks: tasks)
         try folder.write(shard, to: folder.shard(number), by: "\(epoch)")

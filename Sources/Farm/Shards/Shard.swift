@@ -1,4 +1,5 @@
 package import Catalogs
+import Geometry
 import JobModel
 package import Scheduling
 package import WorkerProtocol
@@ -120,7 +121,7 @@ extension Shard.ID {
 
 extension Catalog {
     /// The versions of all that makes pixels and files: programs, codecs, plugins, and each filter's rendering.
-    package var makings: [String: String] {
+    package var componentVersions: [String: String] {
         versions.merging(filters.map { ("rendering of \($0.name)", "\($0.renderingVersion)") }) { version, _ in version
         }
     }
@@ -140,4 +141,141 @@ package struct VersionDifference: Hashable, Sendable {
 
     /// As a message goes on with it.
     package var words: String { parts.joined(separator: ", ") }
+}
+
+/// How a task ended where it was done.
+package struct TaskEnd: Hashable, Sendable, Codable {
+    package enum Outcome: Hashable, Sendable, Codable {
+        case done(TaskReceipt)
+        case failed(TaskFailure)
+        /// With the worker, in the code of these plugins.
+        case died(Death, inPlugins: [String])
+    }
+
+    package let lease: LeaseID
+    package let outcome: Outcome
+
+    package init(_ lease: LeaseID, _ outcome: Outcome) {
+        self.lease = lease
+        self.outcome = outcome
+    }
+}
+
+/// A line of an attempt's log, `results/K.EPOCH-ATTEMPT.log`: what is known of the attempt if it never comes to its end.
+package enum AttemptLine: Hashable, Sendable, Codable {
+    case begun(LeaseID)
+    case ended(TaskEnd)
+}
+
+/// What an attempt at a shard came to: `results/K.EPOCH.ATTEMPT.json`, which appears whole or not at all.
+package struct ShardResult: Hashable, Sendable, Codable {
+    package let shard: Shard.ID
+    package let attempt: String
+    /// Where it was done, as messages name it: `element 12_3 on n2`.
+    package let location: String
+    package let ends: [TaskEnd]
+    /// Why the location can do nothing, or nothing more. Nil if all is well.
+    package let refusal: String?
+
+    /// These names are stored.
+    private enum CodingKeys: String, CodingKey {
+        case shard, attempt, ends, refusal
+        case location = "place"
+    }
+
+    package init(shard: Shard.ID, attempt: String, location: String, ends: [TaskEnd], refusal: String? = nil) {
+        self.shard = shard
+        self.attempt = attempt
+        self.location = location
+        self.ends = ends
+        self.refusal = refusal
+    }
+}
+
+extension AttemptLine: SharedRecord {
+    /// Its lease is looked up, and never reckoned with.
+    package var isPlausible: Bool { true }
+}
+
+extension ShardResult: SharedRecord {
+    package var isPlausible: Bool { shard.isPlausible }
+}
+
+/// An attempt writes under names of its own: one that was given up and lives on, or runs twice, never touches another's.
+extension TaskSpec {
+    /// The same with names that end with the attempt's. Outputs are synced: another machine publishes them.
+    package func written(by attempt: String) -> TaskSpec { renamingWritten { "\($0).\(attempt)" } }
+
+    /// The same whoever writes it: tasks that are equal so make the same pixels.
+    package var withoutNames: TaskSpec { renamingWritten { _ in "" } }
+
+    /// The files that a worker writes for it.
+    var writtenFiles: [String] {
+        switch self {
+        case .frame(let task): task.outputs.compactMap(\.temporaryPath)
+        case .canvas(let task): [task.canvasPath, task.metadataPath]
+        case .tile(let task): [task.tilePath]
+        case .stitch(let task): [task.temporaryPath]
+        case .preview(let task): [task.path]
+        case .probe, .audit, .check, .compare: []
+        }
+    }
+
+    private func renamingWritten(_ name: (String) -> String) -> TaskSpec {
+        switch self {
+        case .frame(let task):
+            .frame(
+                FrameTask(
+                    input: task.input, chain: task.chain,
+                    outputs: task.outputs.map {
+                        FrameTask.Output($0.spec, temporaryPath: $0.temporaryPath.map(name), name: $0.name)
+                    }, tileMemory: task.tileMemory, frameMemory: task.frameMemory, syncs: true))
+        case .canvas(let task):
+            .canvas(
+                CanvasTask(
+                    input: task.input, chain: task.chain, output: task.output, canvasPath: name(task.canvasPath),
+                    metadataPath: name(task.metadataPath), expected: task.expected))
+        case .tile(let task):
+            .tile(TileTask(canvas: task.canvas, chain: task.chain, rect: task.rect, tilePath: name(task.tilePath)))
+        case .stitch(let task):
+            .stitch(
+                StitchTask(
+                    extent: task.extent, layout: task.layout, format: task.format, tiles: task.tiles,
+                    metadataPath: task.metadataPath, metadataDigest: task.metadataDigest, output: task.output,
+                    temporaryPath: name(task.temporaryPath), name: task.name, syncs: true, shrink: task.shrink,
+                    frames: task.frames))
+        case .probe, .audit, .check, .preview, .compare: self
+        }
+    }
+}
+
+extension TaskReceipt {
+    /// A file that the task has written, and its size where the receipt tells it.
+    package struct File: Hashable, Sendable {
+        package let path: String
+        package let bytes: Int?
+    }
+
+    package var files: [File] {
+        switch self {
+        case .canvas(let receipt):
+            [
+                File(path: receipt.canvas.path, bytes: receipt.canvas.bytes),
+                File(path: receipt.metadataPath, bytes: nil),
+            ]
+        case .tile(let receipt): [File(path: receipt.path, bytes: nil)]
+        case .outputs(let receipts, _): receipts.map { File(path: $0.path, bytes: $0.bytes) }
+        case .probe, .audit, .check, .preview, .compare: []
+        }
+    }
+}
+
+extension CanvasReference {
+    /// No file has as many as an impossible rectangle would take.
+    fileprivate var bytes: Int {
+        [rect.height, layout.channels, format.bytes].reduce(rect.width) { product, factor in
+            let (bytes, isTooMuch) = product.multipliedReportingOverflow(by: factor)
+            return isTooMuch ? -1 : bytes
+        }
+    }
 }

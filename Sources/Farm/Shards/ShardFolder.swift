@@ -2,7 +2,8 @@ import FoundationEssentials
 import Glibc
 import JobModel
 import SafeFiles
-import WorkerProtocol
+package import Scheduling
+package import WorkerProtocol
 
 /// What lies in a run's folder, where somebody else may have written it: numbers are added to others, and durations to times.
 package protocol SharedRecord: Decodable {
@@ -14,6 +15,12 @@ package enum StoredLimits {
     /// Of shards, coordinators, and counts of them.
     package static let counts = 1...1_000_000_000
     package static let durations = Duration.zero...Duration.seconds(366 * 24 * 3600)
+}
+
+/// Why a file or folder of a shared run folder cannot be written, or is not what it has to be.
+package struct ShardFolderError: Error, Hashable, Sendable {
+    /// One sentence that names the path.
+    package let message: String
 }
 
 /// A run's folder on the file system that all nodes share.
@@ -40,12 +47,7 @@ package struct ShardFolder: Hashable, Sendable {
         "\(results)/\(shard.number).\(shard.epoch).\(attempt).json"
     }
 
-    package struct Trouble: Error, Hashable, Sendable {
-        /// One sentence that names the path.
-        package let message: String
-    }
-
-    package func create() throws(Trouble) {
+    package func create() throws(ShardFolderError) {
         for folder in [path, shards, results] {
             try refuseLink(folder)
             try Self.make(folder)
@@ -53,28 +55,28 @@ package struct ShardFolder: Hashable, Sendable {
     }
 
     /// The run has made its folders itself. A link in the place of one leads to what is somebody else's.
-    private func refuseLink(_ folder: String) throws(Trouble) {
+    private func refuseLink(_ folder: String) throws(ShardFolderError) {
         var found = stat()
         guard folder == path || PathNames.isBelow(folder, path), lstat(folder, &found) == 0,
             found.st_mode & S_IFMT == S_IFLNK
         else { return }
-        throw Trouble(
+        throw ShardFolderError(
             message:
                 "\(folder): is a link, and nothing is written behind it\n   = remove the link, and prepare the run again"
         )
     }
 
-    private func refuseLinks(above file: String) throws(Trouble) {
+    private func refuseLinks(above file: String) throws(ShardFolderError) {
         try refuseLink(path)
         try refuseLink(PathNames.folder(of: file) ?? "")
     }
 
     /// Creates a folder with those above it.
-    package static func make(_ folder: String) throws(Trouble) {
+    package static func make(_ folder: String) throws(ShardFolderError) {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw Trouble(message: "\(folder): cannot create the folder on the shared file system: \(error)")
+            throw ShardFolderError(message: "\(folder): cannot create the folder on the shared file system: \(error)")
         }
     }
 
@@ -95,29 +97,29 @@ package struct ShardFolder: Hashable, Sendable {
     }
 
     /// Puts a file in place in one step, so that a reader on any node finds all of it or nothing.
-    package func write(_ value: some Encodable, to path: String, by writer: String) throws(Trouble) {
+    package func write(_ value: some Encodable, to path: String, by writer: String) throws(ShardFolderError) {
         do {
             try put(FrameCodec.json(value), at: path, by: writer)
-        } catch let trouble as Trouble {
-            throw trouble
+        } catch let error as ShardFolderError {
+            throw error
         } catch {
-            throw Trouble(message: "\(path): cannot be written: \(error)")
+            throw ShardFolderError(message: "\(path): cannot be written: \(error)")
         }
     }
 
-    package func write(text: String, to path: String, by writer: String) throws(Trouble) {
+    package func write(text: String, to path: String, by writer: String) throws(ShardFolderError) {
         try put(Array(text.utf8), at: path, by: writer)
     }
 
-    private func put(_ bytes: [UInt8], at path: String, by writer: String) throws(Trouble) {
+    private func put(_ bytes: [UInt8], at path: String, by writer: String) throws(ShardFolderError) {
         let folder = PathNames.folder(of: path) ?? ""
         try refuseLinks(above: path)
-        let aside = "\(folder)/.\(PathNames.last(of: path)).\(writer)"
+        let temporary = "\(folder)/.\(PathNames.last(of: path)).\(writer)"
         do {
-            try Self.check(Self.append(bytes, to: aside, syncs: true), "write", aside)
-            try Self.check(rename(aside, path) == 0 ? 0 : errno, "put in place", path)
+            try Self.check(Self.append(bytes, to: temporary, syncs: true), "write", temporary)
+            try Self.check(rename(temporary, path) == 0 ? 0 : errno, "put in place", path)
         } catch {
-            unlink(aside)
+            unlink(temporary)
             throw error
         }
         // A file system that cannot sync folders says so; its renames are as safe as they get.
@@ -128,15 +130,15 @@ package struct ShardFolder: Hashable, Sendable {
     }
 
     /// Adds a line to a log.
-    package func append(_ value: some Encodable, to path: String, syncs: Bool = false) throws(Trouble) {
+    package func append(_ value: some Encodable, to path: String, syncs: Bool = false) throws(ShardFolderError) {
         try refuseLinks(above: path)
         do {
             try Self.check(
                 Self.append(FrameCodec.json(value) + [UInt8(ascii: "\n")], to: path, syncs: syncs), "write", path)
-        } catch let trouble as Trouble {
-            throw trouble
+        } catch let error as ShardFolderError {
+            throw error
         } catch {
-            throw Trouble(message: "\(path): cannot be written: \(error)")
+            throw ShardFolderError(message: "\(path): cannot be written: \(error)")
         }
     }
 
@@ -211,9 +213,9 @@ package struct ShardFolder: Hashable, Sendable {
         }
     }
 
-    private static func check(_ code: Int32, _ action: String, _ path: String) throws(Trouble) {
+    private static func check(_ code: Int32, _ action: String, _ path: String) throws(ShardFolderError) {
         guard code != 0 else { return }
-        throw Trouble(message: "\(path): cannot \(action): \(String(cString: strerror(code)))")
+        throw ShardFolderError(message: "\(path): cannot \(action): \(String(cString: strerror(code)))")
     }
 
     /// - Returns: 0, or why it failed.
@@ -232,5 +234,125 @@ package struct ShardFolder: Hashable, Sendable {
             rest = rest.dropFirst(count)
         }
         return !syncs || fdatasync(file) == 0 ? 0 : errno
+    }
+}
+
+/// The result files as they appear.
+package struct ShardResults: Sendable {
+    private let folder: ShardFolder
+    private let run: String
+    private let epoch: Int
+    private let grace: Duration
+    /// Results that name files which do not show yet, and since when.
+    private var early: [String: Timestamp] = [:]
+
+    /// - Parameters:
+    ///   - run: whose results are taken, of the coordinator of that epoch alone.
+    ///   - grace: how long the file system may take to show a file.
+    package init(folder: ShardFolder, run: String, epoch: Int, grace: Duration) {
+        self.folder = folder
+        self.run = run
+        self.epoch = epoch
+        self.grace = grace
+    }
+
+    /// Of an element that runs twice the first one counts.
+    ///
+    /// - Parameter log: what the element of a shard printed.
+    package mutating func take(of shards: Set<Int>, at now: Timestamp, log: (Int) -> String) -> [ShardResult] {
+        var taken: [ShardResult] = []
+        var rest = shards
+        for name in folder.names(in: folder.results) where name.hasSuffix(".json") {
+            guard let number = name.split(separator: ".").first.flatMap({ Int($0) }), rest.contains(number),
+                let result = folder.read(ShardResult.self, from: "\(folder.results)/\(name)"),
+                result.shard == Shard.ID(run: run, epoch: epoch, number: number)
+            else { continue }
+            let since = early[name] ?? now
+            if result.ends.allSatisfy(Self.isThere) {
+                taken.append(result)
+            } else if result.refusal != nil || now.elapsed - since.elapsed >= grace {
+                // A refusal stops the run, and nothing is waited for.
+                taken.append(withoutMissing(result, log: log(number)))
+            } else {
+                early[name] = since
+                continue
+            }
+            early[name] = nil
+            rest.remove(number)
+        }
+        return taken
+    }
+
+    /// The files that a receipt names are there, with all their bytes.
+    package static func isThere(_ end: TaskEnd) -> Bool {
+        guard case .done(let receipt) = end.outcome else { return true }
+        return receipt.files.allSatisfy(ShardFolder.holds)
+    }
+
+    private func withoutMissing(_ result: ShardResult, log: String) -> ShardResult {
+        let ends = result.ends.map { end in
+            guard case .done(let receipt) = end.outcome,
+                let file = receipt.files.first(where: { !ShardFolder.holds($0) })
+            else { return end }
+            let message =
+                "\(file.path): written by \(result.location), and does not show here whole after "
+                + "\(grace.components.seconds) s; raise 'grace' under 'slurm', or look after the shared file system; see "
+                + log
+            return TaskEnd(end.lease, .failed(TaskFailure(.transient, message)))
+        }
+        return ShardResult(
+            shard: result.shard, attempt: result.attempt, location: result.location, ends: ends, refusal: result.refusal
+        )
+    }
+}
+
+/// What shards of earlier coordinators of a run have come to. It counts where the run asks for the same again.
+package struct PriorResults: Sendable {
+    private var receipts: [TaskSpec: TaskReceipt] = [:]
+    /// Of their last shard; 0 for none.
+    package private(set) var lastShard = 0
+
+    package init(of folder: ShardFolder) {
+        // Of each shard, by its number and epoch.
+        let logs = Dictionary(grouping: folder.names(in: folder.results).filter { $0.hasSuffix(".log") }) {
+            $0.prefix { $0 != "-" }
+        }
+        for name in folder.names(in: folder.shards) {
+            guard name.hasSuffix(".json"), let number = Int(name.dropLast(5)),
+                StoredLimits.counts.contains(number),
+                let shard = folder.read(Shard.self, from: folder.shard(number)), shard.isOf(folder, as: number)
+            else { continue }
+            lastShard = max(lastShard, number)
+            take(shard, logs["\(number).\(shard.id.epoch)"] ?? [], in: folder)
+        }
+    }
+
+    private mutating func take(_ shard: Shard, _ logs: [String], in folder: ShardFolder) {
+        let specs = Dictionary(shard.tasks.map { ($0.lease, $0.spec) }) { $1 }
+        let lines = logs.flatMap { folder.lines(AttemptLine.self, of: "\(folder.results)/\($0)") }
+        for case .ended(let end) in lines {
+            guard let spec = specs[end.lease], case .done(let receipt) = end.outcome else { continue }
+            receipts[spec.withoutNames] = receipt
+        }
+    }
+
+    /// What the same task came to, if its files are there and its input is what it was. Given once.
+    package mutating func take(_ spec: TaskSpec) -> TaskReceipt? {
+        guard !receipts.isEmpty, let receipt = receipts.removeValue(forKey: spec.withoutNames),
+            spec.objection(to: receipt, by: .earlierWorker) == nil,
+            receipt.files.allSatisfy(ShardFolder.holds), Self.isSame(spec, receipt)
+        else { return nil }
+        return receipt
+    }
+
+    private static func isSame(_ spec: TaskSpec, _ receipt: TaskReceipt) -> Bool {
+        switch (spec, receipt) {
+        case (.frame(let task), .outputs(_, let source?)): ShardFolder.isUntouched(task.input, since: source.stamp)
+        case (.probe(let task), .probe(let probe)): ShardFolder.isUntouched(task.input, since: probe.stamp)
+        case (.canvas(let task), .canvas(let canvas)): ShardFolder.isUntouched(task.input, since: canvas.source.stamp)
+        // They read nothing but files of the run, with the digests that are wanted.
+        case (.tile, .tile), (.stitch, .outputs): true
+        default: false
+        }
     }
 }

@@ -1,14 +1,14 @@
 import Catalogs
 package import Engines
-import Scheduling
-import WorkerProtocol
+package import Scheduling
+package import WorkerProtocol
 
 /// Does one shard with worker processes here: what an element of a job array is.
 package struct ShardRun: Sendable {
     package let folder: ShardFolder
     package let number: Int
-    /// As ``ShardResult/place``.
-    package let place: String
+    /// As ``ShardResult/location``.
+    package let location: String
     /// Of this attempt alone, whatever the cluster calls it: numbers of jobs are used again.
     package let attempt: String
     private let onProgress: @Sendable (_ done: Int, _ all: Int) -> Void
@@ -22,28 +22,28 @@ package struct ShardRun: Sendable {
     }
 
     package init(
-        folder: ShardFolder, number: Int, place: String, attempt: String,
+        folder: ShardFolder, number: Int, location: String, attempt: String,
         onProgress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) {
         self.onProgress = onProgress
         self.folder = folder
         self.number = number
-        self.place = place
+        self.location = location
         self.attempt = attempt
     }
 
-    private enum News: Sendable {
+    private enum Input: Sendable {
         case event(Event)
         case signal(Int32)
     }
 
     /// The shard as its coordinator wrote it.
-    package func shard() throws(ShardFolder.Trouble) -> Shard {
+    package func shard() throws(ShardFolderError) -> Shard {
         let path = folder.shard(number)
         guard let shard = folder.read(Shard.self, from: path), shard.format == Shard.currentFormat,
             shard.isOf(folder, as: number)
         else {
-            throw ShardFolder.Trouble(
+            throw ShardFolderError(
                 message: "\(path): no shard of this version of Penumbra; is the folder on a file system that this node "
                     + "shares, and the program the coordinator's?")
         }
@@ -70,7 +70,7 @@ package struct ShardRun: Sendable {
         if !rest.isEmpty {
             do throws(Stop) {
                 let (engine, catalog) = try await start(engine, signals())
-                if let difference = VersionDifference(wanted: shard.versions, found: catalog.makings) {
+                if let difference = VersionDifference(wanted: shard.versions, found: catalog.componentVersions) {
                     throw .gaveUp("its programs are not the coordinator's: \(difference.words)", [])
                 }
                 ends += try await render(
@@ -99,7 +99,7 @@ package struct ShardRun: Sendable {
     private enum Stop: Error {
         case signal(Int32)
         case gaveUp(String, [TaskEnd])
-        case trouble(ShardFolder.Trouble)
+        case trouble(ShardFolderError)
     }
 
     /// The engine with its first worker. That one may end before it is ready: because all of the element is being ended, for a
@@ -110,7 +110,7 @@ package struct ShardRun: Sendable {
         if let catalog = await engine.introduce() { return (engine, catalog) }
         if let signal = await Self.first(of: signals) { throw .signal(signal) }
         do {
-            return (LocalEngine(command: engine.command), try await CatalogReader.read(engine.command))
+            return (LocalEngine(command: engine.command), try await engine.command.describe())
         } catch {
             throw .gaveUp(error.message, [])
         }
@@ -130,8 +130,8 @@ package struct ShardRun: Sendable {
         }
     }
 
-    private func put(_ ends: [TaskEnd], of shard: Shard, refusal: String? = nil) throws(ShardFolder.Trouble) {
-        let result = ShardResult(shard: shard.id, attempt: attempt, place: place, ends: ends, refusal: refusal)
+    private func put(_ ends: [TaskEnd], of shard: Shard, refusal: String? = nil) throws(ShardFolderError) {
+        let result = ShardResult(shard: shard.id, attempt: attempt, location: location, ends: ends, refusal: refusal)
         try folder.write(result, to: folder.result(shard.id, attempt), by: attempt)
     }
 
@@ -153,34 +153,34 @@ package struct ShardRun: Sendable {
         _ signals: AsyncStream<Int32>
     ) async throws(Stop) -> [TaskEnd] {
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
-        let (news, tell) = AsyncStream.makeStream(of: News.self)
-        async let crew: Void = engine.run(commands) { tell.yield(.event($0)) }
+        let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+        async let running: Void = engine.run(commands) { continuation.yield(.event($0)) }
         command.yield(.widen(to: workers))
         let outcome = await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await signal in signals { tell.yield(.signal(signal)) } }
+            group.addTask { for await signal in signals { continuation.yield(.signal(signal)) } }
             group.addTask {
                 // Sleeping fails when all is done.
-                while (try? await Task.sleep(for: .milliseconds(200))) != nil { tell.yield(.event(.tick)) }
+                while (try? await Task.sleep(for: .milliseconds(200))) != nil { continuation.yield(.event(.tick)) }
             }
             defer { group.cancelAll() }
             let desk = ShardState(
                 tasks, workers: workers, silence: shard.workers.silence, plugins: catalog.pluginNames)
-            return await decide(desk, for: shard, before: shard.tasks.count - tasks.count, news, command)
+            return await decide(desk, for: shard, before: shard.tasks.count - tasks.count, inputs, command)
         }
         command.finish()
-        await crew
+        await running
         return try outcome.get()
     }
 
     private func decide(
-        _ desk: ShardState, for shard: Shard, before: Int, _ news: AsyncStream<News>,
+        _ desk: ShardState, for shard: Shard, before: Int, _ inputs: AsyncStream<Input>,
         _ command: AsyncStream<EngineCommand>.Continuation
     ) async -> Result<[TaskEnd], Stop> {
         var desk = desk
         var ends: [TaskEnd] = []
         var busy: Set<WorkerID> = []
         let start = ContinuousClock.now
-        for await item in news {
+        for await item in inputs {
             guard case .event(let event) = item else {
                 // They are killed, not let go: there are seconds left.
                 for worker in busy { command.yield(.kill(worker)) }
@@ -208,7 +208,7 @@ package struct ShardRun: Sendable {
         return .success(ends)
     }
 
-    private func note(_ line: AttemptLine, of shard: Shard) -> ShardFolder.Trouble? {
+    private func note(_ line: AttemptLine, of shard: Shard) -> ShardFolderError? {
         do {
             try folder.append(line, to: folder.log(shard.id, attempt))
             return nil
@@ -238,5 +238,205 @@ extension TaskEnd {
 
     private static func plain(_ message: String, _ attempt: String) -> String {
         message.replacing(".\(attempt)-2", with: "").replacing(".\(attempt)", with: "")
+    }
+}
+
+/// Decides what the workers of an element do next, as a pure value. It knows one shard and nothing of the run: whether a task
+/// is worth another attempt is the coordinator's to say. It tries once more where a worker died, since its successor is there
+/// at once and a cluster's queue is long.
+package struct ShardState: Sendable {
+    package enum Action: Hashable, Sendable {
+        case start(Lease)
+        case kill(WorkerID)
+        case recycle(WorkerID)
+        case begun(LeaseID)
+        case ended(TaskEnd)
+        /// No worker can be had here.
+        case giveUp(String)
+    }
+
+    private struct Running {
+        let task: Shard.Task
+        var deadline: Timestamp
+        var plugins: [String] = []
+        var isWorn = false
+        var isOverdue = false
+        /// Why what the worker answered is not believed.
+        var objection: String?
+    }
+
+    private var waiting: [Shard.Task]
+    private var running: [WorkerID: Running] = [:]
+    private var idle: [WorkerID] = []
+    private var heard: [WorkerID: Timestamp] = [:]
+    private var tried: Set<LeaseID> = []
+    private var failedStarts = 0
+    private let mostFailedStarts: Int
+    private let silence: Duration
+    private let plugins: Set<String>?
+    private var watch = StallWatch()
+
+    /// - Parameters:
+    ///   - workers: how many there are to be.
+    ///   - plugins: the filters that are plugins; nil where nobody knows.
+    package init(_ tasks: [Shard.Task], workers: Int, silence: Duration, plugins: Set<String>? = nil) {
+        self.plugins = plugins
+        waiting = tasks.reversed()
+        mostFailedStarts = 3 * workers
+        self.silence = silence
+    }
+
+    package var isDone: Bool { waiting.isEmpty && running.isEmpty }
+
+    package mutating func handle(_ event: Event, at now: Timestamp) -> [Action] {
+        if let gap = watch.gap(at: now) { forgive(gap) }
+        var actions: [Action] = []
+        switch event {
+        case .workerReady(let worker):
+            // A worker that greets twice is what it was.
+            guard heard[worker] == nil else { break }
+            failedStarts = 0
+            heard[worker] = now
+            idle.append(worker)
+        case .workerLost(let worker, let death): actions = lose(worker, death)
+        case .report(let worker, let report):
+            // A worker that has not greeted gets no work, whatever it says.
+            guard heard[worker] != nil else { break }
+            heard[worker] = now
+            actions = hear(report, from: worker)
+        case .tick: actions = endLate(at: now)
+        case .frames, .planEnded, .words, .adopted, .published, .publishFailed, .decided, .stop, .pause, .limitWorkers,
+            .drain,
+            .stalled:
+            break
+        }
+        return actions + startWaiting(at: now)
+    }
+
+    private mutating func hear(_ report: Report, from worker: WorkerID) -> [Action] {
+        switch report {
+        case .ready, .alive: return []
+        case .inPlugins(_, let names):
+            if let objection = running[worker]?.task.order.objection(toPlugins: names, plugins) {
+                return disbelieve(worker, objection)
+            }
+            running[worker]?.plugins = names
+        case .worn: running[worker]?.isWorn = true
+        case .finished(let lease, let receipt):
+            guard let current = running[worker], current.task.lease == lease, current.objection == nil else {
+                return []
+            }
+            if let objection = current.task.order.objection(to: receipt) { return disbelieve(worker, objection) }
+            guard let earlier = current.task.earlier else { return end(lease, .done(receipt), of: worker) }
+            return current.task.isAsBefore(receipt)
+                ? end(lease, .done(earlier), of: worker) : redo(lease, of: worker)
+        case .failed(let lease, let failure):
+            if running[worker]?.task.earlier != nil { return redo(lease, of: worker) }
+            if let current = running[worker], current.task.lease == lease,
+                let objection = current.task.spec.objection(to: failure, plugins: plugins)
+            {
+                return disbelieve(worker, objection)
+            }
+            return end(lease, .failed(failure), of: worker)
+        }
+        return []
+    }
+
+    /// Nothing that the worker says is believed any more.
+    private mutating func disbelieve(_ worker: WorkerID, _ objection: String) -> [Action] {
+        guard running[worker]?.objection == nil else { return [] }
+        running[worker]?.objection = objection
+        return [.kill(worker)]
+    }
+
+    private mutating func end(_ lease: LeaseID, _ outcome: TaskEnd.Outcome, of worker: WorkerID) -> [Action] {
+        guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue, ended.objection == nil else {
+            return []
+        }
+        running[worker] = nil
+        if !ended.isWorn { idle.append(worker) }
+        return [.ended(TaskEnd(lease, outcome))] + (ended.isWorn ? [.recycle(worker)] : [])
+    }
+
+    /// What an earlier attempt had made is not what it was.
+    private mutating func redo(_ lease: LeaseID, of worker: WorkerID) -> [Action] {
+        guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue, ended.objection == nil else {
+            return []
+        }
+        waiting.append(ended.task.adopting(nil))
+        running[worker] = nil
+        if !ended.isWorn { idle.append(worker) }
+        return ended.isWorn ? [.recycle(worker)] : []
+    }
+
+    private mutating func lose(_ worker: WorkerID, _ death: Death) -> [Action] {
+        let wasReady = heard.removeValue(forKey: worker) != nil
+        idle.removeAll { $0 == worker }
+        guard let lost = running.removeValue(forKey: worker) else {
+            guard !wasReady, death.manner != .byOrder else { return [] }
+            failedStarts += 1
+            return failedStarts >= mostFailedStarts ? [.giveUp(Self.words(death))] : []
+        }
+        let isFirst = tried.insert(lost.task.lease).inserted
+        if isFirst, !lost.isOverdue {
+            waiting.append(lost.task)
+            return []
+        }
+        let manner = lost.objection.map { Death(.brokeProtocol($0), lastWords: death.lastWords) }
+        return [.ended(TaskEnd(lost.task.lease, .died(manner ?? Self.blameless(death), inPlugins: lost.plugins)))]
+    }
+
+    /// No worker sends itself SIGTERM, and a cluster sends it to all processes of an element.
+    private static func blameless(_ death: Death) -> Death {
+        death.manner == .signal(15) ? Death(.killed, lastWords: death.lastWords) : death
+    }
+
+    private static func words(_ death: Death) -> String {
+        switch death.manner {
+        case .failedToStart(let words), .brokeProtocol(let words): words
+        case .signal(let signal): "the worker crashes with signal \(signal) before it is ready"
+        case .exited(let code): "the worker leaves with exit code \(code) before it is ready"
+        case .killed, .outOfMemory: "the worker is killed before it is ready; is there memory enough for one?"
+        case .byOrder, .silent, .elementLost, .elementFailed: "no worker becomes ready"
+        }
+    }
+
+    /// Tasks over their time, and workers that are stopped.
+    private mutating func endLate(at now: Timestamp) -> [Action] {
+        var actions: [Action] = []
+        for worker in running.keys.sorted() {
+            guard let current = running[worker], !current.isOverdue, current.objection == nil else { continue }
+            let isSilent = heard[worker].map { $0 + silence <= now } ?? false
+            guard current.deadline <= now || isSilent else { continue }
+            // A time limit is the task's own, a stopped process is not: the one is not tried again.
+            running[worker]?.isOverdue = current.deadline <= now
+            if isSilent { heard[worker] = now }
+            actions.append(.kill(worker))
+        }
+        return actions
+    }
+
+    /// The element itself was stopped for so long.
+    private mutating func forgive(_ gap: Duration) {
+        running = running.mapValues { current in
+            var current = current
+            current.deadline = current.deadline + gap
+            return current
+        }
+        heard = heard.mapValues { $0 + gap }
+    }
+
+    private mutating func startWaiting(at now: Timestamp) -> [Action] {
+        var actions: [Action] = []
+        while let worker = idle.first, let task = waiting.popLast() {
+            idle.removeFirst()
+            running[worker] = Running(task: task, deadline: now + task.timeLimit)
+            let lease = Lease(
+                id: task.lease, task: TaskID(FrameID(1), .frame), attempt: tried.contains(task.lease) ? 2 : 1, round: 0,
+                worker: worker,
+                deadline: now + task.timeLimit, timeLimit: task.timeLimit, spec: task.order)
+            actions += [.begun(task.lease), .start(lease)]
+        }
+        return actions
     }
 }

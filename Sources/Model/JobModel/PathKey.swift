@@ -20,16 +20,16 @@ package struct PathKey: Hashable, Sendable {
     private static func isSame(_ a: RawSpan, _ b: RawSpan) -> Bool {
         let count = a.byteCount
         guard count == b.byteCount else { return false }
-        var place = 0
-        while place + 8 <= count {
-            let other = b.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
-            guard a.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self) == other else { return false }
-            place += 8
+        var offset = 0
+        while offset + 8 <= count {
+            let other = b.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            guard a.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self) == other else { return false }
+            offset += 8
         }
-        while place < count {
-            let other = b.unsafeLoad(fromByteOffset: place, as: UInt8.self)
-            guard a.unsafeLoad(fromByteOffset: place, as: UInt8.self) == other else { return false }
-            place += 1
+        while offset < count {
+            let other = b.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            guard a.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == other else { return false }
+            offset += 1
         }
         return true
     }

@@ -87,7 +87,7 @@ extension BandPipe {
     /// Renders the bands of several pipes on one thread. If no thread can be started, the pipes end with that error.
     static func start(_ pipes: [BandPipe], _ make: @escaping () throws -> Void) {
         let handed = Handed(value: make)
-        do throws(Shortage) {
+        do throws(ResourceLimitError) {
             try WorkerThread.start {
                 let result = Result { try handed.value() }
                 for pipe in pipes { pipe.finish(result) }
@@ -119,7 +119,7 @@ extension BandPipe {
                 work()
             } else {
                 let started = Handed(value: work)
-                do throws(Shortage) {
+                do throws(ResourceLimitError) {
                     try WorkerThread.start { started.value() }
                 } catch {
                     abandon()

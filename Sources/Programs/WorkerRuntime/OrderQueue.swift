@@ -13,7 +13,7 @@ final class OrderQueue: @unchecked Sendable {
     private let channel: Channel
 
     /// - Throws: If no thread can be started. Without it, the worker would not notice the coordinator's end.
-    init(_ channel: Channel) throws(Shortage) {
+    init(_ channel: Channel) throws(ResourceLimitError) {
         self.channel = channel
         try WorkerThread.start { self.readAll() }
     }

@@ -42,8 +42,8 @@ struct Penumbra: AsyncParsableCommand {
         // A limit on file sizes is met like a full disk, by an error.
         signal(SIGXFSZ, SIG_IGN)
         // What hands out work waits for ever for a thread that it cannot get.
-        Shortage.saveAddresses()
-        if let shortage = Shortage.found(threads: threads, room: addresses, for: "begin") {
+        ResourceLimitError.saveAddresses()
+        if let shortage = ResourceLimitError.found(threads: threads, room: addresses, for: "begin") {
             Console.complain("\(shortage)")
             Glibc.exit(RunOutcome.unavailable.rawValue)
         }

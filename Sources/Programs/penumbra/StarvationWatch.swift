@@ -51,7 +51,7 @@ enum StarvationWatch {
         while true {
             sleep(interval)
             let now = beats.load(ordering: .relaxed)
-            let shortage = now == last ? Shortage.found(for: "go on") : nil
+            let shortage = now == last ? ResourceLimitError.found(for: "go on") : nil
             looks = shortage == nil ? 0 : looks + 1
             last = now
             guard let shortage, looks >= patience else { continue }

@@ -158,7 +158,7 @@ struct SimulatedCluster: Simulation {
     private mutating func look() {
         lastLook = now
         let rows = elements.values.map(\.row)
-        let lost = timed { $0.following.look(at: rows, now: $0.now) }
+        let lost = timed { $0.following.inspect(rows, now: $0.now) }
         for one in lost { settle(one) }
     }
 

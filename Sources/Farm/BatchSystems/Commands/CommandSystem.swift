@@ -4,13 +4,13 @@ package import JobModel
 
 /// Any system that runs jobs, by four commands of the site. docs/commands.md is the contract; all that they print is checked.
 package struct CommandSystem: BatchSystem {
-    package var patience: Duration
+    package var timeout: Duration
     private let commands: ClusterCommands
 
-    /// - Parameter patience: how long a command may take.
-    package init(_ commands: ClusterCommands, patience: Duration = .seconds(60)) {
+    /// - Parameter timeout: how long a command may take.
+    package init(_ commands: ClusterCommands, timeout: Duration = .seconds(60)) {
         self.commands = commands
-        self.patience = patience
+        self.timeout = timeout
     }
 
     package var traits: BatchTraits {
@@ -84,12 +84,12 @@ package struct CommandSystem: BatchSystem {
     private func name(_ command: Command) -> String { "the \(command.rawValue) command \(path(command))" }
 
     private func fit<Value>(
-        _ command: Command, _ answer: Result<Value, CommandAnswers.Misfit>
+        _ command: Command, _ answer: Result<Value, CommandAnswerError>
     ) throws(BatchError) -> Value {
         switch answer {
         case .success(let value): return value
-        case .failure(let misfit):
-            throw .refused("\(name(command)) \(misfit.message); docs/commands.md has the contract")
+        case .failure(let error):
+            throw .refused("\(name(command)) \(error.message); docs/commands.md has the contract")
         }
     }
 
@@ -97,14 +97,14 @@ package struct CommandSystem: BatchSystem {
         _ command: Command, _ arguments: [String], environment: [String: String?] = [:]
     ) async throws(BatchError) -> String {
         let answer: CommandRunner.Answer
-        do throws(CommandRunner.Failure) {
-            answer = try await CommandRunner(limit: patience, longestOutput: Self.longestOutput)
+        do throws(CommandError) {
+            answer = try await CommandRunner(limit: timeout, longestOutput: Self.longestOutput)
                 .run(path(command), arguments, environment: environment)
         } catch {
             switch error {
             case .missing:
                 throw .missing("\(name(command)): no such program; '\(command.rawValue)' under 'commands' names it")
-            case .tooLate: throw .unanswered("\(name(command)) did not end within \(patience.components.seconds) s")
+            case .tooLate: throw .unanswered("\(name(command)) did not end within \(timeout.components.seconds) s")
             case .tooLong: throw .refused("\(name(command)) printed more than \(Self.longestOutput >> 20) MB")
             case .notRun(let words): throw .unanswered("\(name(command)) cannot be run: \(words)")
             }
@@ -144,5 +144,112 @@ extension Submission {
             \(memory)exec \(program.shellQuoted) shard --run \(folder.shellQuoted) --index "$((index + \(array.firstShard)))"
 
             """
+    }
+}
+
+/// What a site's commands print and end with, as docs/commands.md has it.
+package enum CommandAnswers {
+    /// The number that `submit` prints, alone.
+    package static func job(_ text: String) -> Result<String, CommandAnswerError> {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard words.count == 1, JobNumber.isPlain(String(words[0])) else {
+            return .failure(CommandAnswerError("printed no job's id", text))
+        }
+        return .success(String(words[0]))
+    }
+
+    /// Of `status`: `ID NAME STATE [REASON]`.
+    package static func elements(_ text: String) -> Result<[ArrayElement], CommandAnswerError> {
+        var elements: [ArrayElement] = []
+        for line in text.split(whereSeparator: \.isNewline) {
+            guard let element = element(line) else {
+                return .failure(CommandAnswerError("printed a line that is not ID NAME STATE [REASON]", line))
+            }
+            elements.append(element)
+        }
+        return .success(elements)
+    }
+
+    private static let longestReason = 500
+
+    private static func element(_ line: Substring) -> ArrayElement? {
+        let words = line.split(separator: " ", maxSplits: 3).map(String.init)
+        guard words.count >= 3, JobNumber.isPlain(words[0]), JobNumber.isPlain(words[1]) else { return nil }
+        let reason = words.count > 3 ? words[3] : ""
+        guard reason.utf8.count <= longestReason, !reason.unicodeScalars.contains(where: { $0.value < 32 }),
+            let condition = condition(words[2], reason)
+        else { return nil }
+        let obstacle =
+            words[2] == "blocked" ? (reason.isEmpty ? "it waits for what does not pass by itself" : reason) : nil
+        // An id that ends with an index is an element's; others are those of jobs without elements.
+        let parts = words[0].split(separator: "_", omittingEmptySubsequences: false)
+        if parts.count > 1, let index = parts.last.flatMap({ Int($0) }), index >= 0 {
+            let job = parts.dropLast().joined(separator: "_")
+            return ArrayElement(
+                job: job, index: index, of: words[1], condition, reason: obstacle == nil ? reason : "",
+                obstacle: obstacle)
+        }
+        return ArrayElement(
+            job: words[0], index: 0, of: words[1], condition, reason: obstacle == nil ? reason : "", obstacle: obstacle)
+    }
+
+    private static func condition(_ state: String, _ reason: String) -> ArrayElement.Condition? {
+        switch state {
+        case "waiting", "blocked": .waiting
+        case "running": .running
+        case "suspended": .suspended
+        case "stuck": .stuck
+        case "done": .ended(.done)
+        case "timeout": .ended(.outOfTime)
+        case "memory": .ended(.outOfMemory)
+        case "node": .ended(.nodeLost)
+        case "cancelled": .ended(.cancelled)
+        case "preempted": .ended(.preempted)
+        case "failed": .ended(.failed(reason.isEmpty ? "failed" : "failed (\(reason))"))
+        case "stopped": .ended(.stopped(reason.isEmpty ? "was stopped from outside" : "was stopped (\(reason))"))
+        default: nil
+        }
+    }
+
+    private static let arrays = 1...100_000_000
+
+    /// Of `describe`: `max_array N`, and `queue NAME` for each queue.
+    package static func description(_ text: String) -> Result<BatchDescription, CommandAnswerError> {
+        var (largest, queues): (Int?, [String]) = (nil, [])
+        for line in text.split(whereSeparator: \.isNewline) {
+            let words = line.split(separator: " ").map(String.init)
+            if words.count == 2, words[0] == "max_array", largest == nil, let number = Int(words[1]),
+                arrays.contains(number)
+            {
+                largest = number
+            } else if words.count == 2, words[0] == "queue" {
+                queues.append(words[1])
+            } else {
+                return .failure(
+                    CommandAnswerError("printed a line that is neither 'max_array N' nor 'queue NAME'", line))
+            }
+        }
+        guard let largest else { return .failure(CommandAnswerError("printed no line 'max_array N'", text)) }
+        return .success(BatchDescription(largestArray: largest, queues: queues.isEmpty ? nil : queues))
+    }
+
+    /// What an exit code other than 0 means, after sysexits.h; nil for a signal.
+    package static func error(_ exitCode: Int32?, _ message: String) -> BatchError {
+        switch exitCode {
+        case 73: .full(message)
+        case 75: .unanswered(message)
+        default: .refused(message)
+        }
+    }
+}
+
+/// A command printed a text that its contract does not allow.
+package struct CommandAnswerError: Error, Hashable, Sendable {
+    /// The rest of a sentence that begins with the command's name.
+    package let message: String
+
+    init(_ what: String, _ line: some StringProtocol) {
+        let shown = line.unicodeScalars.prefix(80).map { $0.value < 32 || $0.value == 127 ? "?" : String($0) }
+        message = "\(what): '\(shown.joined())'"
     }
 }

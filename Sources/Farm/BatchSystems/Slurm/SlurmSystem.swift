@@ -1,18 +1,19 @@
 package import Cluster
 import Engines
-import JobModel
+import FoundationEssentials
+package import JobModel
 
 /// Slurm, by its commands. Each has a deadline of ours: a controller that is frozen answers nobody, and a configuration that is not
 /// there is looked for by Slurm for a minute.
 package struct SlurmSystem: BatchSystem {
     /// How long a command may take.
-    package var patience = Duration.seconds(30)
+    package var timeout = Duration.seconds(30)
     /// Where the commands are; nil for `PATH`.
     private let programs: String?
 
-    package init(programs: String? = nil, patience: Duration = .seconds(30)) {
+    package init(programs: String? = nil, timeout: Duration = .seconds(30)) {
         self.programs = programs
-        self.patience = patience
+        self.timeout = timeout
     }
 
     package var traits: BatchTraits {
@@ -78,8 +79,8 @@ package struct SlurmSystem: BatchSystem {
 
     private func run(_ program: String, _ arguments: [String]) async throws(BatchError) -> String {
         let answer: CommandRunner.Answer
-        do throws(CommandRunner.Failure) {
-            answer = try await CommandRunner(limit: patience, longestOutput: Self.longestOutput)
+        do throws(CommandError) {
+            answer = try await CommandRunner(limit: timeout, longestOutput: Self.longestOutput)
                 .run(programs.map { "\($0)/\(program)" } ?? program, arguments)
         } catch {
             switch error {
@@ -88,7 +89,7 @@ package struct SlurmSystem: BatchSystem {
                     "\(program): no such command; '--engine slurm' works where Slurm's commands are, a login node say")
             case .tooLate:
                 throw .unanswered(
-                    "\(program) had no answer from Slurm's controller within \(patience.components.seconds) s")
+                    "\(program) had no answer from Slurm's controller within \(timeout.components.seconds) s")
             case .tooLong: throw .refused("\(program) printed more than \(Self.longestOutput >> 20) MB")
             case .notRun(let words): throw .unanswered("\(program) cannot be run: \(words)")
             }
@@ -115,5 +116,138 @@ package struct SlurmSystem: BatchSystem {
         let words = line.hasPrefix("\(program): ") ? line : "\(program): \(line)"
         if silences.contains(where: errors.contains) { return .unanswered(words) }
         return fullness.contains(where: errors.contains) ? .full(words) : .refused(words + SlurmHints.remedy(errors))
+    }
+}
+
+/// As options of `sbatch`, each a word.
+extension ClusterOptions {
+    /// Of a job that does shards.
+    package var requests: [String] { placement + needs + (arguments ?? []) }
+
+    /// Where any job of a run goes, and for how long.
+    fileprivate var placement: [String] {
+        var words = ["--nodes=1", "--ntasks=1"]
+        if let partition { words.append("--partition=\(partition)") }
+        if let account { words.append("--account=\(account)") }
+        if let qos { words.append("--qos=\(qos)") }
+        if let time { words.append("--time=\(max(1, Int((time / 60).rounded(.up))))") }
+        return words
+    }
+
+    /// Those of a job that goes on with the run: it waits for others most of the time, for as long as the run lasts.
+    fileprivate var ofCoordinator: ClusterOptions {
+        var options = self
+        (options.time, options.memory, options.cpusPerTask) = (coordinatorTime, coordinatorMemory, 1)
+        return options
+    }
+
+    /// What a job has of its node.
+    fileprivate var needs: [String] {
+        ["--cpus-per-task=\(cores)"] + (memory.map { ["--mem=\(max(1, $0 >> 20))M"] } ?? [])
+    }
+}
+
+extension Submission {
+    /// Those of `sbatch`, without the script.
+    package var slurmArguments: [String] {
+        let exported = variables.isEmpty ? [] : ["--export=\(variables.joined(separator: ","))"]
+        switch job {
+        case .array(let array):
+            return exported + common(options, output: "%A_%a.out")
+                + ["--array=0-\(array.count - 1)%\(options.elementsAtOnce)"] + options.needs + (options.arguments ?? [])
+        case .coordinator(let job):
+            let turn =
+                (job.after.isEmpty ? [] : ["--dependency=afterany:\(job.after.joined(separator: ":"))"])
+                + (job.delay > .zero ? ["--begin=now+\(job.delay.components.seconds)"] : [])
+            // Of a word that is given twice the last one counts: what is said of elements alone does not hold for it.
+            return exported + (options.arguments ?? []) + common(options.ofCoordinator, output: "coordinator-%j.out")
+                + options.ofCoordinator.needs + turn
+        }
+    }
+
+    private func common(_ options: ClusterOptions, output: String) -> [String] {
+        [
+            "--parsable", "--job-name=\(job.name)", "--comment=\(job.name)",
+            // Of a pattern: a percent sign is written twice.
+            "--output=\(logs.replacing("%", with: "%%"))/\(output)", "--open-mode=append", "--requeue",
+            "--chdir=\(folder)",
+        ] + options.placement
+    }
+
+    package var slurmScript: String {
+        let command =
+            switch job {
+            case .array(let array):
+                "shard --run \(folder.shellQuoted) --index \"$((SLURM_ARRAY_TASK_ID + \(array.firstShard)))\""
+            case .coordinator(let job):
+                "resume --run-dir \(job.runFolder.shellQuoted) --engine slurm --as-job"
+            }
+        return "#!/bin/sh\nexec \(program.shellQuoted) \(command)\n"
+    }
+}
+
+/// What a person may do about words of Slurm's commands.
+package enum SlurmHints {
+    private static let advices = [
+        ("configuration source", "Slurm's configuration is not found here; 'SLURM_CONF' names its file"),
+        ("invalid partition", "say another one by 'partition' under 'slurm'; 'sinfo' lists them"),
+        ("Invalid account", "say another one by 'account' under 'slurm'"),
+        ("Invalid qos", "say another one by 'qos' under 'slurm'"),
+        ("time limit", "say less by 'time' or 'coordinator_time' under 'slurm'"),
+        ("Memory specification", "ask for less by 'memory' or 'coordinator_memory' under 'slurm'"),
+        (
+            "node configuration is not available",
+            "no node has what is asked for; ask for less by 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
+        ),
+        ("More processors requested", "ask for less by 'cpus_per_task' under 'slurm'"),
+        ("unrecognized option", "'arguments' under 'slurm' and --slurm-arg are options of sbatch"),
+        ("invalid option", "'arguments' under 'slurm' and --slurm-arg are options of sbatch"),
+    ]
+
+    /// What to say of a configuration that is not there: Slurm's commands would look for it for a minute.
+    package static func missingConfiguration(_ environment: [String: String]) -> String? {
+        guard let file = environment["SLURM_CONF"], !file.isEmpty, !FileManager.default.fileExists(atPath: file) else {
+            return nil
+        }
+        return "SLURM_CONF names \(file), where no file is\n   = name the configuration of the cluster that you mean"
+    }
+
+    /// On a line of its own; empty where nothing is known.
+    static func remedy(_ errors: String) -> String {
+        let words = errors.lowercased()
+        return advices.first { words.contains($0.0.lowercased()) }.map { "\n   = \($0.1)" } ?? ""
+    }
+}
+
+/// Reasons for which Slurm does not start a job that do not pass by themselves, in words for the person who may do something.
+/// They are those of `squeue`'s manual.
+enum SlurmReasons {
+    /// Nil where a job only waits for its turn.
+    static func obstacle(_ reason: String, job: String) -> String? {
+        switch reason {
+        case "PartitionTimeLimit": "it wants more time than its partition gives; say less by 'time' under 'slurm'"
+        case "PartitionNodeLimit", "PartitionConfig": "its partition takes no such job; name another one by 'partition'"
+        case "PartitionDown", "PartitionInactive":
+            "its partition starts no jobs now; name another one by 'partition', or wait"
+        case "BadConstraints":
+            "no node has what it asks for; ask for less by 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
+        case "JobHeldUser": "it is held; 'scontrol release \(job)' lets it go"
+        case "AccountNotAllowed", "InvalidAccount": "its account may not use the partition; say another by 'account'"
+        case "QOSNotAllowed", "InvalidQOS": "its quality of service is not allowed; say another by 'qos'"
+        case _ where isOfNodes(reason): "the nodes that it could have are down, drained or reserved"
+        case _ where isBeyondLimit(reason): "it asks for more than the site allows one job; ask for less under 'slurm'"
+        default: nil
+        }
+    }
+
+    private static func isOfNodes(_ reason: String) -> Bool {
+        let plain = reason.replacing("_", with: " ")
+        return plain.hasPrefix("ReqNodeNotAvail") || plain.hasPrefix("Nodes required for job are DOWN")
+    }
+
+    /// `QOSMaxWallDurationPerJobLimit`, `AssocMaxCpuPerJobLimit`, `QOSMaxMemoryPerNode`: no job that ends makes room.
+    private static func isBeyondLimit(_ reason: String) -> Bool {
+        ["QOS", "Assoc", "Max"].contains { reason.hasPrefix($0) }
+            && ["PerJob", "PerNode"].contains { reason.contains($0) }
     }
 }

@@ -76,7 +76,7 @@ package final class Ledger: Sendable {
         let path = JobStore.databasePath(state: state)
         var contents = LedgerContents()
         var indexes = folders.map { OutputIndex(folder: $0, job: spec) }
-        if let store = try JobStore.asItIs(at: path) {
+        if let store = try JobStore.unmigrated(at: path) {
             try store.read { reader in
                 guard let job = try reader.job(manifest: spec.manifestPath, name: spec.name) else { return }
                 let settled = try reader.intents(of: job).filter { $0.isInPlace(by: spec.compare) }
@@ -216,28 +216,28 @@ package final class Ledger: Sendable {
 
     /// Writes the broken pictures to the shared log, for the coordinator that resumes the run on another
     /// machine.
-    package func tellBroken(_ kind: RunLog.BrokenPictures, to history: RunLog) throws {
+    package func shareBroken(_ kind: RunLog.BrokenPictures, to history: RunLog) throws {
         let job = job
-        try history.tell(kind, try store.read { try $0.toldBroken(of: job) })
+        try history.tell(kind, try store.read { try $0.brokenTransfers(of: job) })
     }
 
     /// - Returns: false if the text was reported before.
-    package func tellOnce(_ text: String) throws(StoreProblem) -> Bool {
+    package func reportOnce(_ text: String) throws(StoreProblem) -> Bool {
         let job = job
-        return try store.write { try $0.tellOnce(text, job: job) }
+        return try store.write { try $0.reportOnce(text, job: job) }
     }
 
-    /// The notices of one kind that were not reported yet; see ``StoreWriter/tellNew(_:kind:isAll:job:)``.
-    package func tellNew(_ texts: [String], kind: String, isAll: Bool) throws(StoreProblem) -> [String] {
+    /// The notices of one kind that were not reported yet; see ``StoreWriter/reportNew(_:kind:isAll:job:)``.
+    package func reportNew(_ texts: [String], kind: String, isAll: Bool) throws(StoreProblem) -> [String] {
         let job = job
-        return try store.write { try $0.tellNew(texts, kind: kind, isAll: isAll, job: job) }
+        return try store.write { try $0.reportNew(texts, kind: kind, isAll: isAll, job: job) }
     }
 
     /// Records for the next run what this run found at the job's inputs and outputs.
-    package func setPlaces(_ places: KnownDisks) throws(StoreProblem) {
+    package func setKnownDisks(_ disks: KnownDisks) throws(StoreProblem) {
         let job = job
-        guard places != contents.places else { return }
-        try store.write { try $0.setPlaces(places, of: job) }
+        guard disks != contents.knownDisks else { return }
+        try store.write { try $0.setKnownDisks(disks, of: job) }
     }
 
     /// Rewrites indexes that are lost, lack outputs, or mostly have outputs that were published again since.

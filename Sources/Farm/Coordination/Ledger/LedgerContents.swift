@@ -9,7 +9,7 @@ package struct LedgerContents: Sendable {
     /// The texts of the outputs' recipes.
     package var recipes: [RecipeID: String] = [:]
     /// What the last run found at the job's inputs and outputs.
-    package var places = KnownDisks()
+    package var knownDisks = KnownDisks()
     /// Finds out who else published outputs; nil for a job without a manifest.
     package var priorLookup: PriorLookup?
     /// Why indexes are not trusted that have more than the database.
@@ -37,7 +37,7 @@ package struct LedgerContents: Sendable {
         records = try reader.outputs(of: job).filter { !paths.contains(PathKey($0.path)) } + settled
         broken = try reader.broken(of: job)
         recipes = try reader.recipes()
-        places = try reader.places(of: job)
+        knownDisks = try reader.knownDisks(of: job)
         runs = try reader.runs(of: job)
         for run in runs.prefix(Self.mostNights) {
             guard case .ended(let end) = run.state, end.exitCode == Self.workLeft else { break }
@@ -62,7 +62,7 @@ package struct LedgerContents: Sendable {
         var known = Dictionary(records.map { (PathKey($0.path), $0) }) { $1 }
         for text in found.recipes where ids[text] == nil {
             // The numbers of the database begin with 1. These numbers are negative and decrease.
-            let id = RecipeID(place: -(recipes.count + 1))
+            let id = RecipeID(index: -(recipes.count + 1))
             (ids[text], recipes[id]) = (id, text)
         }
         for output in found.outputs.values {
@@ -79,7 +79,7 @@ extension IndexContents {
     /// Whether the index has outputs of the job that are not known yet.
     func hasNews(beside known: [PathKey: OutputRecord], below folder: String, by compare: ComparePolicy) -> Bool {
         outputs.values.contains { output in
-            let record = output.record(in: folder, recipe: RecipeID(place: output.recipe), encodings: encodings)
+            let record = output.record(in: folder, recipe: RecipeID(index: output.recipe), encodings: encodings)
             // The numbers of its recipes are not compared, because they are its own.
             return known[PathKey(record.path)].map { $0.file != record.file && record.isInPlace(by: compare) } ?? true
         }

@@ -114,7 +114,7 @@ package struct PriorLookup: Sendable {
         }
         var found: [PathKey: PriorOutput] = [:]
         for folder in folders { try readIndex(in: folder, unknown.map(\.path), isGone, &found) }
-        guard let store = try JobStore.asItIs(at: JobStore.databasePath(state: state)) else { return found }
+        guard let store = try JobStore.unmigrated(at: JobStore.databasePath(state: state)) else { return found }
         try store.read { reader in
             let recipes = try reader.recipes()
             func prior(_ owned: OwnedRecord, at path: String) -> PriorOutput {
@@ -161,7 +161,7 @@ package struct PriorLookup: Sendable {
                 !isOwn(publisher.name, publisher.manifest)
             else { continue }
             let record = output.record(
-                in: folder, recipe: RecipeID(place: output.recipe), encodings: contents.encodings)
+                in: folder, recipe: RecipeID(index: output.recipe), encodings: contents.encodings)
             found[PathKey(path)] = prior(
                 record, nil, contents.recipes[output.recipe], publisher.name, publisher.manifest, isGone)
         }

@@ -8,7 +8,7 @@ import WorkerProtocol
 struct PublishBatch {
     private let frames: [[PublishQueue.Item]]
     private let calls: FileCalls
-    private(set) var problems: [PublishProblem?]
+    private(set) var problems: [PublishFailure?]
     /// By temporary path, as the ledger is to know it.
     private var records: [PathKey: OutputRecord] = [:]
     /// Those that are at their final paths.
@@ -66,7 +66,7 @@ struct PublishBatch {
     mutating func put(by publisher: Publisher) {
         var folders: [PathKey: SafeFolder] = [:]
         for (index, items) in frames.enumerated() {
-            for (place, item) in items.enumerated() {
+            for (number, item) in items.enumerated() {
                 do throws(FileTrouble) {
                     let folder = try folder(of: item, &folders)
                     problems[index] = publisher.publish(item.publication, item.rule, in: folder)
@@ -75,7 +75,7 @@ struct PublishBatch {
                     problems[index] = Publisher.problem(error, item.publication.path)
                 }
                 guard problems[index] == nil else {
-                    for rest in items[place...] { discard(rest) }
+                    for rest in items[number...] { discard(rest) }
                     break
                 }
                 if let record = records[PathKey(item.publication.receipt.path)] { published.append(record) }
@@ -112,7 +112,7 @@ struct PublishBatch {
             for (index, items) in frames.enumerated()
             where items.contains(where: { PathKey(FileSystem.folder(of: $0.publication.path)) == PathKey(folder.path) })
             {
-                problems[index] = problems[index] ?? PublishProblem(error)
+                problems[index] = problems[index] ?? PublishFailure(error)
             }
         }
     }

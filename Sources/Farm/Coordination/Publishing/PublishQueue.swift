@@ -22,7 +22,7 @@ final class PublishQueue: Sendable {
 
     private struct Request: Sendable {
         let items: [Item]
-        let answer: CheckedContinuation<PublishProblem?, Never>
+        let answer: CheckedContinuation<PublishFailure?, Never>
     }
 
     private struct State {
@@ -39,7 +39,7 @@ final class PublishQueue: Sendable {
     private let queue = DispatchQueue(label: "penumbra.publishing")
     private static let largestBatch = 256
     /// How long outputs wait for others, so that their file system is not synced for each.
-    private static let patience = DispatchTimeInterval.milliseconds(200)
+    private static let batchDelay = DispatchTimeInterval.milliseconds(200)
 
     init(publisher: Publisher, ledger: Ledger?, durability: Durability, calls: FileCalls) {
         var publisher = publisher
@@ -53,7 +53,7 @@ final class PublishQueue: Sendable {
 
     /// Returns when the frame's outputs are in place, or why they are not. What was published before a failure stays: it
     /// is verified, and as it would be.
-    func publish(_ items: [Item]) async -> PublishProblem? {
+    func publish(_ items: [Item]) async -> PublishFailure? {
         await withCheckedContinuation { answer in
             let begins = state.withLock { state in
                 state.waiting.append(Request(items: items, answer: answer))
@@ -63,7 +63,7 @@ final class PublishQueue: Sendable {
             guard begins else { return }
             switch durability {
             case .file: queue.async { self.work() }
-            case .batch: queue.asyncAfter(deadline: .now() + Self.patience) { self.work() }
+            case .batch: queue.asyncAfter(deadline: .now() + Self.batchDelay) { self.work() }
             }
         }
     }
@@ -85,7 +85,7 @@ final class PublishQueue: Sendable {
     }
 
     /// - Returns: one problem, or none, for each frame.
-    private func publish(_ frames: [[Item]]) -> [PublishProblem?] {
+    private func publish(_ frames: [[Item]]) -> [PublishFailure?] {
         var batch = PublishBatch(frames: frames, calls: calls)
         do {
             try batch.writeReceipts(syncs: durability == .file)
@@ -102,10 +102,10 @@ final class PublishQueue: Sendable {
         return batch.problems
     }
 
-    private func problem(_ error: any Error) -> PublishProblem {
+    private func problem(_ error: any Error) -> PublishFailure {
         switch error {
-        case let trouble as FileTrouble: PublishProblem(trouble)
-        case let problem as StoreProblem: PublishProblem(problem)
+        case let trouble as FileTrouble: PublishFailure(trouble)
+        case let problem as StoreProblem: PublishFailure(problem)
         default: .storage("\(error)")
         }
     }

@@ -17,7 +17,7 @@ struct Publisher: Sendable {
     ///
     /// - Parameter folder: the output's, opened. The file was written in it, too, and nothing is renamed by a path: that may
     ///   lead somewhere else a moment after it was looked at.
-    func publish(_ publication: Publication, _ rule: ReplacementRule, in folder: SafeFolder) -> PublishProblem? {
+    func publish(_ publication: Publication, _ rule: ReplacementRule, in folder: SafeFolder) -> PublishFailure? {
         let (receipt, path) = (publication.receipt, publication.path)
         // A link would publish what it leads to.
         guard FileSystem.isRegular(receipt.path) || FileSystem.isOwnFolder(receipt.path),
@@ -81,20 +81,20 @@ struct Publisher: Sendable {
             throw FileTrouble(path: path, code: ENOTEMPTY, action: "publish")
         }
         if folder.exchange(from, name) { return }
-        let aside = temporary + "-old"
-        try journal.write(.replace(aside: aside, final: path))
-        try folder.rename(name, as: PathNames.last(of: aside))
+        let old = temporary + "-old"
+        try journal.write(.replace(old: old, final: path))
+        try folder.rename(name, as: PathNames.last(of: old))
         do {
             try folder.rename(from, as: name)
         } catch {
-            try FileSystem.undoReplacement(aside: aside, final: path)
+            try FileSystem.undoReplacement(old: old, final: path)
             throw error
         }
-        FileSystem.removeTree(aside)
+        FileSystem.removeTree(old)
     }
 
-    static func problem(_ trouble: FileTrouble, _ path: String) -> PublishProblem {
-        if trouble.concernsStorage { return PublishProblem(trouble) }
+    static func problem(_ trouble: FileTrouble, _ path: String) -> PublishFailure {
+        if trouble.concernsStorage { return PublishFailure(trouble) }
         if trouble.code == EEXIST {
             return .refused("\(path): appeared or was changed while it was rendered; left as it is")
         }
@@ -124,8 +124,8 @@ struct DeepZoomNames {
             let dot = parts[2].lastIndex(of: "."),
             ["jpg", "png", "webp"].contains(parts[2][parts[2].index(after: dot)...])
         else { return false }
-        let place = parts[2][..<dot].split(separator: "_", omittingEmptySubsequences: false)
-        return place.count == 2 && place.allSatisfy(isNumber)
+        let numbers = parts[2][..<dot].split(separator: "_", omittingEmptySubsequences: false)
+        return numbers.count == 2 && numbers.allSatisfy(isNumber)
     }
 
     private func isNumber(_ text: Substring) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }

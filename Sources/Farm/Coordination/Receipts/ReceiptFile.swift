@@ -92,7 +92,7 @@ extension Receipt {
         }
         return OutputRecord(
             path: path, input: input.path, page: input.page, part: 0, source: facts(input.bytes, input.digest),
-            recipe: RecipeID(place: 0), file: facts(output.bytes, output.digest), width: output.width,
+            recipe: RecipeID(index: 0), file: facts(output.bytes, output.digest), width: output.width,
             height: output.height)
     }
 }

@@ -8,7 +8,7 @@ package import Scheduling
 package final class RunHistory: Sendable {
     package let recorder: RunRecorder
     /// What coordinators before had done of it.
-    package let heritage: RecoveredWork
+    package let recovered: RecoveredWork
     private let store: JobStore
     private let now: @Sendable () -> Int64
 
@@ -25,16 +25,16 @@ package final class RunHistory: Sendable {
         let store = try JobStore(path: JobStore.databasePath(state: state), survivesPowerLoss: false)
         let (name, epoch, time) = (directory.name, directory.epoch, now())
         let known = try store.read { try $0.run(named: name) }
-        var (heritage, concluded) = (RecoveredWork(), Set<FrameID>())
+        var (recovered, concluded) = (RecoveredWork(), Set<FrameID>())
         if let known, !known.state.isEnded {
             let frames = try store.read { try $0.frames(of: known.id) }
             concluded = Set(
                 frames.filter { $0.state != .open && $0.wasBegun }.map { FrameID($0.number, page: $0.page) })
-            heritage = try store.read { RecoveredWork(known, frames: frames, attempts: try $0.attempts(of: known.id)) }
+            recovered = try store.read { RecoveredWork(known, frames: frames, attempts: try $0.attempts(of: known.id)) }
         }
         let counts = counts(concluded).json
         // Who asks for something else, such as --force, means all of it.
-        if known?.request != request { heritage.forgetPublished() }
+        if known?.request != request { recovered.forgetPublished() }
         let run = try store.write { writer -> RunID in
             let job = try writer.job(manifest: spec.manifestPath, name: spec.name)
             for other in try writer.reader.runs(of: job) where other.name != name && !other.state.isEnded {
@@ -48,7 +48,7 @@ package final class RunHistory: Sendable {
             }
             return try writer.begin(run: name, of: job, at: time, workers: workers, request: request, counts: counts)
         }
-        (self.store, self.heritage, self.now) = (store, heritage, now)
+        (self.store, self.recovered, self.now) = (store, recovered, now)
         recorder = RunRecorder(
             store: store, run: run, epoch: epoch, history: isShared ? directory.folder.log : nil, now: now)
     }

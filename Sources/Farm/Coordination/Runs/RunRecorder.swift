@@ -92,20 +92,20 @@ package final class RunRecorder: Sendable {
     }
 
     /// A worker wrote to its standard error.
-    func heard(_ worker: WorkerID, _ words: String) {
+    func standardError(of worker: WorkerID, _ text: String) {
         change { state in
-            if let lease = state.leases[worker] { Self.log(words, of: lease, in: &state) }
+            if let lease = state.leases[worker] { Self.log(text, of: lease, in: &state) }
         }
     }
 
     /// Comes before the attempt's end.
-    func flagged(_ lease: Lease, _ haste: ImplausibleSpeed) {
-        change { Self.log("\(haste.words)\n", of: lease.id, in: &$0) }
+    func flagged(_ lease: Lease, _ speed: ImplausibleSpeed) {
+        change { Self.log("\(speed.words)\n", of: lease.id, in: &$0) }
     }
 
-    private static func log(_ words: String, of lease: LeaseID, in state: inout State) {
+    private static func log(_ text: String, of lease: LeaseID, in state: inout State) {
         guard var attempt = state.running[lease] ?? state.attempts[lease] else { return }
-        attempt.log = ((attempt.log ?? "") + words).lastBytes(longestLog)
+        attempt.log = ((attempt.log ?? "") + text).lastBytes(longestLog)
         if state.running[lease] != nil { state.running[lease] = attempt }
         state.attempts[lease] = attempt
     }

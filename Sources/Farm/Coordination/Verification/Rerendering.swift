@@ -125,7 +125,7 @@ extension Rerendering: RunLoop.Delegate {
         _ = try FileSystem.createFolders(folder(of: lease.task.frame))
     }
 
-    package func publish(_ frame: FrameID, _ publications: [Publication]) -> PublishProblem? {
+    package func publish(_ frame: FrameID, _ publications: [Publication]) -> PublishFailure? {
         guard let publication = publications.first else { return .refused("nobody asked for this output") }
         let (output, receipt) = (outputs[frame.number], publication.receipt)
         FileSystem.removeTree(receipt.path)

@@ -32,7 +32,7 @@ extension BrokenTransfer {
 }
 
 extension StoreReader {
-    package func toldBroken(of job: JobID) throws -> [BrokenTransfer] {
+    package func brokenTransfers(of job: JobID) throws -> [BrokenTransfer] {
         let texts = try recipes()
         return try broken(of: job).map { record in
             BrokenTransfer(

@@ -232,7 +232,7 @@ package struct JobPreparation {
         guard !records.isEmpty else { return }
         let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
         prepared.lost = MissingDisks.pictures(
-            records, inputs: inputs, before: prepared.contents.places, missing: prepared.plan.missingPaths)
+            records, inputs: inputs, before: prepared.contents.knownDisks, missing: prepared.plan.missingPaths)
         // What lies below the mount point of a lost disk is not what its outputs were made of.
         let lost = Set(prepared.lost.flatMap(\.records).map { PathKey($0.input) })
         if !lost.isEmpty, !allowsGone { prepared.targets.removeAll { lost.contains(PathKey($0.files.input)) } }

@@ -28,9 +28,9 @@ package struct WorkerChecks {
     private init(_ chains: ExaminedChains, _ worker: WorkerCommand) async {
         let nothing = Examination(filters: [], pictures: [])
         var (examination, failure): (Examination, String?) = (nothing, nil)
-        do throws(ChainExamination.Failure) {
+        do throws(WorkerQueryError) {
             if !chains.filters.isEmpty || !chains.pictures.isEmpty {
-                examination = try await ChainExamination.ask(chains, worker)
+                examination = try await worker.examine(chains)
             }
         } catch {
             failure = error.message

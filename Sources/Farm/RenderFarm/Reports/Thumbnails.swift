@@ -88,7 +88,7 @@ extension Thumbnails: RunLoop.Delegate {
             goal: .publish(outputs: ["\(folder)/\(index + 1).webp"], probe: nil))
     }
 
-    func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
+    func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure? {
         for output in outputs {
             let path = output.receipt.path
             // One that cannot be read back is missing on the page.

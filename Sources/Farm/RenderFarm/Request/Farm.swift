@@ -74,7 +74,7 @@ public struct Farm: Sendable {
     /// Before the first process starts.
     ///
     /// - Parameter workers: nil for as many as the settings say.
-    package func secureDescriptors(workers: Int? = nil, jobs: Int = 1) throws(Shortage) {
+    package func secureDescriptors(workers: Int? = nil, jobs: Int = 1) throws(ResourceLimitError) {
         let here = settings.engine.value.isCluster ? 1 : settings.workers.value
         try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs)
     }
@@ -101,7 +101,7 @@ public struct Farm: Sendable {
     package func catalog() async throws -> Catalog {
         try secureDescriptors(workers: 1)
         do {
-            return try await CatalogReader.read(worker)
+            return try await worker.describe()
         } catch {
             guard error.isMissing else { throw FarmError(.unavailable, error.message) }
             throw FarmError(

@@ -10,19 +10,19 @@ extension FarmError {
     package init(_ error: any Error) {
         switch error {
         case let error as FarmError: self = error
-        case let shortage as Shortage: self.init(.unavailable, "\(shortage)")
-        case let problem as StoreProblem: self.init(problem.shortage, or: problem.message)
-        case let trouble as FileTrouble: self.init(trouble.shortage, or: trouble.message)
+        case let shortage as ResourceLimitError: self.init(.unavailable, "\(shortage)")
+        case let problem as StoreProblem: self.init(problem.limitError, or: problem.message)
+        case let trouble as FileTrouble: self.init(trouble.limitError, or: trouble.message)
         default: self.init(.storage, "\(error)")
         }
     }
 
     /// Whether it has words of its own.
     package static func knows(_ error: any Error) -> Bool {
-        error is FarmError || error is Shortage || error is StoreProblem || error is FileTrouble
+        error is FarmError || error is ResourceLimitError || error is StoreProblem || error is FileTrouble
     }
 
-    private init(_ shortage: Shortage?, or message: String) {
+    private init(_ shortage: ResourceLimitError?, or message: String) {
         self.init(shortage == nil ? .storage : .unavailable, shortage.map { "\($0)" } ?? message)
     }
 }

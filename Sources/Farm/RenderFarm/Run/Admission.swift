@@ -82,7 +82,7 @@ struct Admission {
         let known = context.ownState ?? context.state
         // Before the lock, which creates the folders that are missing, and cannot where a disk is.
         if context.remembersOutputs { try context.missingDiskCheck.refuseLostDisks(of: job, state: known) }
-        let there = MissingDisks.foldersThere(of: job)
+        let there = MissingDisks.existingFolders(of: job)
         var folder = try await newFolder(for: job)
         do {
             return .prepared(try await claim(job, &folder, there: there, &lockedFolders))
@@ -121,7 +121,7 @@ struct Admission {
             try Ledger(state: state, job: job, folders: folders, roots: lock.roots, told: told)
         }
         if folder.isNew { context.passOn(.known, of: ledger, to: folder.folder) }
-        for doubt in ledger.contents.distrusted where try ledger.tellOnce("doubt: \(doubt.path)") {
+        for doubt in ledger.contents.distrusted where try ledger.reportOnce("doubt: \(doubt.path)") {
             listener.report(job.name, .ledgerDoubted(doubt.message))
         }
         var contents = ledger.contents
@@ -137,7 +137,7 @@ struct Admission {
         listener.reportMadeBefore(prepared)
         try refuseForbidden(folders, prepared)
         let index = try IndexFile(prepared)
-        try ledger.setPlaces(knownDisks(prepared))
+        try ledger.setKnownDisks(knownDisks(prepared))
         // Only a job that is kept keeps its locks.
         lockedFolders.formUnion(lock.roots.locked)
         return ClaimedJob(prepared: prepared, folder: folder, lock: lock, ledger: ledger, index: index)
@@ -149,7 +149,7 @@ struct Admission {
         // Of pictures that were found before a frame fails.
         let failing = Set(prepared.ended.map { PathKey($0.input) })
         let links = prepared.plan.danglingLinks.filter { !failing.contains(PathKey($0)) }
-        let new = try ledger.tellNew(links.map { "link: \($0)" }, kind: "link: ", isAll: prepared.isWhole)
+        let new = try ledger.reportNew(links.map { "link: \($0)" }, kind: "link: ", isAll: prepared.isWhole)
         guard !new.isEmpty else { return }
         listener.report(
             prepared.job.name, .danglingLinks(new.map { String($0.dropFirst("link: ".count)) }))
@@ -303,7 +303,7 @@ extension Admission {
         found.lost = prepared.lost
         // A watch alone does not say that the inputs may be gone.
         found.isEmptyRight = request.allowsEmpty || request.allowsGone
-        return MissingDisks.known(found, job: prepared.job, before: prepared.contents.places)
+        return MissingDisks.known(found, job: prepared.job, before: prepared.contents.knownDisks)
     }
 
     /// Refuses folders of outputs in which nothing may be written: every frame would fail for that one reason. With

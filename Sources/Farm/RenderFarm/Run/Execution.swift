@@ -41,26 +41,26 @@ struct Execution {
         let isAsBefore = try handover.share(job, settings)
         let history = try await history(of: job, settings)
         // Nothing fails in a run before the run has begun.
-        let books = OutputTracker(
+        let tracker = OutputTracker(
             ledger: job.ledger, freshness: prepared.freshness,
             hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
         stage = .running(job)
-        var recovered = history?.heritage ?? RecoveredWork()
+        var recovered = history?.recovered ?? RecoveredWork()
         if context.isShared, isAsBefore { recovered.add(journalOf: job.folder) }
-        for broken in prepared.brokenFiles { books.remember(broken.failure, of: broken.files) }
+        for broken in prepared.brokenFiles { tracker.remember(broken.failure, of: broken.files) }
         let observer = context.listener.observer(of: job.name)
         let collector = context.reports.areWanted ? FrameCollector(observer) : nil
         let run = JobRun(
             prepared.plan, targets: prepared.targets, ended: prepared.ended,
             roots: job.lock?.roots ?? LockedFolders(of: prepared.job), directory: job.folder,
-            settings: settings, books: books, recorder: history?.recorder,
-            heritage: recovered,
+            settings: settings, tracker: tracker, recorder: history?.recorder,
+            recovered: recovered,
             receipts: ReceiptMaker(
                 prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
             observer: collector ?? observer)
         let loop = RunLoop(
             engine: engine, control: context.control.child(), deadline: context.deadline,
-            isGoneOnWith: context.isContinued(job.folder))
+            continuesElsewhere: context.isContinued(job.folder))
         let summary = await run.run(loop)
         if let stop = summary.stop, handover.isWanted(job, after: stop) {
             // Whatever goes wrong from here on, nothing of the run is removed.

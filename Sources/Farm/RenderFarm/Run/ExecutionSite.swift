@@ -75,7 +75,7 @@ struct ExecutionSite {
     private func runSettings(_ workers: Int, memory: Int, _ capacity: RunSettings.Capacity) -> RunSettings {
         RunSettings(
             workers: workers, memory: memory, silence: settings.silence.value,
-            seed: UInt64.random(in: .min ... .max), doers: capacity)
+            seed: UInt64.random(in: .min ... .max), capacity: capacity)
     }
 
     /// Before anything is begun, or taken from others.
@@ -91,7 +91,7 @@ struct ExecutionSite {
         let directory = started.folder
         let folder = ShardFolder(directory.scratch)
         let farm = context.farm.working(for: directory)
-        if context.isShared { directory.expectStrangers() }
+        if context.isShared { directory.expectForeignTemporaries() }
         if context.sharing.isTakenFromJob { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = context.sharing {
             if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
@@ -118,17 +118,17 @@ struct ExecutionSite {
                     + "\(place), where a cluster's nodes look for them\n"
                     + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(directory.name)'")
         }
-        directory.expectStrangers()
+        directory.expectForeignTemporaries()
         let (listener, options) = (listener, clusterOptions(for: job))
         let tell: @Sendable (String) -> Void = { listener.report(job.name, .cluster($0)) }
         guard context.sharing == .detached else {
-            return ClusterEngine(system: system, options: options, setup: setup(for: started), tell: tell)
+            return ClusterEngine(system: system, options: options, setup: setup(for: started), report: tell)
         }
         return HandoffEngine(
             folder: ShardFolder(directory.scratch),
             recipient: ClusterHandoff(
                 system: system, options: options, setup: setup(for: started), runFolder: directory.folder.path,
-                tell: tell))
+                report: tell))
     }
 
     private func setup(for started: ClaimedJob) -> ClusterEngine.Setup {
@@ -136,7 +136,7 @@ struct ExecutionSite {
         let place = PathNames.folder(of: directory.scratch) ?? ""
         return ClusterEngine.Setup(
             folder: ShardFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
-            epoch: directory.epoch, program: programPath(), versions: context.preparation.catalog.makings,
+            epoch: directory.epoch, program: programPath(), versions: context.preparation.catalog.componentVersions,
             workers: Shard.Workers(plugins: context.farm.worker.plugins, silence: settings.silence.value),
             succession: succession(of: directory.folder),
             variables: WorkerEnvironment.namesForJobs(

@@ -91,7 +91,7 @@ struct Finishing {
         guard let ledger = job.ledger else { return summary.keptOutputs }
         let isAll = job.prepared.isWhole && summary.stop == nil
         // If the database cannot be read, all are reported once more.
-        guard let new = try? ledger.tellNew(texts, kind: Self.keptKind, isAll: isAll) else {
+        guard let new = try? ledger.reportNew(texts, kind: Self.keptKind, isAll: isAll) else {
             return summary.keptOutputs
         }
         let paths = Set(new.map(PathKey.init))
@@ -103,7 +103,7 @@ struct Finishing {
     /// Reports each change once. It concerns many outputs.
     private func reportUpgrades(_ job: ClaimedJob) throws {
         for (upgrade, count) in job.prepared.keptUpgrades.sorted(by: { $0.key < $1.key }) {
-            guard try job.ledger?.tellOnce("upgrade: \(upgrade)") == true else { continue }
+            guard try job.ledger?.reportOnce("upgrade: \(upgrade)") == true else { continue }
             listener.report(job.name, .outputsKeepOldPixels(count, change: upgrade))
         }
     }
@@ -133,7 +133,7 @@ extension Finishing {
             listener.report(
                 job.name, .receiptsRefused(repair.refused.map(\.output), reason: first.trouble.message))
         }
-        guard !repair.unknown.isEmpty, try ledger.tellOnce("receipts: unknown") else { return }
+        guard !repair.unknown.isEmpty, try ledger.reportOnce("receipts: unknown") else { return }
         listener.report(job.name, .receiptsImpossible(repair.unknown.count))
     }
 }

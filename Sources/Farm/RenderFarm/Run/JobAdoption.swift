@@ -50,10 +50,10 @@ struct JobAdoption {
         let files = Adoption.files(of: candidates)
         let findings = try await context.preparation.findings(of: files, spec)
         let headers = try await context.preparation.headers(of: files, spec)
-        let books = OutputTracker(
+        let tracker = OutputTracker(
             ledger: job.ledger, freshness: prepared.freshness,
             hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
-        let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, tracker: books)
+        let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, tracker: tracker)
         try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
         if !adoption.failures.isEmpty {
             listener.report(

@@ -62,7 +62,7 @@ package struct MissingDiskCheck {
                 "\(manifest): error: \(lost.message)\n   = \(lost.cause.remedy) If the pictures were removed or moved on purpose, "
                     + "\(option("--allow-gone")) goes on without them; their outputs then have no input", isLoss: true)
         }
-        if let lost = MissingDisks.inputs(prepared.contents.places.inputs, prepared.plan.matches).first {
+        if let lost = MissingDisks.inputs(prepared.contents.knownDisks.inputs, prepared.plan.matches).first {
             throw FarmError(
                 .missingInput,
                 "\(manifest): error: nothing matches '\(PathText.shown(lost.pattern, from: folder))' any more, "

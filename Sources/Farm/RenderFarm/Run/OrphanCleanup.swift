@@ -86,7 +86,7 @@ package struct OrphanCleanup {
     /// Reports outputs that only a person may remove. With `--quiet`, each is reported once.
     private func listKept(_ kept: [FileReason], isRemoving: Bool) throws {
         let texts = kept.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
-        let new = Set(try ledger.tellNew(texts, kind: Self.keptKind, isAll: true).map(PathKey.init))
+        let new = Set(try ledger.reportNew(texts, kind: Self.keptKind, isAll: true).map(PathKey.init))
         let isTold = !context.isSilent
         let told = zip(texts, kept).filter { isTold || new.contains(PathKey($0.0)) }.map(\.1)
         if !told.isEmpty { listener.report(name, .orphansKept(told, isRemoving: isRemoving)) }

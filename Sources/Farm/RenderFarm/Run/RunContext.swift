@@ -74,7 +74,7 @@ package struct RunContext {
 
     /// If pictures that are known to be broken cannot be passed on, the next coordinator tries them again.
     func passOn(_ kind: RunLog.BrokenPictures, of ledger: Ledger?, to run: RunFolder) {
-        if isShared { try? ledger?.tellBroken(kind, to: run.log) }
+        if isShared { try? ledger?.shareBroken(kind, to: run.log) }
     }
 }
 

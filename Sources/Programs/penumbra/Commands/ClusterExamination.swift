@@ -92,7 +92,7 @@ struct ClusterExamination {
             system: system, options: options,
             setup: ClusterEngine.Setup(
                 folder: shared, logs: "\(folder)/logs/\(name)", run: name, epoch: 1, program: programPath(),
-                versions: try await installation.catalog().makings,
+                versions: try await installation.catalog().componentVersions,
                 workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value))
         ) { Console.complain($0) }
         defer { engine.forgetTrial() }
@@ -101,12 +101,12 @@ struct ClusterExamination {
 
     private func words(_ error: any Error) -> String {
         switch error {
-        case NoAnswer.failed(let failure): failure.message
-        case NoAnswer.died(let death): "an element came to nothing: \(death.manner.words)"
-        case NoAnswer.refused(.cluster(let message)): message
-        case NoAnswer.refused(let reason): StopWords.describe(reason)
-        case NoAnswer.interrupted: "interrupted"
-        case NoAnswer.tookTooLong:
+        case EngineError.failed(let failure): failure.message
+        case EngineError.died(let death): "an element came to nothing: \(death.manner.words)"
+        case EngineError.refused(.cluster(let message)): message
+        case EngineError.refused(let reason): StopWords.describe(reason)
+        case EngineError.interrupted: "interrupted"
+        case EngineError.tookTooLong:
             "no node has answered within \(Self.limit.components.seconds) s"
                 + (system.traits.engine == .slurm ? "; 'squeue' tells what is waited for" : "")
         case let error as FarmError: error.message

@@ -81,7 +81,7 @@ struct DoctorCommand: AsyncParsableCommand {
             return .done
         }
         do {
-            try JobStore(lookingAt: path).read { try $0.refuseDamage() }
+            try JobStore(readOnly: path).read { try $0.refuseDamage() }
             say(true, "database \(path): whole")
             return .done
         } catch {

@@ -220,13 +220,13 @@ extension PreviewCommand {
                     .unavailable, "the worker answered another question; reinstall both programs together")
             }
             return preview
-        } catch let reason as NoAnswer {
+        } catch let reason as EngineError {
             throw Self.error(reason, task, output)
         }
     }
 
     private static func error(
-        _ reason: NoAnswer, _ task: PreviewTask, _ output: String
+        _ reason: EngineError, _ task: PreviewTask, _ output: String
     ) -> FarmError {
         switch reason {
         case .failed(let failure):

@@ -50,7 +50,7 @@ struct ShardCommand: AsyncParsableCommand {
                 }
                 teller.tell(progress: 100)
                 return worst
-            } catch let trouble as ShardFolder.Trouble {
+            } catch let trouble as ShardFolderError {
                 teller.tell(failure: trouble.message)
                 throw FarmError(.storage, trouble.message)
             } catch let error as FarmError {
@@ -96,7 +96,7 @@ struct ShardCommand: AsyncParsableCommand {
     ) async throws -> RunOutcome {
         let allocation = Allocation(ProcessInfo.processInfo.environment)
         let run = ShardRun(
-            folder: shard.folder, number: shard.number, place: allocation.place,
+            folder: shard.folder, number: shard.number, location: allocation.place,
             attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
         ) { done, all in teller.tell(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
         let written = try run.shard()

@@ -76,7 +76,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
             throw FarmError(.missingInput, "\(PathText.visible(file)): there is no such file")
         }
         do {
-            return try await PluginExaminer.check(path, installation.worker)
+            return try await installation.worker.check(plugin: path)
         } catch {
             throw FarmError(.unavailable, error.message)
         }

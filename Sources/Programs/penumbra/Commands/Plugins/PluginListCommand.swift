@@ -47,7 +47,7 @@ extension Farm {
     /// - Throws: ``FarmError`` with the exit code of a missing component.
     func pluginList() async throws -> PluginList {
         do {
-            return try await PluginExaminer.list(worker)
+            return try await worker.listPlugins()
         } catch {
             throw FarmError(.unavailable, error.message)
         }

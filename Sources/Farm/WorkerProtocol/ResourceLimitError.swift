@@ -3,7 +3,7 @@ import Glibc
 /// A limit of the operating system that a process has reached: threads, open files or memory.
 ///
 /// No picture is to blame for it, and other pictures could not be rendered either.
-package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ResourceLimitError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Resource: Hashable, Sendable {
         /// Open files of this process.
         case files
@@ -76,7 +76,7 @@ package struct Shortage: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-extension Shortage {
+extension ResourceLimitError {
     /// The stack that the kernel gives a new thread, and a reserve.
     private static let stack = 8 << 20
 
@@ -106,11 +106,11 @@ extension Shortage {
     /// Libraries report a shortage in words or not at all, so it is tested where one may have been the cause.
     ///
     /// - Parameter room: Bytes of addresses beside the threads' stacks. Nil for the needs of the smallest picture.
-    package static func found(threads: Int = 1, room: Int? = nil, for action: String) -> Shortage? {
+    package static func found(threads: Int = 1, room: Int? = nil, for action: String) -> ResourceLimitError? {
         let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return Shortage(code: errno, action) }
+        guard file >= 0 else { return ResourceLimitError(code: errno, action) }
         close(file)
-        guard hasRoom(room ?? working) else { return Shortage(code: ENOMEM, action) }
+        guard hasRoom(room ?? working) else { return ResourceLimitError(code: ENOMEM, action) }
         return ThreadTrial.run(threads, for: action)
     }
 
@@ -125,7 +125,7 @@ extension Shortage {
 
     /// The shortage of a thread that could not be started.
     package init(noThread code: Int32, _ action: String = "start a thread") {
-        self = Shortage(code: code, action) ?? Shortage(.threads, action, limit: nil)
+        self = ResourceLimitError(code: code, action) ?? ResourceLimitError(.threads, action, limit: nil)
     }
 }
 
@@ -156,7 +156,7 @@ private enum ThreadTrial {
     }
 
     /// - Returns: The missing resource, tested while the threads live.
-    static func run(_ count: Int, for action: String) -> Shortage? {
+    static func run(_ count: Int, for action: String) -> ResourceLimitError? {
         let gate = Gate()
         var threads: [pthread_t] = []
         var code: Int32 = 0
@@ -171,7 +171,7 @@ private enum ThreadTrial {
                 }, held.toOpaque())
             if code == 0 { threads.append(thread) } else { held.release() }
         }
-        let shortage = code == 0 ? nil : Shortage(noThread: code, action)
+        let shortage = code == 0 ? nil : ResourceLimitError(noThread: code, action)
         gate.open()
         for thread in threads { pthread_join(thread, nil) }
         return shortage

@@ -78,18 +78,18 @@ final class WorkerPool: Sendable {
     }
 
     /// A worker speaks of an order that it was never sent.
-    struct UnknownOrder: Error, CustomStringConvertible {
+    struct UnknownOrderError: Error, CustomStringConvertible {
         let number: Int
         var description: String { "a report of order \(number), which it was never given" }
     }
 
     /// What a worker says of its last order, as one of that order's lease. Nil for what it says of an earlier one, or once more
     /// after it has answered.
-    func report(_ report: Report, of worker: WorkerID) throws(UnknownOrder) -> Report? {
-        try state.withLock { (state) throws(UnknownOrder) in
+    func report(_ report: Report, of worker: WorkerID) throws(UnknownOrderError) -> Report? {
+        try state.withLock { (state) throws(UnknownOrderError) in
             guard let member = state.members[worker] else { return nil }
             if let order = report.order, order.number < 1 || order.number > member.orders {
-                throw UnknownOrder(number: order.number)
+                throw UnknownOrderError(number: order.number)
             }
             func lease(_ order: LeaseID) -> LeaseID? { order.number == member.orders ? member.lease : nil }
             switch report {

@@ -6,7 +6,7 @@ import WorkerProtocol
 /// Runs worker processes on this machine, one a slot. A process that dies is replaced.
 package final class LocalEngine: Engine {
     package let command: WorkerCommand
-    private let crew = WorkerPool()
+    private let workers = WorkerPool()
     private let events = EventRelay()
     /// The slot of the worker that ``introduce()`` started.
     private let firstSlot = Mutex<Task<Void, Never>?>(nil)
@@ -30,14 +30,14 @@ package final class LocalEngine: Engine {
         }
         firstSlot.withLock { $0 = slot }
         for await catalog in answers {
-            if catalog == nil { crew.dismiss() }
+            if catalog == nil { workers.dismiss() }
             return catalog
         }
         return nil
     }
 
     /// Lets the worker go that ``introduce()`` started, in place of ``run(_:onEvent:)``.
-    package func dismiss() { crew.dismiss() }
+    package func dismiss() { workers.dismiss() }
 
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
         events.connect(onEvent)
@@ -55,7 +55,7 @@ package final class LocalEngine: Engine {
                     carryOut(command)
                 }
             }
-            crew.dismiss()
+            workers.dismiss()
             await endingStragglers {
                 await group.waitForAll()
                 await first?.value
@@ -64,14 +64,14 @@ package final class LocalEngine: Engine {
     }
 
     /// A worker that may leave is gone in milliseconds, unless its process is stopped.
-    private static let farewell = Duration.seconds(10)
+    private static let shutdownTimeout = Duration.seconds(10)
 
     private func endingStragglers(_ body: () async -> Void) async {
-        let crew = crew
+        let workers = workers
         // A child task of its own, that ends as soon as all are gone.
         let reminder = Task {
             // Sleeping fails when nobody is left.
-            if (try? await Task.sleep(for: Self.farewell)) != nil { crew.killAll() }
+            if (try? await Task.sleep(for: Self.shutdownTimeout)) != nil { workers.killAll() }
         }
         await body()
         reminder.cancel()
@@ -82,12 +82,12 @@ package final class LocalEngine: Engine {
         _ onEvent: @escaping @Sendable (Event) -> Void
     ) async {
         var introduction = introducing
-        while let worker = crew.enlist(in: slot) {
+        while let worker = workers.enlist(in: slot) {
             let process = WorkerProcess(
-                id: worker, command: command, crew: crew, introducing: introduction, onEvent: onEvent)
+                id: worker, command: command, workers: workers, introducing: introduction, onEvent: onEvent)
             introduction = nil
             let (death, wasReady) = await process.live()
-            crew.remove(worker)
+            workers.remove(worker)
             onEvent(.workerLost(worker, death))
             // One that cannot start would be tried thousands of times a second. (A cancelled pause ends the slot.)
             if !wasReady { try? await Task.sleep(for: .milliseconds(100)) }
@@ -96,12 +96,12 @@ package final class LocalEngine: Engine {
 
     private func carryOut(_ command: EngineCommand) {
         switch command {
-        case .start(let lease): crew.start(lease.id, lease.spec, on: lease.worker)
+        case .start(let lease): workers.start(lease.id, lease.spec, on: lease.worker)
         case .widen, .pulse: break
-        case .retire(let slot): crew.retire(slot)
-        case .kill(let worker): crew.kill(worker)
-        case .recycle(let worker): crew.letGo(worker)
-        case .handOver: crew.killAll()
+        case .retire(let slot): workers.retire(slot)
+        case .kill(let worker): workers.kill(worker)
+        case .recycle(let worker): workers.letGo(worker)
+        case .handOver: workers.killAll()
         }
     }
 }

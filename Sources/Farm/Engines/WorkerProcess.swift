@@ -1,8 +1,8 @@
 import Catalogs
 import FoundationEssentials
 import Glibc
-import Scheduling
-import Subprocess
+package import Scheduling
+package import Subprocess
 import Synchronization
 import SystemPackage
 import WorkerProtocol
@@ -11,7 +11,7 @@ import WorkerProtocol
 package struct WorkerProcess: Sendable {
     let id: WorkerID
     let command: WorkerCommand
-    let crew: WorkerPool
+    let workers: WorkerPool
     /// Gets what the worker offers; a worker that nobody asks does not say it.
     let introducing: (@Sendable (Catalog?) -> Void)?
     let onEvent: @Sendable (Event) -> Void
@@ -60,9 +60,9 @@ package struct WorkerProcess: Sendable {
     /// Why a process could not be started; a limit that was met by its name.
     static func words(for error: any Error) -> String {
         guard let code = (error as? SubprocessError)?.underlyingError?.rawValue,
-            let shortage = Shortage(code: code, "start a process")
+            let limitError = ResourceLimitError(code: code, "start a process")
         else { return "\(error)" }
-        return "\(shortage)"
+        return "\(limitError)"
     }
 
     private var arguments: Arguments {
@@ -94,7 +94,7 @@ package struct WorkerProcess: Sendable {
 
     private func converse(with running: Running) async -> Course {
         let processID = running.processIdentifier.value
-        let orders = crew.add(id, processID: processID)
+        let orders = workers.add(id, processID: processID)
         let conversation = Conversation()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await write(orders, to: running.standardInputWriter, conversation) }
@@ -103,9 +103,9 @@ package struct WorkerProcess: Sendable {
             await hear(running.standardOutput, conversation)
             await noteClosedPipe(of: processID, conversation)
             // Dead or useless: it can be heard no more. Killing it again does no harm while nobody has reaped it.
-            conversation.course.withLock { $0.endsByOrder = crew.endedByOrder(id) }
+            conversation.course.withLock { $0.endsByOrder = workers.endedByOrder(id) }
             ProcessGroup.end(processID)
-            crew.remove(id)
+            workers.remove(id)
             group.cancelAll()
         }
         return conversation.course.withLock { $0 }
@@ -160,7 +160,7 @@ package struct WorkerProcess: Sendable {
 
     private func receive(_ report: Report, _ conversation: Conversation) throws {
         guard case .ready(let greeting) = report else {
-            if let report = try crew.report(report, of: id) { onEvent(.report(id, report)) }
+            if let report = try workers.report(report, of: id) { onEvent(.report(id, report)) }
             return
         }
         guard greeting.protocolVersion == Greeting.currentVersion else {
@@ -203,7 +203,7 @@ package struct WorkerProcess: Sendable {
         } catch {
             return
         }
-        if conversation.course.withLock({ !$0.becameReady }) { crew.kill(id) }
+        if conversation.course.withLock({ !$0.becameReady }) { workers.kill(id) }
     }
 }
 
@@ -218,5 +218,85 @@ extension WorkerProcess {
             return Death(.failedToStart(words))
         }
         return Death(ending.manner, lastWords: course.lastWords.split(separator: "\n").joined(separator: " / "))
+    }
+}
+
+/// All that is known of a process that has ended, and what follows from it.
+package struct WorkerExit: Hashable, Sendable {
+    let executable: String
+    let status: TerminationStatus
+    let becameReady: Bool
+    let endsByOrder: Bool
+    let brokeProtocol: String?
+    /// The kernel counted an out-of-memory kill since the process got its latest order.
+    let memoryRanOut: Bool
+
+    package init(
+        executable: String, status: TerminationStatus, becameReady: Bool, endsByOrder: Bool, brokeProtocol: String?,
+        memoryRanOut: Bool
+    ) {
+        self.executable = executable
+        self.status = status
+        self.becameReady = becameReady
+        self.endsByOrder = endsByOrder
+        self.brokeProtocol = brokeProtocol
+        self.memoryRanOut = memoryRanOut
+    }
+
+    package var manner: Death.Manner {
+        if let problem = brokeProtocol { return .brokeProtocol(problem) }
+        if endsByOrder {
+            return becameReady
+                ? .byOrder : .failedToStart("\(executable) was not ready within \(WorkerProcess.startLimit)")
+        }
+        switch status {
+        case .signaled(SIGKILL): return memoryRanOut ? .outOfMemory : .killed
+        case _ where !becameReady: return .failedToStart("\(executable) ended before it was ready (\(status))")
+        case .signaled(let signal): return .signal(signal)
+        case .exited(let code): return .exited(code)
+        }
+    }
+}
+
+/// How many processes the kernel has killed for want of memory, as this process's control group counts them.
+///
+/// A SIGKILL looks the same whoever sent it; only a count that rose in the meantime proves the kernel's hand.
+enum OutOfMemoryKills {
+    /// 0 where the kernel or the container tells nothing.
+    static func count() -> Int {
+        for path in ["/sys/fs/cgroup/memory.events", "/proc/vmstat"] {
+            if let text = read(path), let count = field("oom_kill", of: text) { return count }
+        }
+        return 0
+    }
+
+    /// Asked for every task: bytes are a tenth of the work that characters are.
+    static func field(_ name: String, of text: [UInt8]) -> Int? {
+        let start = Array("\(name) ".utf8)
+        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: start) {
+            return Int(String(decoding: line.dropFirst(start.count), as: UTF8.self))
+        }
+        return nil
+    }
+
+    private static func read(_ path: String) -> [UInt8]? {
+        // A file that is not there is an answer: this kernel does not count.
+        guard let file = try? FileDescriptor.open(path, .readOnly) else { return nil }
+        return try? file.closeAfter {
+            var bytes = [UInt8](repeating: 0, count: 16384)
+            let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0) }
+            return Array(bytes.prefix(count))
+        }
+    }
+}
+
+/// A worker process and all that it has started.
+enum ProcessGroup {
+    /// Kills them. A plugin may have put its process into another group: it ends all the same.
+    ///
+    /// - Parameter process: the group's first one, which nobody has reaped: else its number may be another's.
+    static func end(_ process: pid_t) {
+        kill(-process, SIGKILL)
+        kill(process, SIGKILL)
     }
 }
