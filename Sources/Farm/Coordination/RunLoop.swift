@@ -220,3 +220,49 @@ extension RunLoop.Delegate {
     package func retired(_ retirement: Retirement) {}
     package func standardError(of worker: WorkerID, _ text: String) {}
 }
+
+/// What time it is for a run, and how the run waits. The system's clock, or one that a test turns by hand.
+package struct RunClock: Sendable {
+    private let read: @Sendable () -> ContinuousClock.Instant
+    private let wait: @Sendable (Duration) async throws -> Void
+
+    /// - Parameter wait: throws when its task is cancelled.
+    package init(
+        now: @escaping @Sendable () -> ContinuousClock.Instant,
+        wait: @escaping @Sendable (Duration) async throws -> Void
+    ) {
+        read = now
+        self.wait = wait
+    }
+
+    package static let system = RunClock {
+        ContinuousClock.now
+    } wait: {
+        try await Task.sleep(for: $0)
+    }
+
+    package var now: ContinuousClock.Instant { read() }
+
+    package func sleep(for duration: Duration) async throws { try await wait(duration) }
+}
+
+/// When a run has to be over.
+package struct Deadline: Hashable, Sendable {
+    /// No frame is begun after this.
+    package let end: ContinuousClock.Instant
+    /// Frames that are being rendered may take so much longer.
+    package let grace: Duration
+
+    /// A tenth of the time, and at most half a minute, is for frames that have begun.
+    package init(start: ContinuousClock.Instant, allowed: Duration) {
+        grace = min(allowed / 10, .seconds(30))
+        end = start + allowed - grace
+    }
+
+    package var lastEnd: ContinuousClock.Instant { end + grace }
+
+    /// For what has to be known before frames are begun: half of the time that is left.
+    package func half(at now: ContinuousClock.Instant) -> Deadline {
+        Deadline(start: now, allowed: max(.zero, lastEnd - now) / 2)
+    }
+}

@@ -358,3 +358,94 @@ extension StoreWriter {
         }
     }
 }
+
+/// A stored run as it is now: what the database or `run.json` says, and what its folder says.
+package struct RunStatus: Sendable {
+    package let stored: RunRecord
+    package let condition: Condition
+    package var counts: RunCounts { stored.counts }
+
+    package enum Condition: String, Sendable {
+        case running
+        case paused
+        /// Its coordinator was killed. It can be resumed.
+        case interrupted
+        /// A cluster or another scheduler has it. No coordinator lives.
+        case detached
+        case done
+        /// All frames were tried, and some failed.
+        case failed
+        /// It ended before all its frames were tried.
+        case stopped
+
+        /// Somebody works on it, or will.
+        package var isGoingOn: Bool { self == .running || self == .paused || self == .detached }
+        package var isEnded: Bool { self == .done || self == .failed || self == .stopped }
+        package var canBeResumed: Bool { self == .interrupted || self == .paused }
+    }
+
+    /// It repeats some frames of another run.
+    package var isRetry: Bool { RunRequest(text: stored.request)?.isRetry ?? false }
+
+    /// The run's folder where other machines see it; nil for a run of this machine alone.
+    package let sharedFolder: String?
+    package let folder: RunFolder
+
+    /// ``RunOutcome/number``; nil until it has ended.
+    package let exitCode: Int?
+    package let reason: String?
+    /// Nanoseconds since 1970.
+    package let ended: Int64?
+
+    /// Reads the run's folder.
+    ///
+    /// - Parameters:
+    ///   - detached: the runs whose folders are outside the state folder.
+    ///   - isHandedOver: this process has just handed it over, and still holds its lock.
+    package init(_ stored: RunRecord, state: String, detached: [RunFolder] = [], isHandedOver: Bool = false) {
+        self.stored = stored
+        let shared = detached.first { $0.name == stored.name }
+        folder = shared ?? RunFolder(state: state, name: stored.name)
+        sharedFolder = shared != nil || folder.record != nil ? folder.path : nil
+        guard case .ended(let end) = stored.state else {
+            (exitCode, ended) = (nil, nil)
+            condition = isHandedOver ? .detached : Self.condition(of: folder)
+            reason = condition.isGoingOn ? nil : folder.lastStop
+            return
+        }
+        (exitCode, reason, ended) = (end.exitCode, end.reason, end.time)
+        condition = end.reason != nil ? .stopped : end.exitCode == 0 ? .done : .failed
+    }
+
+    private static func condition(of folder: RunFolder) -> Condition {
+        if folder.isAlive { return folder.isAsked(.pause) ? .paused : .running }
+        return folder.isAsked(.detached) ? .detached : .interrupted
+    }
+}
+
+extension StoredFrame {
+    package var id: FrameID { FrameID(number, page: page) }
+}
+
+extension FullRerun {
+    /// A part that was not continued for so long is forgotten: a new command makes everything again. In nanoseconds.
+    private static let memory: Int64 = 7 * 86_400 * 1_000_000_000
+
+    /// When its first part began, in nanoseconds since 1970; nil unless the latest part left frames at its deadline.
+    ///
+    /// - Parameter runs: of the job, the latest first.
+    package func begin(in runs: [RunRecord], now: Int64) -> Int64? {
+        var begin: Int64?
+        for run in runs where run.counts.rerun == self {
+            guard case .ended(let end) = run.state else { continue }
+            switch RunOutcome(number: end.exitCode) {
+            case .workLeft where (begin ?? now) - end.time < Self.memory: begin = run.started
+            // A run that ended, or that a person ended, leaves nothing to continue.
+            case .workLeft, .done, .someFailed, .interrupted: return begin
+            // After a full disk, or a machine that was switched off, the next part continues.
+            default: continue
+            }
+        }
+        return begin
+    }
+}

@@ -50,3 +50,74 @@ public struct FileStamp: Hashable, Sendable, Codable {
         let inode: UInt64
     }
 }
+
+/// A file as it was when all of it was read. Of a folder: all files in it.
+public struct FileFacts: Hashable, Sendable, Codable {
+    /// Its time is 0 when the file had been changed just before: a later change may not show in it.
+    public let stamp: FileStamp
+    /// Of its bytes.
+    public let digest: Digest
+
+    public init(stamp: FileStamp, digest: Digest) {
+        self.stamp = stamp
+        self.digest = digest
+    }
+}
+
+/// An XXH3-128 digest, as 32 lower-case hexadecimal digits.
+///
+/// XXH3 finds damage, not malice: it is not cryptographic. <https://github.com/Cyan4973/xxHash>
+public struct Digest: Hashable, Sendable, Codable, CustomStringConvertible {
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Nil when `hex` is not 32 hexadecimal digits.
+    public init?(hex: String) {
+        guard hex.utf8.count == 32, let high = UInt64(hex.prefix(16), radix: 16),
+            let low = UInt64(hex.suffix(16), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    public var description: String { Self.padded(high) + Self.padded(low) }
+
+    private static func padded(_ word: UInt64) -> String {
+        let digits = String(word, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let hex = try decoder.singleValueContainer().decode(String.self)
+        guard let digest = Digest(hex: hex) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "a digest has 32 hexadecimal digits"))
+        }
+        self = digest
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+/// A library that took down the process that opened it for a try, or kept it from going on. Processes that are started
+/// later need not find that out again while the file is the same.
+public struct RefusedLibrary: Hashable, Sendable, Codable {
+    public let path: String
+    /// Of the file that was tried.
+    public let stamp: FileStamp
+    /// Follows the path in a sentence, and says what to do.
+    public let reason: String
+
+    public init(path: String, stamp: FileStamp, reason: String) {
+        self.path = path
+        self.stamp = stamp
+        self.reason = reason
+    }
+}

@@ -54,3 +54,44 @@ package enum VisibleText {
         }
     }
 }
+
+extension Unicode.Scalar {
+    /// Columns that a terminal gives the scalar: 0 for combining marks and joiners, 2 for East Asian wide characters and emoji.
+    ///
+    /// The ranges are those of UAX #11 that are wide, or full width; ideographs, kana and hangul are rounded to whole blocks.
+    package var terminalColumns: Int {
+        if value < 0x300 { return 1 }
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        switch value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F200...0x1F265, 0x1F300...0x1F64F,
+            0x1F680...0x1F6FF, 0x1F7E0...0x1F7EB, 0x1F900...0x1FAFF, 0x20000...0x3FFFD:
+            return 2
+        case 0x231A...0x231B, 0x23E9...0x23EC, 0x2614...0x2615, 0x2648...0x2653, 0x26A1, 0x26BD...0x26BE, 0x2705,
+            0x270A...0x270B, 0x2728, 0x274C, 0x274E, 0x2753...0x2755, 0x2757, 0x2795...0x2797, 0x2B1B...0x2B1C, 0x2B50,
+            0x2B55:
+            return 2
+        // The vowels and final consonants of a hangul syllable stand in the columns of its first consonant.
+        case 0x1160...0x11FF: return 0
+        default: return 1
+        }
+    }
+}
+
+extension String {
+    /// Columns that a terminal gives the text, which is on one line.
+    package var terminalColumns: Int { unicodeScalars.reduce(0) { $0 + $1.terminalColumns } }
+
+    /// As much of the text's beginning as fits into so many columns. No character is cut in two.
+    package func prefix(columns: Int) -> String {
+        var left = columns
+        return String(
+            prefix { character in
+                left -= String(character).terminalColumns
+                return left >= 0
+            })
+    }
+}
