@@ -54,6 +54,8 @@ struct CancelCommand: AsyncParsableCommand {
                         "\(run.stored.name): jobs that were submitted by hand, or by scripts, are to be ended there")
                 }
             case .done, .failed, .stopped:
+                // Its coordinator may have been killed before it removed what the run kept.
+                await Blocking.run { RunFolder.sweep(state: archive.state) }
                 reporting.say("\(run.stored.name): has ended already")
             }
             return .done

@@ -127,6 +127,8 @@ struct ResumeCommand: AsyncParsableCommand {
 
     /// Runs that several machines see: what they came to is told by their folders.
     private func goOnWithAll(_ archive: RunArchive) async throws -> Int32 {
+        // Of runs that have ended nobody else removes what a killed coordinator has left.
+        await Blocking.run { RunFolder.sweep(state: archive.state) }
         let signals = Signals.ofRuns
         var worst: Int32 = 0
         for run in try self.run.map({ [try archive.run($0)] }) ?? archive.meantRuns() where signals.first == nil {
