@@ -216,7 +216,7 @@ import WorkerProtocol
 
     @Test func `a place where nothing can be published stops the run`() async {
         let run = run()
-        let plan = Plan([Self.rendered(1)], problem: .storage("/out: No space left on device"))
+        let plan = Plan([Self.rendered(1)], failure: .stop(.storage("/out: No space left on device")))
         let scheduler = scheduler(frames: 1)
         let reason = await run { await run.loop().run(scheduler, plan) }
         #expect(reason == .storage("/out: No space left on device"))
@@ -264,18 +264,18 @@ private final class Plan: RunLoop.Delegate {
     }
 
     private let state: Mutex<State>
-    private let problem: PublishFailure?
+    private let failure: PublishFailure?
     private let trouble: FileTrouble?
     /// Whether a frame's publication waits for ``letPublish()``.
     private let isPublishing: @Sendable (FrameID) -> Bool
     private let (gate, opener) = AsyncStream.makeStream(of: Void.self)
 
     init(
-        _ frames: [FrameOrder], request: RunLoop.Request? = nil, problem: PublishFailure? = nil,
+        _ frames: [FrameOrder], request: RunLoop.Request? = nil, failure: PublishFailure? = nil,
         trouble: FileTrouble? = nil, isPublishing: @escaping @Sendable (FrameID) -> Bool = { _ in false }
     ) {
         state = Mutex(State(frames: frames, request: request))
-        self.problem = problem
+        self.failure = failure
         self.trouble = trouble
         self.isPublishing = isPublishing
     }
@@ -302,7 +302,7 @@ private final class Plan: RunLoop.Delegate {
 
     func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure? {
         if isPublishing(frame) { for await _ in gate {} }
-        return problem
+        return failure
     }
 
     func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision { .settle }

@@ -74,7 +74,7 @@ package final class JobRun: Sendable {
                 targets.lazy.filter(\.isWork).flatMap(\.outputs).map { PathKey(PathText.folder(of: $0)) }),
             inputs: targets.compactMap { $0.files.stamp?.identity })
         publishQueue = PublishQueue(
-            publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: tracker.ledger,
+            journal: directory.journal, outputs: outputs, ledger: tracker.ledger,
             durability: plan.job.durability, calls: calls)
         state.withLock { $0.summary.frames = targets.count + ended.count }
         for report in ended { recordUnbegun(report) }
@@ -282,7 +282,7 @@ extension JobRun: RunLoop.Delegate {
     }
 
     package func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure? {
-        if directory.isSuperseded { return .superseded }
+        if directory.isSuperseded { return .stop(.superseded) }
         guard let open = state.withLock({ $0.open[frame] }) else { return .refused("nobody asked for this output") }
         if open.target.probe != nil, let source = outputs.first?.source.stamp,
             !source.isSameState(as: open.target.files.stamp)
@@ -295,7 +295,7 @@ extension JobRun: RunLoop.Delegate {
         do throws(StoreProblem) {
             items = try await tracker.thread.run { () throws(StoreProblem) in try self.items(outputs, of: open) }
         } catch {
-            return PublishFailure(error)
+            return .stop(StopReason(error))
         }
         return await publishQueue.publish(items)
     }

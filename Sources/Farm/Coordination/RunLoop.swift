@@ -159,8 +159,8 @@ package struct RunLoop: Sendable {
         case .recycle(let worker): command.yield(.recycle(worker))
         case .publish(let frame, let outputs):
             group.addTask {
-                let problem = await delegate.publish(frame, outputs)
-                events.post(problem.map { .publishFailed(frame, $0) } ?? .published(frame))
+                let failure = await delegate.publish(frame, outputs)
+                events.post(failure.map { .publishFailed(frame, $0) } ?? .published(frame))
             }
         case .decide(let frame, let facts): events.post(.decided(frame, delegate.decide(frame, facts)))
         case .conclude(let frame, let outcome): delegate.concluded(frame, outcome)

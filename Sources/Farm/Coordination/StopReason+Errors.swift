@@ -1,6 +1,6 @@
 package import JobStorage
 package import SafeFiles
-import Scheduling
+package import Scheduling
 package import WorkerProtocol
 
 extension FileTrouble {
@@ -15,17 +15,6 @@ extension StoreProblem {
 
 extension StopReason {
     /// The reason to stop a run if a file that every frame needs cannot be used.
-    init(_ trouble: FileTrouble) {
-        self = trouble.limitError.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
-    }
-
-    init(_ problem: StoreProblem) {
-        self = problem.limitError.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
-    }
-}
-
-extension PublishFailure {
-    /// - Parameter trouble: an error that every other file would cause, too.
     package init(_ trouble: FileTrouble) {
         self = trouble.limitError.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
     }

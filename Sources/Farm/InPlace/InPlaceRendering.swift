@@ -186,7 +186,7 @@ extension InPlaceRendering: RunLoop.Delegate {
             return nil
         } catch {
             end(frame, error.outcome)
-            return error.storageError.map { PublishFailure($0) } ?? .refused("\(item.picture.path): not replaced")
+            return error.storageError.map { .stop(StopReason($0)) } ?? .refused("\(item.picture.path): not replaced")
         }
     }
 

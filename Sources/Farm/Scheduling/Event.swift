@@ -33,14 +33,10 @@ package enum Event: Sendable {
 
 /// Why an output could not be moved to its final path.
 package enum PublishFailure: Hashable, Sendable {
-    /// The disk cannot be written: the run stops.
-    case storage(String)
-    /// This machine gives the coordinator no more threads, open files or memory: the run stops.
-    case resourceLimit(String)
     /// Only this output is affected.
     case refused(String)
-    /// Another coordinator has taken over the run: this one stops.
-    case superseded
+    /// No output can be published any more.
+    case stop(StopReason)
 }
 
 /// What the coordinator does next. It carries directives out in order.

@@ -8,19 +8,23 @@ import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// Publishes the outputs of frames, those together that wait together: one transaction of the ledger, one sync of a folder.
+/// Publishes the verified outputs of frames. Outputs that wait at the same time share one transaction of the ledger and one
+/// sync of each folder.
 ///
-/// At any moment, whatever is killed: a final path holds what it held or the whole new output, and the ledger knows
-/// which outputs Penumbra published or was about to.
+/// If the process is killed at any moment, a final path holds its old file or the whole new output. The ledger knows which
+/// outputs Penumbra published or was about to publish.
 final class PublishQueue: Sendable {
     /// One output of a frame.
     struct Item: Sendable {
         let publication: Publication
         let rule: ReplacementRule
-        /// What the ledger will know of it, but for the file itself; nil for a run without one.
+        /// The future record in the ledger, without the facts of the file. Nil for a run without a ledger.
         let record: OutputRecord?
-        /// What is written beside it; nil where the job wants no receipts.
+        /// The file that is written beside the output; nil if the job wants no receipts.
         var receipt: Receipt?
+
+        /// A sweep removes this file, because its name contains the run's name.
+        fileprivate var temporaryReceipt: String { publication.receipt.path + "-receipt" }
     }
 
     private struct Request: Sendable {
@@ -33,29 +37,28 @@ final class PublishQueue: Sendable {
         var isBusy = false
     }
 
-    private let publisher: Publisher
+    private let journal: Journal
+    private let outputs: OutputGuard
     private let ledger: Ledger?
     private let durability: Durability
     private let calls: FileCalls
     private let state = Mutex(State())
-    /// Disks block; the threads of tasks are few.
+    /// A queue of its own, because disks block and the threads of tasks are few.
     private let queue = DispatchQueue(label: "penumbra.publishing")
     private static let largestBatch = 256
-    /// How long outputs wait for others, so that their file system is not synced for each.
+    /// How long outputs wait for others, so that their file system is not synced for each of them.
     private static let batchDelay = DispatchTimeInterval.milliseconds(200)
 
-    init(publisher: Publisher, ledger: Ledger?, durability: Durability, calls: FileCalls) {
-        var publisher = publisher
-        // Only what a ledger knows is replaced by its stamp.
-        if let ledger { publisher.compare = ledger.compare }
-        self.publisher = publisher
+    init(journal: Journal, outputs: OutputGuard, ledger: Ledger?, durability: Durability, calls: FileCalls) {
+        self.journal = journal
+        self.outputs = outputs
         self.ledger = ledger
         self.durability = durability
         self.calls = calls
     }
 
-    /// Returns when the frame's outputs are in place, or why they are not. What was published before a failure stays: it
-    /// is verified, and as it would be.
+    /// Returns nil when all outputs of a frame are at their final paths, and otherwise why they are not. Outputs that were
+    /// published before a failure stay, because they are verified.
     func publish(_ items: [Item]) async -> PublishFailure? {
         await withCheckedContinuation { answer in
             let begins = state.withLock { state in
@@ -72,69 +75,79 @@ final class PublishQueue: Sendable {
     }
 
     private func work() {
-        while let batch = nextBatch() {
-            let problems = publish(batch.map(\.items))
-            for (request, problem) in zip(batch, problems) { request.answer.resume(returning: problem) }
+        while let requests = nextRequests() {
+            let failures = publish(requests.map(\.items))
+            for (request, failure) in zip(requests, failures) { request.answer.resume(returning: failure) }
         }
     }
 
-    private func nextBatch() -> [Request]? {
+    private func nextRequests() -> [Request]? {
         state.withLock { state in
-            let batch = Array(state.waiting.prefix(Self.largestBatch))
-            state.waiting.removeFirst(batch.count)
-            state.isBusy = !batch.isEmpty
-            return batch.isEmpty ? nil : batch
+            let requests = Array(state.waiting.prefix(Self.largestBatch))
+            state.waiting.removeFirst(requests.count)
+            state.isBusy = !requests.isEmpty
+            return requests.isEmpty ? nil : requests
         }
     }
 
-    /// - Returns: one problem, or none, for each frame.
+    /// - Returns: the failure of each frame, or nil.
     private func publish(_ frames: [[Item]]) -> [PublishFailure?] {
-        var batch = PublishBatch(frames: frames, calls: calls)
+        // Without a ledger, a stamp is compared in full.
+        var batch = PublishBatch(frames, journal, outputs, compare: ledger?.compare ?? .stamp, calls: calls)
         do {
             try batch.writeReceipts(syncs: durability == .file)
             if durability == .batch { try batch.syncFileSystems() }
-            let records = batch.stamp()
-            try ledger?.intend(records)
-            batch.put(by: publisher)
+            try ledger?.intend(batch.stamp())
+            batch.rename()
             try ledger?.publish(batch.published)
         } catch {
             batch.discard()
-            let problem = problem(error)
-            return frames.map { _ in problem }
+            let reason: StopReason =
+                switch error {
+                case let error as FileTrouble: StopReason(error)
+                case let error as StoreProblem: StopReason(error)
+                default: .storage("\(error)")
+                }
+            return frames.map { _ in .stop(reason) }
         }
-        return batch.problems
-    }
-
-    private func problem(_ error: any Error) -> PublishFailure {
-        switch error {
-        case let trouble as FileTrouble: PublishFailure(trouble)
-        case let problem as StoreProblem: PublishFailure(problem)
-        default: .storage("\(error)")
-        }
+        return batch.failures
     }
 }
 
-/// Outputs of several frames that are published together.
-struct PublishBatch {
+/// Outputs of several frames that are published together. No other code moves outputs to their final paths, except for pictures
+/// that are changed in place.
+private struct PublishBatch {
     private let frames: [[PublishQueue.Item]]
+    private let journal: Journal
+    private let outputs: OutputGuard
+    /// How the job decides whether a file is unchanged.
+    private let compare: ComparePolicy
     private let calls: FileCalls
-    private(set) var problems: [PublishFailure?]
-    /// By temporary path, as the ledger is to know it.
+    /// By frame.
+    private(set) var failures: [PublishFailure?]
+    /// The future records in the ledger, by temporary path.
     private var records: [PathKey: OutputRecord] = [:]
-    /// Those that are at their final paths.
+    /// The records of the outputs that are at their final paths.
     private(set) var published: [OutputRecord] = []
 
-    init(frames: [[PublishQueue.Item]], calls: FileCalls) {
+    init(
+        _ frames: [[PublishQueue.Item]], _ journal: Journal, _ outputs: OutputGuard, compare: ComparePolicy,
+        calls: FileCalls
+    ) {
         self.frames = frames
+        self.journal = journal
+        self.outputs = outputs
+        self.compare = compare
         self.calls = calls
-        problems = frames.map { _ in nil }
+        failures = frames.map { _ in nil }
     }
 
     private var folders: Set<PathKey> {
         Set(frames.joined().map { PathKey(FileSystem.folder(of: $0.publication.path)) })
     }
 
-    /// Aside, as the outputs are. One that cannot be written costs no output: the end of the run tries again, and tells.
+    /// Writes the receipts to temporary files. A receipt that cannot be written does not affect its output: the end of the run
+    /// tries again, and reports it.
     func writeReceipts(syncs: Bool) throws(FileTrouble) {
         for item in frames.joined() {
             guard let receipt = item.receipt else { continue }
@@ -142,14 +155,14 @@ struct PublishBatch {
             do {
                 try FileSystem.append(receipt.bytes, to: item.temporaryReceipt, syncs: syncs, calls: calls)
             } catch {
-                // Half of one must not be put in its place.
+                // An incomplete receipt must not be published.
                 FileSystem.remove(item.temporaryReceipt)
                 if error.concernsStorage { throw error }
             }
         }
     }
 
-    /// No rename comes before its data are safe.
+    /// Waits until the disk has the data of all outputs. This comes before the first rename.
     func syncFileSystems() throws(FileTrouble) {
         var seen: Set<UInt64> = []
         for folder in folders where seen.insert(FileSystem.stamp(folder.path)?.device ?? 0).inserted {
@@ -157,9 +170,9 @@ struct PublishBatch {
         }
     }
 
-    /// A file keeps its stamp when it is renamed.
+    /// Adds the files' stamps to the records. A rename does not change a stamp.
     ///
-    /// - Returns: what the ledger has to know before that.
+    /// - Returns: the records, which the ledger needs before the first rename.
     mutating func stamp() -> [OutputRecord] {
         for item in frames.joined() {
             let receipt = item.publication.receipt
@@ -172,19 +185,19 @@ struct PublishBatch {
         return Array(records.values)
     }
 
-    /// Renames all, and syncs each folder once.
-    mutating func put(by publisher: Publisher) {
+    /// Renames all outputs to their final paths, and syncs each folder once.
+    mutating func rename() {
         var folders: [PathKey: SafeFolder] = [:]
         for (index, items) in frames.enumerated() {
             for (number, item) in items.enumerated() {
                 do throws(FileTrouble) {
                     let folder = try folder(of: item, &folders)
-                    problems[index] = publisher.publish(item.publication, item.rule, in: folder)
-                    if problems[index] == nil { putReceipt(of: item, in: folder) }
+                    failures[index] = put(item, in: folder)
+                    if failures[index] == nil { putReceipt(of: item, in: folder) }
                 } catch {
-                    problems[index] = Publisher.problem(error, item.publication.path)
+                    failures[index] = Self.failure(error, at: item.publication.path)
                 }
-                guard problems[index] == nil else {
+                guard failures[index] == nil else {
                     for rest in items[number...] { discard(rest) }
                     break
                 }
@@ -194,17 +207,7 @@ struct PublishBatch {
         for folder in folders.values { sync(folder) }
     }
 
-    /// A receipt that cannot be put there is written, and told of, at the end of the run.
-    private func putReceipt(of item: PublishQueue.Item, in folder: SafeFolder) {
-        if item.receipt != nil {
-            ReceiptFile.put(item.temporaryReceipt, beside: item.publication.path, in: folder)
-        } else {
-            // One that an earlier run wrote tells of other bytes.
-            ReceiptFile.remove(beside: item.publication.path, in: folder)
-        }
-    }
-
-    /// Opened before the rename, so that a folder that may not be read is no surprise afterwards.
+    /// Opens the folder of an output before the rename, so that a folder that cannot be read fails early.
     private func folder(
         of item: PublishQueue.Item, _ folders: inout [PathKey: SafeFolder]
     ) throws(FileTrouble) -> SafeFolder {
@@ -215,72 +218,35 @@ struct PublishBatch {
         return folder
     }
 
-    private mutating func sync(_ folder: SafeFolder) {
-        do {
-            try folder.sync()
-        } catch {
-            for (index, items) in frames.enumerated()
-            where items.contains(where: { PathKey(FileSystem.folder(of: $0.publication.path)) == PathKey(folder.path) })
-            {
-                problems[index] = problems[index] ?? PublishFailure(error)
-            }
-        }
-    }
-
-    /// Removes what was not published.
-    func discard() {
-        for item in frames.joined() { discard(item) }
-    }
-
-    private func discard(_ item: PublishQueue.Item) {
-        FileSystem.removeTree(item.publication.receipt.path)
-        FileSystem.remove(item.temporaryReceipt)
-    }
-}
-
-extension PublishQueue.Item {
-    /// In the same folder, and by its name this run's: a sweep removes it.
-    fileprivate var temporaryReceipt: String { publication.receipt.path + "-receipt" }
-}
-
-/// Puts verified outputs at their final paths. The only code that does. (Pictures that are blurred in place are none.)
-struct Publisher: Sendable {
-    let journal: Journal
-    let outputs: OutputGuard
-    /// How the job tells that a file is what it was.
-    var compare = ComparePolicy.stamp
-
-    /// The file is on the disk. Its intent is recorded, and it is renamed: at any moment the final path holds either what
-    /// it held before or the whole new output.
+    /// Writes the intent to the journal, and renames the output.
     ///
-    /// - Parameter folder: the output's, opened. The file was written in it, too, and nothing is renamed by a path: that may
-    ///   lead somewhere else a moment after it was looked at.
-    func publish(_ publication: Publication, _ rule: ReplacementRule, in folder: SafeFolder) -> PublishFailure? {
-        let (receipt, path) = (publication.receipt, publication.path)
-        // A link would publish what it leads to.
+    /// - Parameter folder: the open folder of the output and of its temporary file. Nothing is renamed by path, because a path
+    ///   may lead elsewhere a moment after it was checked.
+    private func put(_ item: PublishQueue.Item, in folder: SafeFolder) -> PublishFailure? {
+        let (receipt, path) = (item.publication.receipt, item.publication.path)
+        // A link would publish its target.
         guard FileSystem.isRegular(receipt.path) || FileSystem.isOwnFolder(receipt.path),
             FileSystem.treeSize(receipt.path) == receipt.bytes
         else {
             return .refused("\(path): the file that was written is gone or was cut before it could be published")
         }
+        // After an exchange, the replaced folder is at this path.
+        defer { FileSystem.removeTree(receipt.path) }
         do {
             try outputs.check(path, in: folder)
             try journal.write(.publish(temporary: receipt.path, digest: receipt.digest, final: path))
             if FileSystem.isOwnFolder(receipt.path) {
-                try putFolder(receipt.path, at: path, rule, folder)
+                try putFolder(receipt.path, at: path, item.rule, folder)
             } else {
-                try put(receipt.path, at: path, rule, folder)
+                try putFile(receipt.path, at: path, item.rule, folder)
             }
-            // What an exchange has left there is the folder that was replaced.
-            FileSystem.removeTree(receipt.path)
             return nil
         } catch {
-            FileSystem.removeTree(receipt.path)
-            return Self.problem(error, path)
+            return Self.failure(error, at: path)
         }
     }
 
-    private func put(
+    private func putFile(
         _ temporary: String, at path: String, _ rule: ReplacementRule, _ folder: SafeFolder
     ) throws(FileTrouble) {
         try refuseChanged(path, rule, isFolder: false)
@@ -293,17 +259,17 @@ struct Publisher: Sendable {
         }
     }
 
-    /// What was edited while the output was rendered stays.
+    /// An output that was edited while the new one was rendered stays.
     private func refuseChanged(_ path: String, _ rule: ReplacementRule, isFolder: Bool) throws(FileTrouble) {
         guard case .published(let stamp) = rule else { return }
-        // A folder's stamp has no inode: it has the number of its files there.
+        // The stamp of a folder has the number of its files in place of an inode.
         let compare = isFolder ? .stamp : compare
         guard FileSystem.outputStamp(path, isFolder: isFolder)?.isUntouched(since: stamp, by: compare) ?? true else {
             throw FileTrouble(path: path, code: EEXIST, action: "publish")
         }
     }
 
-    /// Replaces only a folder that holds what an output of this name holds, and nothing else.
+    /// Replaces only a folder that contains nothing but files of an output with this name.
     private func putFolder(
         _ temporary: String, at path: String, _ rule: ReplacementRule, _ folder: SafeFolder
     ) throws(FileTrouble) {
@@ -331,21 +297,51 @@ struct Publisher: Sendable {
         FileSystem.removeTree(old)
     }
 
-    static func problem(_ trouble: FileTrouble, _ path: String) -> PublishFailure {
-        if trouble.concernsStorage { return PublishFailure(trouble) }
-        if trouble.code == EEXIST {
-            return .refused("\(path): appeared or was changed while it was rendered; left as it is")
+    private static func failure(_ error: FileTrouble, at path: String) -> PublishFailure {
+        if error.concernsStorage { return .stop(StopReason(error)) }
+        return switch error.code {
+        case EEXIST: .refused("\(path): appeared or was changed while it was rendered; left as it is")
+        case ENOTEMPTY: .refused("\(path): a folder with other things in it is in the way; it is left as it is")
+        case ENOTDIR: .refused("\(path): something that is no folder is in the way")
+        case EISDIR: .refused("\(path): a folder is in the way")
+        default: .refused(error.message)
         }
-        if trouble.code == ENOTEMPTY {
-            return .refused("\(path): a folder with other things in it is in the way; it is left as it is")
+    }
+
+    /// A receipt that cannot be renamed is written again at the end of the run.
+    private func putReceipt(of item: PublishQueue.Item, in folder: SafeFolder) {
+        if item.receipt != nil {
+            ReceiptFile.put(item.temporaryReceipt, beside: item.publication.path, in: folder)
+        } else {
+            // The receipt of an earlier run describes other bytes.
+            ReceiptFile.remove(beside: item.publication.path, in: folder)
         }
-        if trouble.code == ENOTDIR { return .refused("\(path): something that is no folder is in the way") }
-        if trouble.code == EISDIR { return .refused("\(path): a folder is in the way") }
-        return .refused(trouble.message)
+    }
+
+    private mutating func sync(_ folder: SafeFolder) {
+        do {
+            try folder.sync()
+        } catch {
+            for (index, items) in frames.enumerated()
+            where items.contains(where: { PathKey(FileSystem.folder(of: $0.publication.path)) == PathKey(folder.path) })
+            {
+                failures[index] = failures[index] ?? .stop(StopReason(error))
+            }
+        }
+    }
+
+    /// Removes the temporary files of all outputs.
+    func discard() {
+        for item in frames.joined() { discard(item) }
+    }
+
+    private func discard(_ item: PublishQueue.Item) {
+        FileSystem.removeTree(item.publication.receipt.path)
+        FileSystem.remove(item.temporaryReceipt)
     }
 }
 
-/// What the files of a Deep Zoom folder are called: `a.dzi`, `a_files/12/3_4.jpg`.
+/// The names of files in a Deep Zoom folder: `a.dzi`, `a_files/12/3_4.jpg`.
 struct DeepZoomNames {
     private let name: String
 

@@ -8,8 +8,10 @@ package import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// Writes down what a run does: frames, attempts with their receipts, publications. In the background, all that came
-/// together in one transaction; a coordinator that is killed loses the last moments of it, and no more than that.
+/// Records a run in the database: its frames, attempts with their receipts, and publications.
+///
+/// A thread in the background writes everything that came within 50 ms in one transaction. A coordinator that is killed loses
+/// only the last moments.
 package final class RunRecorder: Sendable {
     private struct State {
         /// Not yet written.
@@ -27,8 +29,10 @@ package final class RunRecorder: Sendable {
     package let run: RunID
     private let store: JobStore
     private let epoch: Int
-    /// Where other machines read of it, too; nil for a run of this one alone.
-    private let history: RunLog?
+    /// The log that other machines read; nil if only this machine sees the run.
+    private let log: RunLog?
+    /// The work of earlier coordinators of the run.
+    package let recovered: RecoveredWork
     /// Nanoseconds since 1970.
     private let now: @Sendable () -> Int64
     private let state = Mutex(State())
@@ -38,13 +42,67 @@ package final class RunRecorder: Sendable {
     private static let longestLog = 4096
 
     package init(
-        store: JobStore, run: RunID, epoch: Int, history: RunLog? = nil, now: @escaping @Sendable () -> Int64
+        store: JobStore, run: RunID, epoch: Int, log: RunLog? = nil, recovered: RecoveredWork = RecoveredWork(),
+        now: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.run = run
         self.epoch = epoch
-        self.history = history
+        self.log = log
+        self.recovered = recovered
         self.now = now
+    }
+
+    /// Begins a run in the database, or resumes the run whose folder was claimed. The caller has the job's lock.
+    ///
+    /// - Parameters:
+    ///   - isShared: whether other machines read about the run in its folder.
+    ///   - counts: the known counts of the run, given the frames that earlier coordinators concluded.
+    package convenience init(
+        state: String, job spec: JobSpec, directory: RunClaim, workers: Int, request: String, isShared: Bool = false,
+        counts: (Set<FrameID>) -> RunCounts, now: @escaping @Sendable () -> Int64
+    ) throws(StoreProblem) {
+        // If a power failure loses a record, the work is done again.
+        let store = try JobStore(path: JobStore.databasePath(state: state), survivesPowerLoss: false)
+        let (name, epoch, time) = (directory.name, directory.epoch, now())
+        let known = try store.read { try $0.run(named: name) }
+        var (recovered, concluded) = (RecoveredWork(), Set<FrameID>())
+        if let known, !known.state.isEnded {
+            let frames = try store.read { try $0.frames(of: known.id) }
+            concluded = Set(
+                frames.filter { $0.state != .open && $0.wasBegun }.map { FrameID($0.number, page: $0.page) })
+            recovered = try store.read { RecoveredWork(known, frames: frames, attempts: try $0.attempts(of: known.id)) }
+        }
+        let counts = counts(concluded).json
+        // Another request, such as --force, applies to all frames.
+        if known?.request != request { recovered.forgetPublished() }
+        let run = try store.write { writer -> RunID in
+            let job = try writer.job(manifest: spec.manifestPath, name: spec.name)
+            for other in try writer.reader.runs(of: job) where other.name != name && !other.state.isEnded {
+                try writer.end(
+                    other.id, at: time, exitCode: RunOutcome.killed.number, reason: "its coordinator was killed")
+            }
+            if let known {
+                try writer.claim(
+                    known.id, epoch: epoch, at: time, workers: workers, request: request, counts: counts)
+                return known.id
+            }
+            return try writer.begin(run: name, of: job, at: time, workers: workers, request: request, counts: counts)
+        }
+        self.init(
+            store: store, run: run, epoch: epoch, log: isShared ? directory.folder.log : nil, recovered: recovered,
+            now: now)
+    }
+
+    /// - Parameter reason: nil if the plan was completed.
+    package func end(exitCode: Int, reason: String?, counts: RunCounts) throws(StoreProblem) {
+        flush()
+        let time = now()
+        try store.write { writer in
+            try writer.set(run, counts: counts.json)
+            try writer.end(run, at: time, exitCode: exitCode, reason: reason)
+            try writer.prune()
+        }
     }
 
     /// Why the run cannot go on, since something could not be written.
@@ -160,11 +218,11 @@ package final class RunRecorder: Sendable {
         _ frames: some Sequence<StoredFrame>, _ attempts: some Sequence<StoredAttempt>,
         _ publications: [StoredPublication]
     ) {
-        guard let history else { return }
+        guard let log else { return }
         let ended = attempts.filter { $0.state != .running }.map(\.withoutReceipt)
         let concluded = frames.filter { $0.state != .open }
         do throws(FileTrouble) {
-            try history.append(
+            try log.append(
                 ended.map { .attempt($0) } + concluded.map { .frame($0) } + publications.map { .publication($0) },
                 epoch: epoch)
         } catch {

@@ -39,13 +39,13 @@ struct Execution {
         let settings = site.runSettings(for: prepared)
         let engine = try await site.engine(for: job)
         let isAsBefore = try handover.share(job, settings)
-        let history = try await history(of: job, settings)
+        let recorder = try await recorder(of: job, settings)
         // Nothing fails in a run before the run has begun.
         let tracker = OutputTracker(
             ledger: job.ledger, freshness: prepared.freshness,
             hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
         stage = .running(job)
-        var recovered = history?.recovered ?? RecoveredWork()
+        var recovered = recorder?.recovered ?? RecoveredWork()
         if context.isShared, isAsBefore { recovered.add(journalOf: job.folder) }
         for broken in prepared.brokenFiles { tracker.remember(broken.failure, of: broken.files) }
         let observer = context.listener.observer(of: job.name)
@@ -53,7 +53,7 @@ struct Execution {
         let run = JobRun(
             prepared.plan, targets: prepared.targets, ended: prepared.ended,
             roots: job.lock?.roots ?? LockedFolders(of: prepared.job), directory: job.folder,
-            settings: settings, tracker: tracker, recorder: history?.recorder,
+            settings: settings, tracker: tracker, recorder: recorder,
             recovered: recovered,
             receipts: ReceiptMaker(
                 prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
@@ -72,12 +72,12 @@ struct Execution {
             job: job, summary: summary, reports: collector?.reports ?? [],
             status: RunOutcome(summary, isStrict: context.request.isStrict), started: started, workers: settings.workers
         )
-        try await finishing.finish(&result, history)
+        try await finishing.finish(&result, recorder)
         stage = .ended(result)
         return result.status
     }
 
-    private func history(of job: ClaimedJob, _ settings: RunSettings) async throws -> RunHistory? {
+    private func recorder(of job: ClaimedJob, _ settings: RunSettings) async throws -> RunRecorder? {
         guard let request = context.storedRequest else { return nil }
         let prepared = job.prepared
         var counts = RunCounts()
@@ -85,7 +85,7 @@ struct Execution {
         counts.rerun = prepared.rerun
         let (state, folder, isShared) = (context.state, job.folder, context.isShared)
         return try await Blocking.run { [counts] in
-            try RunHistory(
+            try RunRecorder(
                 state: state, job: prepared.job, directory: folder, workers: settings.workers,
                 request: request, isShared: isShared,
                 counts: { concluded in

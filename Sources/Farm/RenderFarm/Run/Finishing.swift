@@ -16,13 +16,13 @@ struct Finishing {
     init(_ context: RunContext) { self.context = context }
 
     /// - Parameter result: gets the worst outcome, the end and the thumbnails.
-    func finish(_ result: inout JobResult, _ history: RunHistory?) async throws {
+    func finish(_ result: inout JobResult, _ recorder: RunRecorder?) async throws {
         let (job, summary) = (result.job, result.summary)
         listener.receive(
             .ended(
                 RunEnd(
                     job: job.prepared.job, summary: summary, newlyKept: newlyKept(job, summary),
-                    isRecorded: history != nil)))
+                    isRecorded: recorder != nil)))
         let orphans = try await cleanUpOrphans(job, summary)
         let indexed = max(updateIndexes(job), summary.stop == nil ? repairReceipts(job) : .done)
         result.status = max(result.status, orphans, indexed)
@@ -30,7 +30,7 @@ struct Finishing {
         var counts = summary.counts
         (counts.work, counts.notes) = (job.prepared.workCount, StopWords.notes(summary))
         counts.rerun = job.prepared.rerun
-        try history?.end(
+        try recorder?.end(
             exitCode: Int(result.status.rawValue),
             reason: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts)
         if context.reports.page != nil, summary.stop == nil {
