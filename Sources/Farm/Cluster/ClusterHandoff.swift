@@ -3,7 +3,8 @@ import Scheduling
 package import Shards
 package import WorkerProtocol
 
-/// Hands a run to a cluster: all tasks that are ready as job arrays, and after them a job that goes on as the coordinator.
+/// Hands a run to a cluster: all tasks that are ready as job arrays, and a job that resumes the run as its coordinator
+/// after them.
 package struct ClusterHandoff: HandoffEngine.Recipient {
     private let system: any BatchSystem
     private let options: ClusterOptions
@@ -41,7 +42,7 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
                     count: min(largest, shards.count - start))
             }
             let jobs = try await submittedWithCoordinator(try await submitted(arrays))
-            // The coordinator's job, which is the last, has to wait.
+            // The last job is the coordinator's, which has to wait.
             await tellPendingReasons(of: jobs.dropLast())
             return nil
         } catch let trouble as HandoffError {
@@ -77,9 +78,9 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
         case full(String)
     }
 
-    /// As many as the site takes now; the coordinator submits the rest.
+    /// Submits as many arrays as the site takes now. The coordinator submits the rest.
     ///
-    /// - Returns: the jobs' numbers; none only where nothing was to be submitted.
+    /// - Returns: the jobs' numbers; empty only if there was nothing to submit.
     private func submitted(_ arrays: [ArrayJob]) async throws(HandoffError) -> [String] {
         var (jobs, rest, isFull) = ([String](), arrays[...], false)
         while let array = rest.popFirst() {
@@ -104,7 +105,7 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
         return jobs
     }
 
-    /// It needs a place of its own among the user's jobs, and gets that of the last array where there is no other.
+    /// The coordinator counts among the user's jobs. If the site takes no more, it replaces the last array.
     private func submittedWithCoordinator(_ arrays: [String]) async throws -> [String] {
         let name = "penumbra-\(setup.run)-\(setup.epoch)-coordinator"
         var jobs = arrays
@@ -118,7 +119,7 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
         }
     }
 
-    /// What is known to be in their way at once; the system's own commands tell it later.
+    /// Reports what blocks the jobs now. Later the system's own commands show it.
     private func tellPendingReasons(of jobs: [String]) async {
         var reasons = PendingReasons()
         reasons.news(of: (try? await system.query(.ids(jobs))) ?? []).forEach(report)
@@ -129,7 +130,7 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
         return trouble
     }
 
-    /// Nobody would look after what was submitted already.
+    /// Nobody would follow the jobs that were submitted.
     package func withdraw() async {
         defer { ShardFolder.removeIfEmpty(logs: setup.logs) }
         do {
@@ -142,31 +143,30 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
     }
 }
 
-/// The job that goes on with a run when the job in which its coordinator runs ends before the run: it is out of time, or its
-/// node dies.
+/// The job that resumes a run if the job of its coordinator ends first, because of its time limit or a lost node.
 package struct SuccessorJob: Sendable {
     private let job: String
     private let runFolder: String
     private let left: Int?
 
     /// - Parameters:
-    ///   - job: the number of the job in which this coordinator runs.
-    ///   - left: how many frames the run's last coordinator had left.
+    ///   - job: the number of the coordinator's own job.
+    ///   - left: the number of frames that the last coordinator had left.
     package init(job: String, runFolder: String, left: Int?) {
         self.job = job
         self.runFolder = runFolder
         self.left = left
     }
 
-    /// A run that kills so many coordinators, none of which comes any further, will kill the next one, too.
+    /// If so many coordinators of a run end without progress, the next one will, too.
     private static let mostCoordinators = 20
 
-    /// What a disk or a controller may need to recover.
+    /// The time that a disk or a controller may need to recover.
     private static let pause = Duration.seconds(600)
 
     private func name(_ setup: ClusterEngine.Setup) -> String { "penumbra-\(setup.run)-coordinator-after-\(job)" }
 
-    /// Submits the successor, unless it is there: this job was requeued perhaps.
+    /// Submits the successor, unless it exists: this job may have been requeued.
     package func begin(
         _ system: any BatchSystem, _ options: ClusterOptions, _ setup: ClusterEngine.Setup,
         _ report: @escaping @Sendable (String) -> Void
@@ -190,12 +190,12 @@ package struct SuccessorJob: Sendable {
     /// Long enough to look for a submission that had no answer.
     package static let giveBackTimeout = Duration.seconds(30)
 
-    /// Gives a run that was taken over from a coordinator's job to another one.
+    /// Gives a run back to a coordinator's job, after this process took it over from one.
     ///
     /// - Parameters:
-    ///   - isTrouble: which the next coordinator would find, too, if it began at once.
-    ///   - timeout: for all of the system's answers together.
-    /// - Returns: the job's number; nil for a run that no job was to go on with.
+    ///   - isTrouble: whether the next coordinator would meet the same error if it began at once.
+    ///   - timeout: the time for all answers of the system together.
+    /// - Returns: the job's number; nil for a run without coordinator jobs.
     package static func giveBack(
         _ runFolder: String, after isTrouble: Bool, _ given: any BatchSystem, _ options: ClusterOptions,
         _ setup: ClusterEngine.Setup, timeout: Duration = giveBackTimeout,
@@ -210,7 +210,7 @@ package struct SuccessorJob: Sendable {
         let coordinator = CoordinatorJob(
             name: "penumbra-\(setup.run)-\(setup.epoch)-coordinator", after: [], runFolder: runFolder,
             delay: isTrouble ? pause : .zero)
-        // Whoever has ended this process waits for it.
+        // The sender of the signal waits for this process.
         var system = given
         system.timeout = min(system.timeout, timeout / 3)
         let submitter = ArraySubmitter(
@@ -221,17 +221,17 @@ package struct SuccessorJob: Sendable {
         }
     }
 
-    /// It waits in the queue.
+    /// Whether the successor waits in the queue.
     package func isThere(_ system: any BatchSystem, _ setup: ClusterEngine.Setup) async throws(BatchError) -> Bool {
         try await system.isQueued(name(setup))
     }
 
-    /// Lets it begin in some minutes.
+    /// Delays the successor by some minutes.
     package func postpone(_ system: any BatchSystem, _ setup: ClusterEngine.Setup) async throws(BatchError) {
         try await system.postpone(system.jobs(named: name(setup)), by: Self.pause)
     }
 
-    /// The run is over, or needs the successor's place in the queue.
+    /// The run is over, or needs the successor's slot in the queue.
     func end(_ system: any BatchSystem, _ setup: ClusterEngine.Setup) async throws(BatchError) {
         try await system.cancel(.named(name(setup)))
     }

@@ -4,46 +4,46 @@ package import Scheduling
 package import Shards
 package import WorkerProtocol
 
-/// What the engine knows while a run goes on, and what it decides by that: a pure value, fed with times, results and listings.
-/// ``ClusterEngine`` carries the effects out.
+/// The pure state of the cluster engine, and its decisions. Its inputs are times, results and listings. ``ClusterEngine``
+/// carries the effects out.
 package struct ClusterState: Sendable {
     package enum Input: Sendable {
-        /// - Parameter prior: what an earlier coordinator's shards have made of the task of a lease that is started.
+        /// - Parameter prior: for a started lease, the result of an earlier coordinator's shard.
         case command(EngineCommand, prior: TaskReceipt? = nil)
-        /// Time has gone by.
+        /// Time has passed.
         case tick
-        /// Those of awaited shards, as they appear in the folder.
+        /// Results of awaited shards that have appeared in the folder.
         case results([ShardResult])
         case submitted(ArrayJob, ArraySubmitter.Outcome)
         /// The shards of an array could not be written.
         case unwritten(ArrayJob, String)
         /// The elements that the system knows.
         case listed(Result<[ArrayElement], BatchError>)
-        /// What is known of a shard whose element left no result. Ends whose files are missing are left out.
+        /// The log of a shard whose element left no result, without ends whose files are missing.
         case log(ElementTracker.Lost, [AttemptLine])
     }
 
     package enum Effect: Sendable {
         case event(Event)
         case report(String)
-        /// Writes the shards that nobody has written yet, then submits all of them. Answered by ``Input/submitted(_:_:)`` or
+        /// Writes the new shards, then submits the array. Answered by ``Input/submitted(_:_:)`` or
         /// ``Input/unwritten(_:_:)``.
         case submit(ArrayJob, writing: [Int: [Shard.Task]])
-        /// Of these jobs. Answered by ``Input/listed(_:)``.
+        /// Lists the elements of these jobs. Answered by ``Input/listed(_:)``.
         case list([String])
         /// Answered by ``Input/log(_:_:)``.
         case readLog(ElementTracker.Lost)
-        /// The site takes not even one element: the successor of this coordinator may have its place.
+        /// The site takes not even one element. The successor of this coordinator may give up its slot.
         case makeRoom
-        /// An element.
+        /// Cancels an element.
         case cancel(String)
     }
 
-    /// What holds for all of a coordinator's run.
+    /// The constants of a coordinator's run.
     package struct Setup: Sendable {
         package let run: String
         package let epoch: Int
-        /// The folder of what elements print.
+        /// The folder for the output of elements.
         package let logs: String
         package let options: ClusterOptions
         package let traits: BatchTraits
@@ -69,28 +69,28 @@ package struct ClusterState: Sendable {
     private var workers = VirtualWorkers()
     private var batcher: ShardBatcher
     private var tracker: ElementTracker
-    /// The shards that have left the batcher and whose results are not taken.
+    /// The shards without a result.
     private var shards: [Int: [Lease]] = [:]
-    /// Those of them that no array was offered with yet.
+    /// The shards that have not been written yet.
     private var unwritten: [Int: [Shard.Task]] = [:]
     private var lastShard: Int
-    /// What leases that are not in a shard yet came to under an earlier coordinator.
+    /// The earlier results of leases that are not in a shard yet.
     private var earlier: [LeaseID: TaskReceipt] = [:]
     private var queue = SubmissionQueue()
-    /// Since when the site takes nothing and nothing of the run is with it.
+    /// Since when the site takes no job while it has none of the run.
     private var shutOutSince: Timestamp?
     private var wasFull = false
     private var isListing = false
     private var lastListing = Timestamp.start
     private var silentSince: Timestamp?
     private var submitted: [ArrayJob] = []
-    /// The names of everything that was ever submitted, or tried to be.
+    /// The names of all submissions, including failed ones.
     package var allNames: Set<String> { queue.names }
     /// All job arrays of this coordinator.
     package private(set) var jobs: [String] = []
-    /// Another coordinator goes on with the run: what the cluster has stays there.
+    /// Another coordinator resumes the run. The cluster keeps its jobs.
     package private(set) var isHandedOver = false
-    /// Something went wrong that a person may want to read of in an element's log.
+    /// An error occurred that the log of an element may explain.
     package private(set) var hadTrouble = false
     private var effects: [Effect] = []
 
@@ -102,18 +102,18 @@ package struct ClusterState: Sendable {
             grace: setup.options.fileGrace, logs: setup.logs, named: setup.traits.logName)
     }
 
-    /// Between two questions to the controller. It answers others, too.
+    /// The time between two listings. The controller answers other users, too.
     private static let listEvery = Duration.seconds(3)
 
     /// The shards whose results may come.
     package var awaited: Set<Int> { Set(shards.keys) }
 
-    /// What the element of a shard printed.
+    /// The log file of a shard's element.
     package func log(of shard: Int) -> String { tracker.log(of: shard) }
 
     package func id(of shard: Int) -> Shard.ID { Shard.ID(run: setup.run, epoch: setup.epoch, number: shard) }
 
-    /// The names of submissions of which something may be left.
+    /// The names of submissions that may have jobs left.
     package var names: [String] {
         submitted.filter { one in shards.keys.contains(where: one.shards.contains) }.map(\.name)
     }
@@ -151,7 +151,8 @@ package struct ClusterState: Sendable {
             guard workers.start(lease) else { break }
             switch prior {
             case .outputs?, nil:
-                // An element looks at the outputs' bytes first: nobody does before they are published.
+                // An element checks the outputs' digests first, because nothing checks them again before they are
+                // published.
                 earlier[lease.id] = prior
                 batcher.add(lease, at: now)
             case let receipt?: post(workers.adopt(lease.id, receipt))
@@ -168,7 +169,7 @@ package struct ClusterState: Sendable {
 
     private mutating func submit(at now: Timestamp) {
         guard queue.isFree(at: now) else { return }
-        // It is looked through by the queue, which is part of this.
+        // `gather` changes other parts of this value meanwhile.
         var queue = queue
         defer { self.queue = queue }
         guard let array = queue.next(at: now, gather: { gather(as: $0, at: now) }) else { return }
@@ -216,7 +217,8 @@ package struct ClusterState: Sendable {
         effects.append(.makeRoom)
     }
 
-    /// A shard's tasks one after the other, each of them twice, and time to start: what lasts longer hangs.
+    /// The time for all tasks of a shard one after the other, each of them twice, and for the start. An element that takes
+    /// longer hangs.
     private static func limit(_ leases: [Lease]) -> Duration {
         leases.reduce(.seconds(600)) { $0 + $1.timeLimit * 2 }
     }
@@ -237,7 +239,7 @@ package struct ClusterState: Sendable {
         lose(leases) { _ in Death(.elementLost("\(result.location) left it undone; see \(log)")) }
     }
 
-    /// Those that are held yet.
+    /// Only leases that are still held.
     private mutating func lose(_ leases: [Lease], _ death: (LeaseID) -> Death) {
         for lease in leases where workers.holds(lease.id) { post(workers.lose(lease.id, death(lease.id))) }
     }
@@ -271,7 +273,7 @@ package struct ClusterState: Sendable {
         }
     }
 
-    /// What its log tells counts; the rest is done again.
+    /// Uses the ends in the element's log. The other tasks are tried again.
     private mutating func settle(_ lost: ElementTracker.Lost, _ lines: [AttemptLine]) {
         guard let leases = shards.removeValue(forKey: lost.shard) else { return }
         hadTrouble = true
@@ -286,17 +288,17 @@ package struct ClusterState: Sendable {
     }
 }
 
-/// The elements that were submitted and whose results have not come, as a pure value. The cluster's word only tells whether a result
-/// may still come.
+/// The pure state of the submitted elements without results. The cluster's listing only tells whether a result may still
+/// come.
 package struct ElementTracker: Sendable {
     private struct Followed {
         let job: String
         let index: Int
         let submission: String
-        /// How long it may work.
+        /// The longest time that it may run.
         let limit: Duration
         var seen: ArrayElement?
-        /// Since when it looks as though no result will come.
+        /// Since when a result is unlikely.
         var doubtfulSince: Timestamp?
         var runningSince: Timestamp?
     }
@@ -305,7 +307,7 @@ package struct ElementTracker: Sendable {
     package struct Lost: Hashable, Sendable {
         package let shard: Int
         package let loss: ElementFailure
-        /// The element that must not go on; nil for one that has ended.
+        /// The element that must be cancelled; nil if it has ended.
         package let cancelled: String?
     }
 
@@ -317,14 +319,14 @@ package struct ElementTracker: Sendable {
 
     /// - Parameters:
     ///   - grace: how long the shared file system may take to show a result.
-    ///   - logs: the folder of what elements print.
+    ///   - logs: the folder for the output of elements.
     package init(grace: Duration, logs: String, named logName: BatchTraits.LogName = .job) {
         self.grace = grace
         self.logs = logs
         self.logName = logName
     }
 
-    /// The job arrays whose elements are waited for.
+    /// The job arrays with open elements.
     package var jobs: [String] { Set(followed.values.map(\.job)).sorted() }
 
     package mutating func begin(_ submission: ArrayJob, as job: String, limits: [Int: Duration]) {
@@ -336,7 +338,7 @@ package struct ElementTracker: Sendable {
 
     package mutating func end(_ shard: Int) { followed[shard] = nil }
 
-    /// What the element of a shard printed.
+    /// The log file of a shard's element.
     package func log(of shard: Int) -> String {
         guard let one = followed[shard] else { return logs }
         return switch logName {
@@ -345,21 +347,21 @@ package struct ElementTracker: Sendable {
         }
     }
 
-    /// - Returns: the shards that are lost; they are followed no more.
+    /// - Returns: the lost shards, which are not followed any more.
     package mutating func inspect(_ elements: [ArrayElement], now: Timestamp) -> [Lost] {
         let rows = Dictionary(elements.map { ($0.id, $0) }) { $1 }
         var lost: [Lost] = []
         for shard in followed.keys.sorted() {
             guard let one = followed[shard] else { continue }
             let row = rows["\(one.job)_\(one.index)"]
-            // Of the same number may be somebody else's.
+            // An element with the same number may belong to another submission.
             if let found = judge(one, row?.submission == one.submission ? row : nil, shard, now) { lost.append(found) }
         }
         for one in lost { followed[one.shard] = nil }
         return lost
     }
 
-    /// Why elements wait for what may never come. Each reason is told once.
+    /// Why elements are blocked. Each reason is reported once.
     package mutating func pendingReasons(of elements: [ArrayElement]) -> [String] {
         let own = Set(followed.values.map(\.submission))
         return reasons.news(of: elements.filter { own.contains($0.submission) })
@@ -372,7 +374,7 @@ package struct ElementTracker: Sendable {
         if let row, let seen = one.seen, row.restarts != seen.restarts { one.runningSince = nil }
         one.seen = row ?? one.seen
         switch row?.condition {
-        // What stands still uses up none of its time; when it goes on it has all of it again.
+        // A suspended element uses none of its time. When it continues, it has all of its time again.
         case .waiting, .suspended: (one.doubtfulSince, one.runningSince) = (nil, nil)
         case .running:
             one.doubtfulSince = nil
@@ -393,18 +395,18 @@ package struct ElementTracker: Sendable {
     }
 }
 
-/// What an element of a job array came to that has left no result: by the cluster's word, which is all there is then.
+/// Why an element of a job array has left no result, as far as the cluster knows.
 package struct ElementFailure: Hashable, Sendable {
-    /// A sentence's beginning, that names element and node: `element 12_3 on n2 ran out of time`.
+    /// The beginning of a sentence, with element and node: `element 12_3 on n2 ran out of time`.
     private let what: String
-    /// Where to read on.
+    /// The log file.
     private let log: String
-    /// What it did may have brought it down; else it was ended from outside.
+    /// Whether its own work may be the cause. Otherwise it was ended from outside.
     private let isOwnFault: Bool
 
     /// - Parameters:
-    ///   - element: as it was last seen; nil when the cluster knows it no more.
-    ///   - name: of one that was never seen.
+    ///   - element: the element as last listed; nil if the cluster does not know it any more.
+    ///   - name: the name of an element that was never listed.
     package init(_ element: ArrayElement?, name: String, log: String) {
         let (what, isOwnFault) = element.map(Self.verdict) ?? ("is gone from the queue", false)
         self.what = "\(element?.name ?? name) \(what)"
@@ -412,7 +414,7 @@ package struct ElementFailure: Hashable, Sendable {
         self.log = log
     }
 
-    /// One that is there and has long had to end.
+    /// For an element that exceeded its time limit.
     package init(overdue name: String, log: String) {
         (what, isOwnFault, self.log) = (
             "\(name) went on for longer than its tasks may take, and was cancelled", true, log
@@ -437,30 +439,30 @@ package struct ElementFailure: Hashable, Sendable {
 
     package var words: String { "\(what); see \(log)" }
 
-    /// - Parameter hasBegun: the task was being done when the element ended.
+    /// - Parameter hasBegun: whether the task had begun when the element ended.
     package func death(hasBegun: Bool) -> Death {
         Death(isOwnFault && hasBegun ? .elementFailed(words) : .elementLost(words))
     }
 }
 
-/// The job arrays of one coordinator, as a pure value: one at a time is being submitted. What a site does not take, since the
-/// user has as many jobs as he may, is offered again in halves, and a single element after a while.
+/// The pure state of one coordinator's submissions. One job array is submitted at a time. If the site takes no more jobs,
+/// an array is offered again in halves, and a single element after a pause.
 package struct SubmissionQueue: Sendable {
-    /// The names of all that were ever offered: the cluster may have any of them.
+    /// The names of all offered arrays. The cluster may have any of them.
     package private(set) var names: Set<String> = []
     private var refused: [ArrayJob] = []
     private var arrays = 0
     private var isSubmitting = false
     private var nextOffer = Timestamp.start
 
-    /// Between two offers of one element: those that are there end and make room.
+    /// The time between two offers of one element. Meanwhile, other jobs end.
     package static let pause = Duration.seconds(30)
 
     package init() {}
 
     package func isFree(at now: Timestamp) -> Bool { !isSubmitting && now >= nextOffer }
 
-    /// What was refused comes first; then what `gather` has, which gets the number of its array.
+    /// Refused arrays come first. Then `gather` makes an array with the given number.
     package mutating func next(at now: Timestamp, gather: (Int) -> ArrayJob?) -> ArrayJob? {
         guard isFree(at: now) else { return nil }
         if !refused.isEmpty { return offered(refused.removeFirst()) }
@@ -475,7 +477,7 @@ package struct SubmissionQueue: Sendable {
         return submission
     }
 
-    /// The cluster has answered for good.
+    /// The cluster has accepted or finally refused the array.
     package mutating func settle() { isSubmitting = false }
 
     package mutating func giveBack(_ submission: ArrayJob, at now: Timestamp) {

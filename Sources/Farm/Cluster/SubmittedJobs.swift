@@ -1,14 +1,14 @@
 package import JobModel
 package import Shards
 
-/// The jobs that coordinators of a run have noted before they submitted them.
+/// The jobs that coordinators of a run recorded before they submitted them.
 package struct SubmittedJobs: Sendable {
     private let folder: ShardFolder
 
     package init(of folder: ShardFolder) { self.folder = folder }
 
-    /// A line of the run's `submissions` or `coordinators`: written before a submission, and again with its number after it.
-    /// Whoever takes the run over knows from it what to cancel.
+    /// A line of the run's `submissions` or `coordinators`. It is written before a submission, and again with the job's
+    /// number after it. The next coordinator knows from it what to cancel.
     struct Line: Hashable, Sendable, Codable {
         let epoch: Int
         let name: String
@@ -32,54 +32,54 @@ package struct SubmittedJobs: Sendable {
     var arrays: [Line] { lines(folder.submissions) }
     var coordinators: [Line] { lines(folder.coordinators) }
 
-    /// The engine that has got them; nil where there are none.
+    /// The engine of the jobs; nil if there are none.
     package var engine: EngineName? { (arrays + coordinators).last.map { $0.engine ?? .slurm } }
 
-    /// The lines name jobs that are cancelled: only those that a run of this folder submits.
+    /// Only lines with names that a run of this folder uses. The jobs in them may be cancelled.
     private func lines(_ list: String) -> [Line] {
         let name = PathNames.last(of: folder.path)
         let prefix = name.hasPrefix("penumbra-") ? "\(name)-" : "penumbra-"
         return folder.lines(Line.self, of: list).filter { $0.name.hasPrefix(prefix) }
     }
 
-    /// How long elements may take to end.
+    /// The time that elements may take to end.
     private static let endLimit = Duration.seconds(60)
     private static let pause = Duration.milliseconds(500)
 
-    /// Cancels what earlier coordinators of the run have submitted, if any has, and waits until it has ended.
+    /// Cancels the jobs of earlier coordinators of the run, and waits until they have ended.
     ///
-    /// - Throws: when the controller cannot be reached. While elements of another coordinator may be running nothing is known.
+    /// - Throws: if the controller does not answer. Then elements of another coordinator may still run.
     package func endArrays(before epoch: Int, on system: any BatchSystem) async throws(BatchError) {
         let lines = arrays.filter { $0.epoch < epoch }
         guard !lines.isEmpty else { return }
         let jobs = Set(lines.compactMap(\.job)).sorted()
-        // Numbers are used again when a controller has lost its state; names are not.
+        // A controller that has lost its state reuses numbers, but not names.
         let names = Set(lines.map(\.name))
         for name in names.sorted() { try await system.cancel(.named(name)) }
         let end = ContinuousClock.now + Self.endLimit
-        // Those that still run after this write under names of their own.
+        // Elements that still run after this write files with names of their own.
         while ContinuousClock.now < end {
             let rest = try await system.query(.ids(jobs)).filter {
                 names.contains($0.submission) && [.running, .suspended].contains($0.condition)
             }
             if rest.isEmpty { return }
-            // Sleeping fails when the run is over.
+            // The sleep is cancelled when the run is over.
             guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
         }
     }
 
-    /// Cancels the jobs that would go on with the run.
+    /// Cancels the jobs that would resume the run.
     package func endCoordinators(on system: any BatchSystem) async throws(BatchError) {
         for name in Set(coordinators.map(\.name)).sorted() { try await system.cancel(.named(name)) }
     }
 
-    /// Whether a job that is to go on with a run waits in the queue, or runs.
+    /// Whether a job that will resume a run is in the queue or runs.
     package enum Successor: Hashable, Sendable {
-        /// None was ever submitted: others look after the run.
+        /// None was ever submitted.
         case never
         case queued
         case gone
-        /// The system cannot be asked.
+        /// The system does not answer.
         case unknown
     }
 
@@ -96,19 +96,19 @@ package struct SubmittedJobs: Sendable {
 }
 
 extension BatchSystem {
-    /// A job of that name waits, or runs.
+    /// Whether a job with this name waits or runs.
     func isQueued(_ name: String) async throws(BatchError) -> Bool {
         try await query(.named(name)).contains { $0.submission == name && !$0.condition.isOver }
     }
 
-    /// The numbers of the jobs of a name.
+    /// The numbers of the jobs with this name.
     func jobs(named name: String) async throws(BatchError) -> [String] {
         Set(try await query(.named(name)).filter { $0.submission == name }.map(\.job)).sorted()
     }
 }
 
 extension SubmittedJobs.Line: SharedRecord {
-    /// To `scancel` a comma parts names, and a hyphen in front makes an option of a number.
+    /// `scancel` separates names by commas, and takes a number with a hyphen in front for an option.
     package var isPlausible: Bool {
         let isName = name.utf8.count <= 250 && name.utf8.allSatisfy(JobNumber.isPlain)
         let isJob =
@@ -118,14 +118,14 @@ extension SubmittedJobs.Line: SharedRecord {
     }
 }
 
-/// What a system calls a job.
+/// The identifier of a job in a system.
 package enum JobNumber {
-    /// As Slurm's are.
+    /// The form of Slurm's numbers.
     static func isDecimal(_ text: String) -> Bool {
         (1...20).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) }
     }
 
-    /// As those of any system may be: no command takes them for an option, or for several.
+    /// The form for all systems. No command can take it for an option, or for several words.
     package static func isPlain(_ text: String) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= 100 else { return false }
         return isLetterOrDigit(first) && text.utf8.allSatisfy(isPlain)
@@ -140,7 +140,7 @@ package enum JobNumber {
     }
 }
 
-/// Submits jobs so that each is there once, whatever the controller answers.
+/// Submits each job exactly once, even if the controller does not answer.
 package struct ArraySubmitter: Sendable {
     private let system: any BatchSystem
     private let options: ClusterOptions
@@ -150,9 +150,9 @@ package struct ArraySubmitter: Sendable {
     private let report: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - pause: before each question to a controller that has not answered.
-    ///   - timeout: how long a controller that does not answer is waited for.
-    ///   - report: gets sentences for a person: that the cluster does not answer.
+    ///   - pause: the time before each repeated request to the controller.
+    ///   - timeout: how long to wait for a controller that does not answer.
+    ///   - report: gets messages for people, such as that the cluster does not answer.
     package init(
         system: any BatchSystem, options: ClusterOptions, setup: ClusterEngine.Setup, pause: Duration = .seconds(3),
         timeout: Duration = Self.timeout, report: @escaping @Sendable (String) -> Void
@@ -167,12 +167,12 @@ package struct ArraySubmitter: Sendable {
 
     package enum Outcome: Hashable, Sendable {
         case accepted(job: String)
-        /// The site lets the user submit no more now.
+        /// The site takes no more jobs of the user now.
         case full(String)
         case failed(String)
     }
 
-    /// A controller that is away for so long is not coming back by itself.
+    /// A controller that is away for this long does not come back by itself.
     package static let timeout = Duration.seconds(30 * 60)
 
     package func submit(_ job: ClusterJob) async -> Outcome {
@@ -193,8 +193,8 @@ package struct ArraySubmitter: Sendable {
         }
     }
 
-    /// A submission without an answer may have been accepted: a frozen controller does so when it wakes. So it is looked for,
-    /// twice, before it is made again.
+    /// A submission without an answer may have been accepted, because a frozen controller accepts it when it wakes. So the
+    /// job is looked up twice before it is submitted again.
     private func submitSurely(_ job: ClusterJob) async throws -> String {
         let submission = Submission(
             job, options: options, program: setup.program, folder: setup.folder.path, logs: setup.logs,
@@ -228,7 +228,7 @@ package struct ArraySubmitter: Sendable {
         return nil
     }
 
-    /// A decision is no reason to wait, and neither is a controller that was away for too long.
+    /// Throws errors that are decisions, and errors of a controller that was away for too long.
     private func wait(for error: BatchError, since begin: ContinuousClock.Instant) throws(BatchError) {
         guard case .unanswered = error, begin.duration(to: .now) < timeout else { throw error }
     }

@@ -3,7 +3,7 @@ package import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// Runs worker processes on this machine, one a slot. A process that dies is replaced.
+/// Runs one worker process per slot on this machine, and replaces processes that die.
 package final class LocalEngine: Engine {
     package let command: WorkerCommand
     private let workers = WorkerPool()
@@ -15,10 +15,10 @@ package final class LocalEngine: Engine {
         self.command = command
     }
 
-    /// Starts the first worker before there is anything to do, and returns what it offers; ``run(_:onEvent:)`` goes on
-    /// with it. A process takes tens of milliseconds to load its libraries, which a describing one would take as well.
+    /// Starts the first worker early and returns its catalog. ``run(_:onEvent:)`` uses the same worker, because loading its
+    /// libraries takes tens of milliseconds.
     ///
-    /// - Returns: nil when the worker ended before it was ready. The engine is of no use then.
+    /// - Returns: nil if the worker ended before it was ready. Then the engine cannot be used.
     package func introduce() async -> Catalog? {
         let (answers, answer) = AsyncStream.makeStream(of: Catalog?.self, bufferingPolicy: .bufferingOldest(1))
         let events = events
@@ -36,7 +36,7 @@ package final class LocalEngine: Engine {
         return nil
     }
 
-    /// Lets the worker go that ``introduce()`` started, in place of ``run(_:onEvent:)``.
+    /// Lets the worker exit that ``introduce()`` started, if ``run(_:onEvent:)`` is not called.
     package func dismiss() { workers.dismiss() }
 
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
@@ -63,14 +63,14 @@ package final class LocalEngine: Engine {
         }
     }
 
-    /// A worker that may leave is gone in milliseconds, unless its process is stopped.
+    /// A worker exits within milliseconds, unless its process is stopped.
     private static let shutdownTimeout = Duration.seconds(10)
 
     private func endingStragglers(_ body: () async -> Void) async {
         let workers = workers
-        // A child task of its own, that ends as soon as all are gone.
+        // A task of its own, which ends as soon as all workers have exited.
         let reminder = Task {
-            // Sleeping fails when nobody is left.
+            // The sleep is cancelled when no worker is left.
             if (try? await Task.sleep(for: Self.shutdownTimeout)) != nil { workers.killAll() }
         }
         await body()
@@ -89,7 +89,7 @@ package final class LocalEngine: Engine {
             let (death, wasReady) = await process.live()
             workers.remove(worker)
             onEvent(.workerLost(worker, death))
-            // One that cannot start would be tried thousands of times a second. (A cancelled pause ends the slot.)
+            // A worker that cannot start would be tried thousands of times a second. (A cancelled pause ends the slot.)
             if !wasReady { try? await Task.sleep(for: .milliseconds(100)) }
         }
     }
@@ -106,7 +106,7 @@ package final class LocalEngine: Engine {
     }
 }
 
-/// Keeps the events that come before anybody listens.
+/// Keeps the events that come before there is a listener.
 private final class EventRelay: Sendable {
     private let waiting = EventQueue()
     private let listener = Mutex<(@Sendable (Event) -> Void)?>(nil)
@@ -117,7 +117,7 @@ private final class EventRelay: Sendable {
         }
     }
 
-    /// Hands over the events so far, in order, and from now on every event.
+    /// Gives the listener the waiting events in order, and then every event.
     func connect(_ listener: @escaping @Sendable (Event) -> Void) {
         self.listener.withLock { current in
             while let event = waiting.next() { listener(event) }

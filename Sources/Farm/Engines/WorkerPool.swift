@@ -3,16 +3,17 @@ import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// The processes of a local engine: who lives, how to reach them, who was told to end.
+/// The living processes of a local engine: how to reach them, and which of them were told to end.
 final class WorkerPool: Sendable {
     /// One living process.
     private struct Member {
         let processID: pid_t
         let outbox: AsyncStream<[UInt8]>.Continuation
         var endsByOrder = false
-        /// How many orders it was sent: each has a number of its own, though one lease may take several.
+        /// The number of orders that the process was sent. Each order has a number of its own, though one lease may take
+        /// several orders.
         var orders = 0
-        /// Of the order that it has not answered, the one that it was sent last.
+        /// The lease of the last order, until the process has answered it.
         var lease: LeaseID?
     }
 
@@ -30,7 +31,7 @@ final class WorkerPool: Sendable {
 
     private let state = Mutex(State())
 
-    /// A number for the next process, or nil when no more are wanted in the slot.
+    /// A number for the next process; nil if the slot gets no more processes.
     func enlist(in slot: SlotID) -> WorkerID? {
         state.withLock { state in
             guard !state.isDismissed, !state.retired.contains(slot) else { return nil }
@@ -39,7 +40,7 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// The orders that are to be written to the process, until it may leave.
+    /// The orders for the process. The stream ends when the process may exit.
     func add(_ worker: WorkerID, processID: pid_t) -> AsyncStream<[UInt8]> {
         let (orders, outbox) = AsyncStream.makeStream(of: [UInt8].self)
         state.withLock { state in
@@ -52,7 +53,7 @@ final class WorkerPool: Sendable {
         return orders
     }
 
-    /// After this the process identifier may belong to another process, so nothing is sent to it any more.
+    /// After this, nothing is sent to the process, because its identifier may belong to another one.
     func remove(_ worker: WorkerID) {
         state.withLock { $0.members.removeValue(forKey: worker)?.outbox.finish() }
     }
@@ -60,15 +61,15 @@ final class WorkerPool: Sendable {
     func start(_ lease: LeaseID, _ spec: TaskSpec, on worker: WorkerID) {
         guard let number = number(lease, for: worker) else { return }
         guard let message = try? FrameCodec.encode(Order.start(LeaseID(number), spec)) else {
-            // An order too long to send: the worker is ended, so that the task fails by name and is not waited for.
+            // The order is too long to send. Killing the worker makes the task fail with a reason.
             kill(worker)
             return
         }
         state.withLock { _ = $0.members[worker]?.outbox.yield(message) }
     }
 
-    /// Of the next order. A worker does each number once, so that what comes twice is done once; and a lease may be sent to it
-    /// again, when what had been made before turns out to be damaged.
+    /// The number of the next order. A worker does each number once, so a repeated message does no harm. A lease may be
+    /// sent again if an earlier result of it is damaged.
     private func number(_ lease: LeaseID, for worker: WorkerID) -> Int? {
         state.withLock { state in
             state.members[worker]?.lease = lease
@@ -77,14 +78,14 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// A worker speaks of an order that it was never sent.
+    /// A worker reported about an order that it was never sent.
     struct UnknownOrderError: Error, CustomStringConvertible {
         let number: Int
         var description: String { "a report of order \(number), which it was never given" }
     }
 
-    /// What a worker says of its last order, as one of that order's lease. Nil for what it says of an earlier one, or once more
-    /// after it has answered.
+    /// Translates a report about the last order into a report about its lease. Nil for reports about earlier orders, and
+    /// for repeated answers.
     func report(_ report: Report, of worker: WorkerID) throws(UnknownOrderError) -> Report? {
         try state.withLock { (state) throws(UnknownOrderError) in
             guard let member = state.members[worker] else { return nil }
@@ -117,10 +118,10 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// The process sees the end of its input and exits.
+    /// Closes the process's input, so that it exits.
     func letGo(_ worker: WorkerID) { state.withLock { $0.letGo(worker) } }
 
-    /// No more processes are started in the slot; the one that is there is let go.
+    /// Starts no more processes in the slot, and lets its present process exit.
     func retire(_ slot: SlotID) {
         state.withLock { state in
             state.retired.insert(slot)
@@ -132,7 +133,7 @@ final class WorkerPool: Sendable {
         state.withLock { $0.members[worker]?.endsByOrder ?? false }
     }
 
-    /// No more processes are started; those that live may leave.
+    /// Starts no more processes, and lets the living ones exit.
     func dismiss() {
         state.withLock { state in
             state.isDismissed = true
@@ -140,14 +141,14 @@ final class WorkerPool: Sendable {
         }
     }
 
-    /// Those who may leave and do not, because they are stopped, say.
+    /// Kills processes that were told to exit and did not, because they are stopped, for instance.
     func killAll() {
         for worker in state.withLock({ Array($0.members.keys) }) { kill(worker) }
     }
 }
 
 extension Report {
-    /// That it is about.
+    /// The order that the report is about.
     fileprivate var order: LeaseID? {
         switch self {
         case .ready, .alive: nil

@@ -12,16 +12,16 @@ package struct WorkerProcess: Sendable {
     let id: WorkerID
     let command: WorkerCommand
     let workers: WorkerPool
-    /// Gets what the worker offers; a worker that nobody asks does not say it.
+    /// Gets the worker's catalog. A worker reports it only if asked.
     let introducing: (@Sendable (Catalog?) -> Void)?
     let onEvent: @Sendable (Event) -> Void
 
-    /// A worker that has not said that it is ready by then hangs in loading a library.
+    /// A worker that is not ready by then hangs while it loads a library.
     package static let startLimit = Duration.seconds(60)
 
     private typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
 
-    /// What the conversation with a process came to, before its exit status is known.
+    /// What is known of a process before its exit status.
     private struct Course: Sendable {
         var becameReady = false
         var brokeProtocol: String?
@@ -31,12 +31,12 @@ package struct WorkerProcess: Sendable {
         var killsBefore = OutOfMemoryKills.count()
     }
 
-    /// The tasks that talk with one process share this.
+    /// Shared by the tasks that talk with one process.
     private final class Conversation: Sendable {
         let course = Mutex(Course())
     }
 
-    /// Runs the process and returns how it ended, and whether it ever was ready.
+    /// Runs the process. Returns how it ended, and whether it was ever ready.
     func live() async -> (Death, wasReady: Bool) {
         do {
             let result = try await ProcessStart.one { hasStarted in
@@ -57,7 +57,7 @@ package struct WorkerProcess: Sendable {
         }
     }
 
-    /// Why a process could not be started; a limit that was met by its name.
+    /// Why a process could not be started. A limit of the system is named.
     static func words(for error: any Error) -> String {
         guard let code = (error as? SubprocessError)?.underlyingError?.rawValue,
             let limitError = ResourceLimitError(code: code, "start a process")
@@ -70,7 +70,7 @@ package struct WorkerProcess: Sendable {
     }
 
     static func environment(of command: WorkerCommand) throws -> Environment {
-        // Swift's own crash reporter would take a second and hold the pipe; the coordinator classes the death itself.
+        // Swift's crash reporter takes a second and holds the pipe. The coordinator classifies the death itself.
         var values: [Environment.Key: String?] = ["SWIFT_BACKTRACE": "enable=no"]
         for (key, value) in command.environment {
             values[Environment.Key(stringLiteral: key)] = value
@@ -84,8 +84,8 @@ package struct WorkerProcess: Sendable {
         return Environment.custom(Dictionary(uniqueKeysWithValues: kept)).updating(values)
     }
 
-    /// A group of its own: Ctrl-C in a terminal reaches the coordinator alone, and a kill reaches all that the
-    /// worker started.
+    /// The process gets a group of its own. So Ctrl-C in a terminal reaches only the coordinator, and a kill reaches
+    /// everything that the worker started.
     static var platform: PlatformOptions {
         var options = PlatformOptions()
         options.processGroupID = 0
@@ -102,7 +102,7 @@ package struct WorkerProcess: Sendable {
             group.addTask { await limitStart(conversation) }
             await hear(running.standardOutput, conversation)
             await noteClosedPipe(of: processID, conversation)
-            // Dead or useless: it can be heard no more. Killing it again does no harm while nobody has reaped it.
+            // The process is dead or useless. Killing it again does no harm while nobody has reaped it.
             conversation.course.withLock { $0.endsByOrder = workers.endedByOrder(id) }
             ProcessGroup.end(processID)
             workers.remove(id)
@@ -121,7 +121,7 @@ package struct WorkerProcess: Sendable {
             }
             try await writer.finish()
         } catch {
-            // The process is gone; the end of its output tells so to everybody who needs to know.
+            // The process has ended. The end of its output reports that.
         }
     }
 
@@ -139,13 +139,13 @@ package struct WorkerProcess: Sendable {
         }
     }
 
-    /// A process that ends closes its pipe in the moment before its end. One that lives on can be heard no more: a plugin may
-    /// have closed its descriptors. It is killed then, and that is nobody's kill from outside.
+    /// A process closes its pipe just before it ends. If it lives on, a plugin may have closed its descriptors. Then it is
+    /// killed, and that does not count as a kill from outside.
     private func noteClosedPipe(of processID: pid_t, _ conversation: Conversation) async {
         guard conversation.course.withLock({ $0.brokeProtocol == nil && !$0.endsByOrder }) else { return }
         for _ in 0..<200 {
             var found = siginfo_t()
-            // It stays to be reaped by whoever has started it.
+            // Does not reap the process.
             guard waitid(P_PID, id_t(processID), &found, WEXITED | WNOHANG | WNOWAIT) == 0, found.si_signo == 0 else {
                 return
             }
@@ -179,7 +179,7 @@ package struct WorkerProcess: Sendable {
         }
     }
 
-    /// Keeps the end of what the process writes to its standard error; it is wanted when the process dies.
+    /// Keeps the end of the process's standard error for the case that it dies.
     private func keepLastWords(
         of errors: SubprocessOutputSequence, in conversation: Conversation
     ) async {
@@ -193,7 +193,7 @@ package struct WorkerProcess: Sendable {
                 conversation.course.withLock { $0.lastWords = words }
             }
         } catch {
-            // What was kept so far is all there is.
+            // The text so far is kept.
         }
     }
 
@@ -212,7 +212,7 @@ extension WorkerProcess {
         let ending = WorkerExit(
             executable: command.executable, status: status, becameReady: course.becameReady,
             endsByOrder: course.endsByOrder, brokeProtocol: course.brokeProtocol, memoryRanOut: ranOut)
-        // What it says of itself needs no frame around it.
+        // The worker's own message needs no frame around it.
         if case .exited(69) = status, !course.becameReady, !course.endsByOrder, !course.lastWords.isEmpty {
             let words = course.lastWords.hasSuffix("\n") ? String(course.lastWords.dropLast()) : course.lastWords
             return Death(.failedToStart(words))
@@ -221,7 +221,7 @@ extension WorkerProcess {
     }
 }
 
-/// All that is known of a process that has ended, and what follows from it.
+/// Everything that is known of a process that has ended, and the resulting manner of death.
 package struct WorkerExit: Hashable, Sendable {
     let executable: String
     let status: TerminationStatus
@@ -258,11 +258,11 @@ package struct WorkerExit: Hashable, Sendable {
     }
 }
 
-/// How many processes the kernel has killed for want of memory, as this process's control group counts them.
+/// The number of processes that the kernel has killed because memory ran out, as counted for this process's control group.
 ///
-/// A SIGKILL looks the same whoever sent it; only a count that rose in the meantime proves the kernel's hand.
+/// A SIGKILL does not tell who sent it. Only a count that rose meanwhile proves that the kernel did.
 enum OutOfMemoryKills {
-    /// 0 where the kernel or the container tells nothing.
+    /// 0 if the kernel or the container does not count.
     static func count() -> Int {
         for path in ["/sys/fs/cgroup/memory.events", "/proc/vmstat"] {
             if let text = read(path), let count = field("oom_kill", of: text) { return count }
@@ -270,7 +270,7 @@ enum OutOfMemoryKills {
         return 0
     }
 
-    /// Asked for every task: bytes are a tenth of the work that characters are.
+    /// This runs for every task, and comparing bytes takes a tenth of the time of comparing characters.
     static func field(_ name: String, of text: [UInt8]) -> Int? {
         let start = Array("\(name) ".utf8)
         for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: start) {
@@ -280,7 +280,7 @@ enum OutOfMemoryKills {
     }
 
     private static func read(_ path: String) -> [UInt8]? {
-        // A file that is not there is an answer: this kernel does not count.
+        // If the file is missing, this kernel does not count.
         guard let file = try? FileDescriptor.open(path, .readOnly) else { return nil }
         return try? file.closeAfter {
             var bytes = [UInt8](repeating: 0, count: 16384)
@@ -290,11 +290,12 @@ enum OutOfMemoryKills {
     }
 }
 
-/// A worker process and all that it has started.
+/// A worker process and everything that it has started.
 enum ProcessGroup {
-    /// Kills them. A plugin may have put its process into another group: it ends all the same.
+    /// Kills all processes of the group, and the process itself, because a plugin may have moved it to another group.
     ///
-    /// - Parameter process: the group's first one, which nobody has reaped: else its number may be another's.
+    /// - Parameter process: the first process of the group. It must not have been reaped, or its number may be another
+    ///   process's.
     static func end(_ process: pid_t) {
         kill(-process, SIGKILL)
         kill(process, SIGKILL)

@@ -3,8 +3,9 @@ package import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// Another engine, which is not asked for what others have done of the run already: elements of a cluster, say. Outputs are
-/// looked at first, by the worker that would have made them: nobody does again before they are published.
+/// An engine that first uses the results of earlier attempts, such as elements of a cluster, and gives only the rest to
+/// another engine. A worker checks the digests of found outputs, because nothing checks them again before they are
+/// published.
 package struct AdoptingEngine: Engine {
     private let inner: any Engine
     private let folder: ShardFolder
@@ -41,7 +42,7 @@ package struct AdoptingEngine: Engine {
     }
 }
 
-/// The leases for which a worker looks at what is there.
+/// The leases whose earlier outputs a worker is checking.
 private final class Looks: Sendable {
     enum Answer {
         case adopt(Event)
@@ -50,7 +51,7 @@ private final class Looks: Sendable {
 
     private let open = Mutex<[LeaseID: (lease: Lease, task: Shard.Task)]>([:])
 
-    /// Nil for what nobody has to look at.
+    /// Nil if nothing has to be checked.
     func begin(_ lease: Lease, _ earlier: TaskReceipt) -> Lease? {
         guard case .outputs = earlier else { return nil }
         let task = Shard.Task(lease, earlier: earlier)
@@ -60,7 +61,7 @@ private final class Looks: Sendable {
             deadline: lease.deadline, timeLimit: lease.timeLimit, estimate: lease.estimate, spec: task.order)
     }
 
-    /// Nil for an event that has nothing to do with a look.
+    /// Nil for an event that does not concern a check.
     func answer(_ event: Event) -> Answer? {
         switch event {
         case .report(let worker, .finished(let id, let report)):

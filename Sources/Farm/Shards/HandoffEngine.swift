@@ -2,21 +2,23 @@ package import Engines
 package import Scheduling
 package import WorkerProtocol
 
-/// Begins a run that others go on with: gathers all tasks that are ready, hands them over, and stops this coordinator.
+/// Begins a run that another coordinator resumes: gathers all tasks that are ready, hands them over, and stops this
+/// coordinator.
 ///
-/// To the scheduler it is many workers, each with one lease.
+/// The scheduler sees many workers with one lease each.
 package struct HandoffEngine: Engine {
-    /// Who gets the tasks.
+    /// Receives the tasks.
     package protocol Recipient: Sendable {
-        /// Whether a task is handed over. Others are done here, first: what they find decides what follows.
+        /// Whether a task is handed over. Other tasks are carried out here first, because their results decide what
+        /// follows.
         func takes(_ spec: TaskSpec) -> Bool
-        /// Does tasks here.
+        /// Carries out tasks on this machine.
         ///
-        /// - Parameter number: for a shard of them.
+        /// - Parameter number: the number of the shard that they become.
         func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandoffError>
-        /// - Parameter first: the number of the first shard that is free.
+        /// - Parameter first: the first free shard number.
         func receive(_ tasks: [GatheredTask], from first: Int) async -> HandoffError?
-        /// The run was given up after all.
+        /// The run was cancelled after all.
         func withdraw() async
     }
 
@@ -45,7 +47,7 @@ package struct HandoffEngine: Engine {
             for event in state.begin() { onEvent(event) }
             for await input in inputs {
                 if case .ended = input {
-                    // What is being handed over is given up, and taken back.
+                    // The handover in progress is cancelled and undone.
                     group.cancelAll()
                     if !state.isHandingOver { break }
                 }
@@ -97,10 +99,10 @@ package struct HandoffError: Error, Hashable, Sendable {
     package init(_ reason: StopReason) { self.reason = reason }
 }
 
-/// What is known while tasks are gathered, as a pure value: which are done here, and when the rest is handed over.
+/// The pure state of a handover: which tasks are carried out here, and when the others are handed over.
 package struct HandoffState: Sendable {
     package enum Input: Sendable {
-        /// - Parameter prior: what an earlier attempt at the task of a lease that is started came to.
+        /// - Parameter prior: for a started lease, the receipt of an earlier attempt at its task.
         case command(EngineCommand, prior: TaskReceipt? = nil)
         /// The run is over.
         case ended
@@ -110,7 +112,7 @@ package struct HandoffState: Sendable {
 
     package enum Effect: Sendable {
         case event(Event)
-        /// By processes here; answered by ``Input/done(_:_:)``.
+        /// Answered by ``Input/done(_:_:)``.
         case carryOut([GatheredTask], as: Int)
         /// Answered by ``Input/handedOver(_:)``.
         case handOver([GatheredTask], from: Int)
@@ -118,17 +120,17 @@ package struct HandoffState: Sendable {
 
     private let takes: @Sendable (TaskSpec) -> Bool
     private var workers = VirtualWorkers()
-    /// Done here, first.
+    /// The tasks that are carried out here first.
     private var early: [GatheredTask] = []
     private var gathered: [GatheredTask] = []
     private var lastShard: Int
     private var isBusy = false
     package private(set) var isHandingOver = false
     package private(set) var wasReceived = false
-    /// The coordinator has left the run to whoever has received it.
+    /// The coordinator has left the run to the recipient.
     package private(set) var isHandedOver = false
     private var hasEnded = false
-    /// Since anything came or was told.
+    /// The number of pulses since the last input.
     private var quietPulses = 0
 
     package var isOver: Bool { hasEnded && !isHandingOver }
@@ -169,7 +171,7 @@ package struct HandoffState: Sendable {
         case .start(let lease):
             guard workers.start(lease) else { break }
             switch prior {
-            // Whoever gets it looks at the files' bytes first.
+            // Whoever carries it out checks the files' digests first.
             case .outputs?, nil: add(GatheredTask(lease, earlier: prior))
             case let receipt?: return workers.adopt(lease.id, receipt)
             }
@@ -187,8 +189,8 @@ package struct HandoffState: Sendable {
         return []
     }
 
-    /// A report leads to a question for frames, its answer to a start: when so many pulses bring nothing, nothing will come
-    /// before something is done.
+    /// A report leads to a request for frames, and the frames lead to a start. After so many pulses without input, none
+    /// will come before something is done.
     package static let quietPulsesBeforeWork = 4
 
     private mutating func next() -> Effect? {

@@ -2,9 +2,9 @@ package import Engines
 import Scheduling
 package import WorkerProtocol
 
-/// A run as a fixed number of shards, written down for whoever does them: a scheduler that Penumbra knows nothing of.
+/// Divides a run into a fixed number of shards and writes them to its folder, for a scheduler that Penumbra does not know.
 package struct PreparedShards: HandoffEngine.Recipient {
-    /// Which shards of the run's folder they are: `prepared.json`. A run that is prepared again has others.
+    /// The numbers of the prepared shards, stored in `prepared.json`. Preparing a run again changes them.
     package struct Range: Hashable, Sendable, Codable {
         package let first: Int
         package let count: Int
@@ -14,7 +14,7 @@ package struct PreparedShards: HandoffEngine.Recipient {
             self.count = count
         }
 
-        /// Nil where none are.
+        /// Nil if the folder has no prepared shards.
         package init?(of folder: ShardFolder) {
             guard let found = folder.read(Range.self, from: folder.prepared) else { return nil }
             self = found
@@ -28,7 +28,7 @@ package struct PreparedShards: HandoffEngine.Recipient {
     private let signals: @Sendable () -> AsyncStream<Int32>
 
     /// - Parameters:
-    ///   - workers: processes here, for what has to be done first: headers are read, pictures that are tiled decoded.
+    ///   - workers: processes on this machine for the first tasks: reading headers, and decoding pictures that are tiled.
     package init(
         _ run: ShardSource, count: Int, command: WorkerCommand, workers: Int,
         signals: @escaping @Sendable () -> AsyncStream<Int32>
@@ -79,11 +79,11 @@ package struct PreparedShards: HandoffEngine.Recipient {
         }
     }
 
-    /// Shards that nobody does are no harm.
+    /// Shards that nobody carries out do no harm.
     package func withdraw() async {}
 
-    /// The largest tasks first, to and fro, by estimates: all shards take about as long. Some are empty where there are fewer
-    /// tasks than shards.
+    /// Deals the tasks by estimated time, largest first, in alternating direction, so that all shards take about as long.
+    /// If there are fewer tasks than shards, some shards are empty.
     package static func dealt(_ tasks: [GatheredTask], to count: Int) -> [[GatheredTask]] {
         var parts = Array(repeating: [GatheredTask](), count: count)
         let sorted = tasks.sorted {
@@ -101,7 +101,7 @@ extension PreparedShards.Range: SharedRecord {
     package var isPlausible: Bool { StoredLimits.counts.contains(first) && StoredLimits.counts.contains(count) }
 }
 
-/// Writes shards of a run.
+/// Writes the shards of a run.
 package struct ShardSource: Sendable {
     package let folder: ShardFolder
     package let run: String

@@ -5,14 +5,15 @@ import SafeFiles
 package import Scheduling
 package import WorkerProtocol
 
-/// What lies in a run's folder, where somebody else may have written it: numbers are added to others, and durations to times.
+/// A record in a shared folder, which other users may have written. Its numbers and durations are used in sums, so they are
+/// checked.
 package protocol SharedRecord: Decodable {
     var isPlausible: Bool { get }
 }
 
-/// What no run is beyond.
+/// Bounds that no run exceeds.
 package enum StoredLimits {
-    /// Of shards, coordinators, and counts of them.
+    /// For shard numbers, epochs, and counts.
     package static let counts = 1...1_000_000_000
     package static let durations = Duration.zero...Duration.seconds(366 * 24 * 3600)
 }
@@ -27,7 +28,7 @@ package struct ShardFolderError: Error, Hashable, Sendable {
 ///
 ///     FOLDER/{shards/K.json, results/{K.EPOCH-ATTEMPT.log,K.EPOCH.ATTEMPT.json}, submissions, canvases and tiles}
 ///
-/// Everything that another machine reads appears by a rename, whole and synced, or is a log of whole lines.
+/// Files for other machines appear complete and synced, by a rename, or are logs of complete lines.
 package struct ShardFolder: Hashable, Sendable {
     package let path: String
 
@@ -54,7 +55,7 @@ package struct ShardFolder: Hashable, Sendable {
         }
     }
 
-    /// The run has made its folders itself. A link in the place of one leads to what is somebody else's.
+    /// The run creates its folders itself. A link in place of one leads to foreign files.
     private func refuseLink(_ folder: String) throws(ShardFolderError) {
         var found = stat()
         guard folder == path || PathNames.isBelow(folder, path), lstat(folder, &found) == 0,
@@ -71,7 +72,7 @@ package struct ShardFolder: Hashable, Sendable {
         try refuseLink(PathNames.folder(of: file) ?? "")
     }
 
-    /// Creates a folder with those above it.
+    /// Creates a folder and its parents.
     package static func make(_ folder: String) throws(ShardFolderError) {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -80,23 +81,23 @@ package struct ShardFolder: Hashable, Sendable {
         }
     }
 
-    /// With all that is in it. What cannot be removed stays.
+    /// Removes a folder with its contents. Files that cannot be removed stay.
     package static func remove(_ folder: String) { SafeFolder.removeTree(at: folder) }
 
-    /// What elements printed is of no use when all went well. What cannot be removed stays.
+    /// Removes the logs of elements after a success. Files that cannot be removed stay.
     package static func remove(logs folder: String) {
         remove(folder)
-        // Of other runs, too, when this was the last.
+        // Also the folder of all runs' logs, if this was the last run.
         rmdir(PathNames.folder(of: folder) ?? "")
     }
 
-    /// Nothing was printed there, perhaps.
+    /// Removes the log folder if no element has printed anything.
     package static func removeIfEmpty(logs folder: String) {
         guard rmdir(folder) == 0 else { return }
         rmdir(PathNames.folder(of: folder) ?? "")
     }
 
-    /// Puts a file in place in one step, so that a reader on any node finds all of it or nothing.
+    /// Writes a file in one step, so that readers on all nodes find the complete file or none.
     package func write(_ value: some Encodable, to path: String, by writer: String) throws(ShardFolderError) {
         do {
             try put(FrameCodec.json(value), at: path, by: writer)
@@ -122,7 +123,7 @@ package struct ShardFolder: Hashable, Sendable {
             unlink(temporary)
             throw error
         }
-        // A file system that cannot sync folders says so; its renames are as safe as they get.
+        // Some file systems cannot sync folders. Their renames are as safe as possible.
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         fsync(descriptor)
@@ -142,13 +143,13 @@ package struct ShardFolder: Hashable, Sendable {
         }
     }
 
-    /// What a file holds; nil where it is not there, is not whole, is of another version, or cannot be.
+    /// The content of a file. Nil if the file is missing, incomplete, implausible, or of another version.
     package func read<Value: SharedRecord>(_ type: Value.Type, from path: String) -> Value? {
         contents(of: path).flatMap { try? FrameCodec.decode(type, from: Data($0)) }
             .flatMap { $0.isPlausible ? $0 : nil }
     }
 
-    /// The lines of a log. One that a kill or a crash has torn is left out, and one that cannot be.
+    /// The lines of a log. Torn and implausible lines are left out.
     package func lines<Value: SharedRecord>(_ type: Value.Type, of path: String) -> [Value] {
         guard let data = contents(of: path) else { return [] }
         return Data(data).split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -156,38 +157,37 @@ package struct ShardFolder: Hashable, Sendable {
         }
     }
 
-    /// The run that the folder is of; nil where its name does not tell.
+    /// The run of the folder; nil if the folder's name does not contain it.
     package var run: String? {
         let name = PathNames.last(of: path)
         return name.hasPrefix("penumbra-") ? String(name.dropFirst("penumbra-".count)) : nil
     }
 
-    /// Nil where it is not there, and where it is another user's, a link, behind a link, a pipe, or too large for what elements
-    /// write.
+    /// Nil for a missing file, a file of another user, a link, a path with links, a pipe, and a file that is too large.
     private func contents(of file: String) -> [UInt8]? {
         guard let folder = opened(PathNames.folder(of: file) ?? "") else { return nil }
         return try? folder.contents(of: PathNames.last(of: file), limit: 1 << 30)
     }
 
-    /// From the run's own folder on no link is followed.
+    /// Below the run's own folder, links are not followed.
     private func opened(_ folder: String) -> SafeFolder? {
         guard let own = try? SafeFolder(path) else { return nil }
         if PathKey(folder) == PathKey(path) { return own }
         return PathNames.relative(folder, to: path).flatMap { try? own.folder(at: $0) }
     }
 
-    /// All attempts' logs of a shard.
+    /// The logs of all attempts at a shard.
     package func logs(of shard: Shard.ID) -> [AttemptLine] {
         names(in: results).filter { $0.hasPrefix("\(shard.number).\(shard.epoch)-") && $0.hasSuffix(".log") }
             .flatMap { lines(AttemptLine.self, of: "\(results)/\($0)") }
     }
 
-    /// Opened anew each time, which makes network file systems look again.
+    /// Opens the folder each time, so that network file systems read it again.
     package func names(in folder: String) -> [String] {
         ((try? opened(folder)?.names()) ?? []).sorted()
     }
 
-    /// The file is there, with all its bytes; of a folder, all files in it.
+    /// Whether the file exists with all its bytes. The size of a folder is the sum of its files.
     static func holds(_ file: TaskReceipt.File) -> Bool {
         var found = stat()
         guard lstat(file.path, &found) == 0 else { return false }
@@ -196,7 +196,7 @@ package struct ShardFolder: Hashable, Sendable {
         return size(of: file.path) == bytes
     }
 
-    /// An input whose name is not UTF-8 is not looked for.
+    /// An input whose name is not UTF-8 counts as changed.
     static func isUntouched(_ input: InputSpec, since earlier: FileStamp?) -> Bool {
         var found = stat()
         guard let earlier, input.bytes == nil, stat(input.path, &found) == 0 else { return false }
@@ -218,9 +218,9 @@ package struct ShardFolder: Hashable, Sendable {
         throw ShardFolderError(message: "\(path): cannot \(action): \(String(cString: strerror(code)))")
     }
 
-    /// - Returns: 0, or why it failed.
+    /// - Returns: 0, or the error number.
     private static func append(_ bytes: [UInt8], to path: String, syncs: Bool) -> Int32 {
-        // A pipe that nobody reads would be waited for.
+        // Opening a pipe without a reader would block.
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard file >= 0 else { return errno }
         defer { close(file) }
@@ -237,17 +237,17 @@ package struct ShardFolder: Hashable, Sendable {
     }
 }
 
-/// The result files as they appear.
+/// Reads the result files as they appear.
 package struct ShardResults: Sendable {
     private let folder: ShardFolder
     private let run: String
     private let epoch: Int
     private let grace: Duration
-    /// Results that name files which do not show yet, and since when.
+    /// Results that name files which are not visible yet, and since when.
     private var early: [String: Timestamp] = [:]
 
     /// - Parameters:
-    ///   - run: whose results are taken, of the coordinator of that epoch alone.
+    ///   - run: the run whose results are read. Only the coordinator with this epoch counts.
     ///   - grace: how long the file system may take to show a file.
     package init(folder: ShardFolder, run: String, epoch: Int, grace: Duration) {
         self.folder = folder
@@ -256,9 +256,9 @@ package struct ShardResults: Sendable {
         self.grace = grace
     }
 
-    /// Of an element that runs twice the first one counts.
+    /// If an element runs twice, the first result counts.
     ///
-    /// - Parameter log: what the element of a shard printed.
+    /// - Parameter log: the log file of a shard's element.
     package mutating func take(of shards: Set<Int>, at now: Timestamp, log: (Int) -> String) -> [ShardResult] {
         var taken: [ShardResult] = []
         var rest = shards
@@ -271,7 +271,7 @@ package struct ShardResults: Sendable {
             if result.ends.allSatisfy(Self.isThere) {
                 taken.append(result)
             } else if result.refusal != nil || now.elapsed - since.elapsed >= grace {
-                // A refusal stops the run, and nothing is waited for.
+                // A refusal stops the run, so nothing is waited for.
                 taken.append(withoutMissing(result, log: log(number)))
             } else {
                 early[name] = since
@@ -283,7 +283,7 @@ package struct ShardResults: Sendable {
         return taken
     }
 
-    /// The files that a receipt names are there, with all their bytes.
+    /// Whether the files that a receipt names exist, with all their bytes.
     package static func isThere(_ end: TaskEnd) -> Bool {
         guard case .done(let receipt) = end.outcome else { return true }
         return receipt.files.allSatisfy(ShardFolder.holds)
@@ -306,14 +306,14 @@ package struct ShardResults: Sendable {
     }
 }
 
-/// What shards of earlier coordinators of a run have come to. It counts where the run asks for the same again.
+/// The results of shards of earlier coordinators. A result is used if the run asks for the same task again.
 package struct PriorResults: Sendable {
     private var receipts: [TaskSpec: TaskReceipt] = [:]
-    /// Of their last shard; 0 for none.
+    /// The last shard number of earlier coordinators; 0 for none.
     package private(set) var lastShard = 0
 
     package init(of folder: ShardFolder) {
-        // Of each shard, by its number and epoch.
+        // The logs by shard number and epoch.
         let logs = Dictionary(grouping: folder.names(in: folder.results).filter { $0.hasSuffix(".log") }) {
             $0.prefix { $0 != "-" }
         }
@@ -336,7 +336,7 @@ package struct PriorResults: Sendable {
         }
     }
 
-    /// What the same task came to, if its files are there and its input is what it was. Given once.
+    /// The result of the same task, if its files exist and its input is unchanged. Each result is returned once.
     package mutating func take(_ spec: TaskSpec) -> TaskReceipt? {
         guard !receipts.isEmpty, let receipt = receipts.removeValue(forKey: spec.withoutNames),
             spec.objection(to: receipt, by: .earlierWorker) == nil,
@@ -350,7 +350,7 @@ package struct PriorResults: Sendable {
         case (.frame(let task), .outputs(_, let source?)): ShardFolder.isUntouched(task.input, since: source.stamp)
         case (.probe(let task), .probe(let probe)): ShardFolder.isUntouched(task.input, since: probe.stamp)
         case (.canvas(let task), .canvas(let canvas)): ShardFolder.isUntouched(task.input, since: canvas.source.stamp)
-        // They read nothing but files of the run, with the digests that are wanted.
+        // These tasks read only files of the run, by their digests.
         case (.tile, .tile), (.stitch, .outputs): true
         default: false
         }

@@ -3,20 +3,20 @@ package import Engines
 package import Scheduling
 package import WorkerProtocol
 
-/// Does one shard with worker processes here: what an element of a job array is.
+/// Carries out one shard with worker processes on this machine. An element of a job array does this.
 package struct ShardRun: Sendable {
     package let folder: ShardFolder
     package let number: Int
     /// As ``ShardResult/location``.
     package let location: String
-    /// Of this attempt alone, whatever the cluster calls it: numbers of jobs are used again.
+    /// Unique for this attempt. The cluster's job numbers are not, because it reuses them.
     package let attempt: String
     private let onProgress: @Sendable (_ done: Int, _ all: Int) -> Void
 
     package enum End: Hashable, Sendable {
-        /// The result is in its place.
+        /// The result is written.
         case done(tasks: Int, failed: Int)
-        /// So is the refusal.
+        /// The refusal is written.
         case refused(String)
         case interrupted(signal: Int32)
     }
@@ -37,7 +37,7 @@ package struct ShardRun: Sendable {
         case signal(Int32)
     }
 
-    /// The shard as its coordinator wrote it.
+    /// The shard that the coordinator wrote.
     package func shard() throws(ShardFolderError) -> Shard {
         let path = folder.shard(number)
         guard let shard = folder.read(Shard.self, from: path), shard.format == Shard.currentFormat,
@@ -51,8 +51,9 @@ package struct ShardRun: Sendable {
     }
 
     /// - Parameters:
-    ///   - signals: a new stream each time: reading one and going on ends it. The first signal ends the workers; what is done stays in the log, for the next attempt.
-    ///   - workers: how many at once.
+    ///   - signals: makes a new stream for each reader, because cancelling a reader ends its stream. The first signal ends
+    ///     the workers. The log keeps finished tasks for the next attempt.
+    ///   - workers: the number of workers at a time.
     package func run(
         _ shard: Shard, engine: LocalEngine, workers: Int, signals: @Sendable () -> AsyncStream<Int32>
     ) async throws -> End {
@@ -61,7 +62,7 @@ package struct ShardRun: Sendable {
         var rest: [Shard.Task] = []
         for task in shard.tasks {
             switch adopted[task.lease] {
-            // Nobody looks at these again before they are published.
+            // Outputs are checked now, because nothing checks them again before they are published.
             case .outputs(let receipts, let source)?: rest.append(task.adopting(.outputs(receipts, of: source)))
             case let receipt?: ends.append(TaskEnd(task.lease, .done(receipt)))
             case nil: rest.append(task)
@@ -85,7 +86,7 @@ package struct ShardRun: Sendable {
                 }
             }
         }
-        // Whoever finds a result takes the shard for done: one that lacks a task's end must say so.
+        // A result makes the shard count as done. So a result without the ends of all tasks must have a refusal.
         let lost = Set(shard.tasks.map(\.lease)).subtracting(ends.map(\.lease)).count
         guard lost == 0 else {
             let reason = "\(lost) of its \(shard.tasks.count) tasks came to no end"
@@ -102,8 +103,8 @@ package struct ShardRun: Sendable {
         case trouble(ShardFolderError)
     }
 
-    /// The engine with its first worker. That one may end before it is ready: because all of the element is being ended, for a
-    /// reason that is the node's, or because somebody killed just that.
+    /// Starts the engine's first worker. The worker may end before it is ready: because the whole element is ended, because
+    /// of the node, or because it was killed.
     private func start(
         _ engine: LocalEngine, _ signals: AsyncStream<Int32>
     ) async throws(Stop) -> (LocalEngine, Catalog) {
@@ -116,12 +117,12 @@ package struct ShardRun: Sendable {
         }
     }
 
-    /// A cluster signals all processes of an element, in any order; so the one that matters may be on its way.
+    /// A cluster signals all processes of an element in any order, so the signal for this process may still come.
     private static func first(of signals: AsyncStream<Int32>) async -> Int32? {
         await withTaskGroup(of: Int32?.self) { group in
             group.addTask { await signals.first { _ in true } }
             group.addTask {
-                // Sleeping fails when the signal is there.
+                // The sleep is cancelled when the signal has come.
                 try? await Task.sleep(for: .seconds(2))
                 return nil
             }
@@ -135,7 +136,7 @@ package struct ShardRun: Sendable {
         try folder.write(result, to: folder.result(shard.id, attempt), by: attempt)
     }
 
-    /// What earlier attempts at the shard have done, and whose files are there.
+    /// The results of earlier attempts at the shard whose files exist.
     private func adopted(of shard: Shard) -> [LeaseID: TaskReceipt] {
         let wanted = Dictionary(shard.tasks.map { ($0.lease, $0) }) { first, _ in first }
         var found: [LeaseID: TaskReceipt] = [:]
@@ -159,7 +160,7 @@ package struct ShardRun: Sendable {
         let outcome = await withTaskGroup(of: Void.self) { group in
             group.addTask { for await signal in signals { continuation.yield(.signal(signal)) } }
             group.addTask {
-                // Sleeping fails when all is done.
+                // The sleep is cancelled when all tasks are done.
                 while (try? await Task.sleep(for: .milliseconds(200))) != nil { continuation.yield(.event(.tick)) }
             }
             defer { group.cancelAll() }
@@ -182,7 +183,7 @@ package struct ShardRun: Sendable {
         let start = ContinuousClock.now
         for await item in inputs {
             guard case .event(let event) = item else {
-                // They are killed, not let go: there are seconds left.
+                // The workers are killed, because only seconds are left.
                 for worker in busy { command.yield(.kill(worker)) }
                 if case .signal(let signal) = item { return .failure(.signal(signal)) }
                 continue
@@ -219,7 +220,7 @@ package struct ShardRun: Sendable {
 }
 
 extension Lease {
-    /// A worker that died may have left files; its successor has names of its own, too.
+    /// A worker that died may have left files. The next one writes other names.
     fileprivate func written(by attempt: String) -> Lease {
         let name = self.attempt == 1 ? attempt : "\(attempt)-\(self.attempt)"
         return Lease(
@@ -229,7 +230,7 @@ extension Lease {
 }
 
 extension TaskEnd {
-    /// Messages name files as the coordinator knows them.
+    /// Messages use the names of files that the coordinator knows.
     fileprivate func naming(attempt: String) -> TaskEnd {
         guard case .failed(let failure) = outcome else { return self }
         return TaskEnd(
@@ -241,8 +242,8 @@ extension TaskEnd {
     }
 }
 
-/// Decides what the workers of an element do next, as a pure value. It knows one shard and nothing of the run: whether a task
-/// is worth another attempt is the coordinator's to say. It tries once more where a worker died, since its successor is there
+/// The pure state of an element: decides what its workers do next. It knows one shard and nothing of the run, so the
+/// coordinator decides about further attempts. It tries a task again once if its worker died, because a new worker is there
 /// at once and a cluster's queue is long.
 package struct ShardState: Sendable {
     package enum Action: Hashable, Sendable {
@@ -251,7 +252,7 @@ package struct ShardState: Sendable {
         case recycle(WorkerID)
         case begun(LeaseID)
         case ended(TaskEnd)
-        /// No worker can be had here.
+        /// No worker can be started here.
         case giveUp(String)
     }
 
@@ -261,7 +262,7 @@ package struct ShardState: Sendable {
         var plugins: [String] = []
         var isWorn = false
         var isOverdue = false
-        /// Why what the worker answered is not believed.
+        /// Why the worker's answer was rejected.
         var objection: String?
     }
 
@@ -277,8 +278,8 @@ package struct ShardState: Sendable {
     private var watch = StallWatch()
 
     /// - Parameters:
-    ///   - workers: how many there are to be.
-    ///   - plugins: the filters that are plugins; nil where nobody knows.
+    ///   - workers: the intended number of workers.
+    ///   - plugins: the names of the filters that are plugins; nil if they are not known.
     package init(_ tasks: [Shard.Task], workers: Int, silence: Duration, plugins: Set<String>? = nil) {
         self.plugins = plugins
         waiting = tasks.reversed()
@@ -293,14 +294,14 @@ package struct ShardState: Sendable {
         var actions: [Action] = []
         switch event {
         case .workerReady(let worker):
-            // A worker that greets twice is what it was.
+            // A second greeting changes nothing.
             guard heard[worker] == nil else { break }
             failedStarts = 0
             heard[worker] = now
             idle.append(worker)
         case .workerLost(let worker, let death): actions = lose(worker, death)
         case .report(let worker, let report):
-            // A worker that has not greeted gets no work, whatever it says.
+            // A worker that has not greeted gets no work.
             guard heard[worker] != nil else { break }
             heard[worker] = now
             actions = hear(report, from: worker)
@@ -342,7 +343,7 @@ package struct ShardState: Sendable {
         return []
     }
 
-    /// Nothing that the worker says is believed any more.
+    /// All later reports of the worker are ignored.
     private mutating func disbelieve(_ worker: WorkerID, _ objection: String) -> [Action] {
         guard running[worker]?.objection == nil else { return [] }
         running[worker]?.objection = objection
@@ -358,7 +359,7 @@ package struct ShardState: Sendable {
         return [.ended(TaskEnd(lease, outcome))] + (ended.isWorn ? [.recycle(worker)] : [])
     }
 
-    /// What an earlier attempt had made is not what it was.
+    /// The files of an earlier attempt have changed, so the task is carried out again.
     private mutating func redo(_ lease: LeaseID, of worker: WorkerID) -> [Action] {
         guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue, ended.objection == nil else {
             return []
@@ -386,7 +387,7 @@ package struct ShardState: Sendable {
         return [.ended(TaskEnd(lost.task.lease, .died(manner ?? Self.blameless(death), inPlugins: lost.plugins)))]
     }
 
-    /// No worker sends itself SIGTERM, and a cluster sends it to all processes of an element.
+    /// No worker sends itself SIGTERM, but a cluster sends it to all processes of an element.
     private static func blameless(_ death: Death) -> Death {
         death.manner == .signal(15) ? Death(.killed, lastWords: death.lastWords) : death
     }
@@ -401,14 +402,14 @@ package struct ShardState: Sendable {
         }
     }
 
-    /// Tasks over their time, and workers that are stopped.
+    /// Kills workers that are over their time, and workers that are stopped.
     private mutating func endLate(at now: Timestamp) -> [Action] {
         var actions: [Action] = []
         for worker in running.keys.sorted() {
             guard let current = running[worker], !current.isOverdue, current.objection == nil else { continue }
             let isSilent = heard[worker].map { $0 + silence <= now } ?? false
             guard current.deadline <= now || isSilent else { continue }
-            // A time limit is the task's own, a stopped process is not: the one is not tried again.
+            // A task that reached its time limit is not tried again. The task of a stopped process is.
             running[worker]?.isOverdue = current.deadline <= now
             if isSilent { heard[worker] = now }
             actions.append(.kill(worker))
@@ -416,7 +417,7 @@ package struct ShardState: Sendable {
         return actions
     }
 
-    /// The element itself was stopped for so long.
+    /// Extends all deadlines by the time for which the element was stopped.
     private mutating func forgive(_ gap: Duration) {
         running = running.mapValues { current in
             var current = current

@@ -2,12 +2,13 @@ package import Cluster
 import Engines
 package import JobModel
 
-/// Any system that runs jobs, by four commands of the site. docs/commands.md is the contract; all that they print is checked.
+/// Any batch system, through four commands of the site. docs/commands.md is the contract. All output of the commands is
+/// checked.
 package struct CommandSystem: BatchSystem {
     package var timeout: Duration
     private let commands: ClusterCommands
 
-    /// - Parameter timeout: how long a command may take.
+    /// - Parameter timeout: the time limit of a command.
     package init(_ commands: ClusterCommands, timeout: Duration = .seconds(60)) {
         self.commands = commands
         self.timeout = timeout
@@ -17,9 +18,9 @@ package struct CommandSystem: BatchSystem {
         BatchTraits(name: "the cluster", engine: .commands, lists: nil, logName: .submission, takesCoordinators: false)
     }
 
-    /// What a command may print, in bytes.
+    /// The largest output of a command, in bytes.
     private static let longestOutput = 16 << 20
-    /// The ids that one command gets, so that they fit into its arguments.
+    /// The most ids of one command, so that they fit into its arguments.
     private static let mostIDs = 2000
 
     package func script(of submission: Submission) -> String { submission.commandScript }
@@ -80,7 +81,7 @@ package struct CommandSystem: BatchSystem {
         }
     }
 
-    /// As messages begin.
+    /// The beginning of messages.
     private func name(_ command: Command) -> String { "the \(command.rawValue) command \(path(command))" }
 
     private func fit<Value>(
@@ -117,7 +118,7 @@ package struct CommandSystem: BatchSystem {
 }
 
 extension Submission {
-    /// What `submit` is told beside its arguments.
+    /// The environment of `submit`.
     fileprivate var commandEnvironment: [String: String?] {
         [
             "PENUMBRA_JOB_CORES": "\(options.cores)", "PENUMBRA_JOB_AT_ONCE": "\(options.elementsAtOnce)",
@@ -129,8 +130,8 @@ extension Submission {
         ]
     }
 
-    /// Gets its element's index as the first argument. What it prints goes to a file of its own, since each system names such files
-    /// in its own way.
+    /// The script gets the element's index as its first argument. It writes its output to a file, because each system names
+    /// output files differently.
     fileprivate var commandScript: String {
         guard case .array(let array) = job else { return "#!/bin/sh\nexit 64\n" }
         let memory = options.memory.map { "export PENUMBRA_JOB_MEMORY=\($0)\n" } ?? ""
@@ -147,9 +148,9 @@ extension Submission {
     }
 }
 
-/// What a site's commands print and end with, as docs/commands.md has it.
+/// Reads the output and exit codes of a site's commands, see docs/commands.md.
 package enum CommandAnswers {
-    /// The number that `submit` prints, alone.
+    /// The output of `submit`: a job's number.
     package static func job(_ text: String) -> Result<String, CommandAnswerError> {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 1, JobNumber.isPlain(String(words[0])) else {
@@ -158,7 +159,7 @@ package enum CommandAnswers {
         return .success(String(words[0]))
     }
 
-    /// Of `status`: `ID NAME STATE [REASON]`.
+    /// The output of `status`: `ID NAME STATE [REASON]`.
     package static func elements(_ text: String) -> Result<[ArrayElement], CommandAnswerError> {
         var elements: [ArrayElement] = []
         for line in text.split(whereSeparator: \.isNewline) {
@@ -181,7 +182,7 @@ package enum CommandAnswers {
         else { return nil }
         let obstacle =
             words[2] == "blocked" ? (reason.isEmpty ? "it waits for what does not pass by itself" : reason) : nil
-        // An id that ends with an index is an element's; others are those of jobs without elements.
+        // An id that ends with an index belongs to an element. Other ids belong to jobs without elements.
         let parts = words[0].split(separator: "_", omittingEmptySubsequences: false)
         if parts.count > 1, let index = parts.last.flatMap({ Int($0) }), index >= 0 {
             let job = parts.dropLast().joined(separator: "_")
@@ -213,7 +214,7 @@ package enum CommandAnswers {
 
     private static let arrays = 1...100_000_000
 
-    /// Of `describe`: `max_array N`, and `queue NAME` for each queue.
+    /// The output of `describe`: `max_array N`, and `queue NAME` for each queue.
     package static func description(_ text: String) -> Result<BatchDescription, CommandAnswerError> {
         var (largest, queues): (Int?, [String]) = (nil, [])
         for line in text.split(whereSeparator: \.isNewline) {
@@ -233,7 +234,7 @@ package enum CommandAnswers {
         return .success(BatchDescription(largestArray: largest, queues: queues.isEmpty ? nil : queues))
     }
 
-    /// What an exit code other than 0 means, after sysexits.h; nil for a signal.
+    /// The meaning of an exit code other than 0, after sysexits.h; nil for a signal.
     package static func error(_ exitCode: Int32?, _ message: String) -> BatchError {
         switch exitCode {
         case 73: .full(message)

@@ -3,12 +3,12 @@ import Engines
 import FoundationEssentials
 package import JobModel
 
-/// Slurm, by its commands. Each has a deadline of ours: a controller that is frozen answers nobody, and a configuration that is not
-/// there is looked for by Slurm for a minute.
+/// Slurm, through its commands. Each command has a deadline, because a frozen controller does not answer, and because Slurm
+/// looks for a missing configuration for a minute.
 package struct SlurmSystem: BatchSystem {
-    /// How long a command may take.
+    /// The time limit of a command.
     package var timeout = Duration.seconds(30)
-    /// Where the commands are; nil for `PATH`.
+    /// The folder of the commands; nil for `PATH`.
     private let programs: String?
 
     package init(programs: String? = nil, timeout: Duration = .seconds(30)) {
@@ -44,7 +44,7 @@ package struct SlurmSystem: BatchSystem {
             return SlurmTables.elements(
                 try await run("squeue", ["--noheader", "--array", "--states=all", columns, selection]))
         } catch {
-            // So it says when it knows none of them.
+            // `squeue` prints this if it knows none of the jobs.
             guard case .refused(let words) = error, words.contains("Invalid job id") else { throw error }
             return []
         }
@@ -74,7 +74,7 @@ package struct SlurmSystem: BatchSystem {
         }
     }
 
-    /// More than a controller prints of all jobs that it may have.
+    /// More than a controller prints for all jobs that it can have.
     private static let longestOutput = 1 << 30
 
     private func run(_ program: String, _ arguments: [String]) async throws(BatchError) -> String {
@@ -98,20 +98,21 @@ package struct SlurmSystem: BatchSystem {
         return answer.output
     }
 
-    /// What Slurm's commands say when they have not reached anybody who could decide.
+    /// Messages of Slurm's commands that could not reach the controller.
     private static let silences = [
         "Unable to contact", "Socket timed out", "temporarily unable", "Munge encode failed", "Protocol authentication",
         "connect failure", "Zero Bytes were transmitted", "Transport endpoint", "Connection refused",
         "Connection timed out", "Connection reset",
     ]
 
-    /// In the names of limits as `sbatch` prints them: `QOSMaxSubmitJobPerUserLimit`, `AssocGrpSubmitJobsLimit`.
+    /// Parts of the names of limits that `sbatch` prints: `QOSMaxSubmitJobPerUserLimit`, `AssocGrpSubmitJobsLimit`.
     private static let fullness = ["MaxSubmitJob", "GrpSubmitJob"]
 
-    /// - Parameter errors: what a command wrote to its standard error.
+    /// - Parameter errors: the standard error of a command.
     package static func error(_ program: String, _ errors: String) -> BatchError {
         let lines = errors.split(separator: "\n").map(String.init)
-        // The last line that is an error's says most; of a wrong option the first one tells, and the last where help is.
+        // The last line with an error says most. For a wrong option, the first line names it, and the last line refers to
+        // the help.
         let line = lines.last { $0.contains("error") } ?? lines.first ?? "it failed without a word"
         let words = line.hasPrefix("\(program): ") ? line : "\(program): \(line)"
         if silences.contains(where: errors.contains) { return .unanswered(words) }
@@ -119,12 +120,12 @@ package struct SlurmSystem: BatchSystem {
     }
 }
 
-/// As options of `sbatch`, each a word.
+/// The options as words for `sbatch`.
 extension ClusterOptions {
-    /// Of a job that does shards.
+    /// For a job that carries out shards.
     package var requests: [String] { placement + needs + (arguments ?? []) }
 
-    /// Where any job of a run goes, and for how long.
+    /// The queue, the account and the time limit of any job of a run.
     fileprivate var placement: [String] {
         var words = ["--nodes=1", "--ntasks=1"]
         if let partition { words.append("--partition=\(partition)") }
@@ -134,21 +135,21 @@ extension ClusterOptions {
         return words
     }
 
-    /// Those of a job that goes on with the run: it waits for others most of the time, for as long as the run lasts.
+    /// For a job that resumes the run. It mostly waits for other jobs, for as long as the run lasts.
     fileprivate var ofCoordinator: ClusterOptions {
         var options = self
         (options.time, options.memory, options.cpusPerTask) = (coordinatorTime, coordinatorMemory, 1)
         return options
     }
 
-    /// What a job has of its node.
+    /// The cores and memory of a job.
     fileprivate var needs: [String] {
         ["--cpus-per-task=\(cores)"] + (memory.map { ["--mem=\(max(1, $0 >> 20))M"] } ?? [])
     }
 }
 
 extension Submission {
-    /// Those of `sbatch`, without the script.
+    /// The arguments of `sbatch`, without the script.
     package var slurmArguments: [String] {
         let exported = variables.isEmpty ? [] : ["--export=\(variables.joined(separator: ","))"]
         switch job {
@@ -159,7 +160,7 @@ extension Submission {
             let turn =
                 (job.after.isEmpty ? [] : ["--dependency=afterany:\(job.after.joined(separator: ":"))"])
                 + (job.delay > .zero ? ["--begin=now+\(job.delay.components.seconds)"] : [])
-            // Of a word that is given twice the last one counts: what is said of elements alone does not hold for it.
+            // If an option is repeated, the last one counts. So options for elements do not affect the coordinator.
             return exported + (options.arguments ?? []) + common(options.ofCoordinator, output: "coordinator-%j.out")
                 + options.ofCoordinator.needs + turn
         }
@@ -168,7 +169,7 @@ extension Submission {
     private func common(_ options: ClusterOptions, output: String) -> [String] {
         [
             "--parsable", "--job-name=\(job.name)", "--comment=\(job.name)",
-            // Of a pattern: a percent sign is written twice.
+            // In this pattern, a percent sign is written twice.
             "--output=\(logs.replacing("%", with: "%%"))/\(output)", "--open-mode=append", "--requeue",
             "--chdir=\(folder)",
         ] + options.placement
@@ -186,7 +187,7 @@ extension Submission {
     }
 }
 
-/// What a person may do about words of Slurm's commands.
+/// Remedies for messages of Slurm's commands.
 package enum SlurmHints {
     private static let advices = [
         ("configuration source", "Slurm's configuration is not found here; 'SLURM_CONF' names its file"),
@@ -204,7 +205,7 @@ package enum SlurmHints {
         ("invalid option", "'arguments' under 'slurm' and --slurm-arg are options of sbatch"),
     ]
 
-    /// What to say of a configuration that is not there: Slurm's commands would look for it for a minute.
+    /// The message for a missing configuration. Slurm's commands would look for it for a minute.
     package static func missingConfiguration(_ environment: [String: String]) -> String? {
         guard let file = environment["SLURM_CONF"], !file.isEmpty, !FileManager.default.fileExists(atPath: file) else {
             return nil
@@ -212,17 +213,17 @@ package enum SlurmHints {
         return "SLURM_CONF names \(file), where no file is\n   = name the configuration of the cluster that you mean"
     }
 
-    /// On a line of its own; empty where nothing is known.
+    /// A line of its own; empty if no remedy is known.
     static func remedy(_ errors: String) -> String {
         let words = errors.lowercased()
         return advices.first { words.contains($0.0.lowercased()) }.map { "\n   = \($0.1)" } ?? ""
     }
 }
 
-/// Reasons for which Slurm does not start a job that do not pass by themselves, in words for the person who may do something.
-/// They are those of `squeue`'s manual.
+/// Slurm's reasons for not starting a job that do not pass by themselves, with remedies for people. The reasons are listed
+/// in `squeue`'s manual.
 enum SlurmReasons {
-    /// Nil where a job only waits for its turn.
+    /// Nil if the job only waits for its turn.
     static func obstacle(_ reason: String, job: String) -> String? {
         switch reason {
         case "PartitionTimeLimit": "it wants more time than its partition gives; say less by 'time' under 'slurm'"
@@ -245,7 +246,8 @@ enum SlurmReasons {
         return plain.hasPrefix("ReqNodeNotAvail") || plain.hasPrefix("Nodes required for job are DOWN")
     }
 
-    /// `QOSMaxWallDurationPerJobLimit`, `AssocMaxCpuPerJobLimit`, `QOSMaxMemoryPerNode`: no job that ends makes room.
+    /// `QOSMaxWallDurationPerJobLimit`, `AssocMaxCpuPerJobLimit`, `QOSMaxMemoryPerNode`: the end of another job does not
+    /// help.
     private static func isBeyondLimit(_ reason: String) -> Bool {
         ["QOS", "Assoc", "Max"].contains { reason.hasPrefix($0) }
             && ["PerJob", "PerNode"].contains { reason.contains($0) }
