@@ -3,9 +3,9 @@ import Planning
 package import Runs
 import SafeFiles
 
-/// Keeps two runs of one job from running at once, and two jobs from writing to one folder at once, whoever starts them.
+/// Keeps two runs of one job from running at the same time, and two jobs from writing to one folder at the same time.
 package final class JobLock: Sendable {
-    /// Who has what a job needs.
+    /// Who holds a lock that a job needs.
     package enum Holder: Hashable, Sendable {
         /// Another run of the job.
         case run
@@ -20,7 +20,7 @@ package final class JobLock: Sendable {
 
     private let own: KernelLock
     private let folders: [FolderLock]
-    /// All folders of the job's outputs, as they were when they were locked.
+    /// The folders of the job's outputs, as they were when they were locked.
     package let roots: LockedFolders
 
     private init(_ own: KernelLock, _ folders: [FolderLock], _ roots: LockedFolders) {
@@ -28,9 +28,9 @@ package final class JobLock: Sendable {
     }
 
     /// - Parameters:
-    ///   - folders: those of the job's outputs. They are created if need be.
-    ///   - held: those that this process has locked for other jobs.
-    ///   - directory: the run's, which removes folders that stay empty.
+    ///   - folders: the folders of the job's outputs. Missing folders are created.
+    ///   - held: the folders that this process has locked for other jobs.
+    ///   - directory: the run's claim, which removes folders that stay empty.
     ///   - wait: how long to wait for other runs to end.
     package static func take(
         for job: JobSpec, folders: [String], held: Set<FileStamp.Identity>, directory: RunClaim, state: String,
@@ -46,10 +46,10 @@ package final class JobLock: Sendable {
         var seen = held
         var roots: [PathKey: FileStamp.Identity] = [:]
         for folder in folders.sorted() {
-            // Where it is made, or is already. What leads elsewhere once it is locked was put there meanwhile.
+            // The real path before the lock. If it is another one after the lock, somebody has replaced a folder meanwhile.
             let way = realPath(folder)
             try directory.makeFolder(folder)
-            // One folder may have two names.
+            // Two paths may lead to one folder.
             let identity = FileSystem.stamp(folder)?.identity
             roots[PathKey(folder)] = identity
             if let identity, !seen.insert(identity).inserted { continue }
@@ -58,13 +58,13 @@ package final class JobLock: Sendable {
                     return .busy(.folder(folder))
                 }
                 locks.append(lock)
-                // While that was waited for, the folder may have become another one.
+                // The folder may have been replaced while the lock was awaited.
                 if let identity = lock.identity {
                     roots[PathKey(folder)] = identity
                     seen.insert(identity)
                 }
             } catch let trouble as FileTrouble where FolderLock.unsupported.contains(trouble.code) {
-                // Nothing can be locked there: nobody is kept out.
+                // The file system has no locks, so other runs are not excluded.
             }
             guard realPath(folder) == way else { throw FileTrouble.exchanged(folder, "lock it") }
         }

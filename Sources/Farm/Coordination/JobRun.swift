@@ -7,7 +7,7 @@ package import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// One run of one job: its plan goes to the scheduler frame by frame, its outputs to their final paths.
+/// One run of one job: gives its frames to the scheduler, and its outputs to the publish queue.
 package final class JobRun: Sendable {
     private struct State {
         var next = 0
@@ -18,14 +18,14 @@ package final class JobRun: Sendable {
 
     private struct OpenFrame {
         let target: FrameTarget
-        /// What of it is made, and in place of what; empty until that is known.
+        /// The outputs that are rendered, with what they may replace. Empty until that is known.
         var replacements: [Replacement?]
-        /// What of it stays.
+        /// The outputs that are kept.
         var kept: [KeptOutput]
-        /// Temporary files that its attempts were told to write.
+        /// The temporary files of its attempts.
         var temporaries: [String] = []
         var began: ContinuousClock.Instant?
-        /// Outputs that an earlier coordinator had written, while their digests are taken.
+        /// The outputs of an earlier coordinator while their digests are checked.
         var adoptable: AdoptedWork?
     }
 
@@ -35,22 +35,23 @@ package final class JobRun: Sendable {
     private let settings: RunSettings
     private let observer: any RunObserver
     private let tracker: OutputTracker
-    /// Nil where the job wants no receipts.
+    /// Nil if the job wants no receipts.
     private let receipts: ReceiptMaker?
-    /// Nil for a run that is not remembered.
+    /// Nil for a run that is not recorded.
     private let recorder: RunRecorder?
     private let recovered: RecoveredWork
     private let outputs: OutputGuard
     private let publishQueue: PublishQueue
     private let clock: RunClock
     private let state = Mutex(State())
-    /// Removes what frames leave: a folder of tiles has thousands of files.
+    /// Removes files of frames on a thread of its own, because a folder of tiles has thousands of files.
     private let removals = SerialThread()
 
     /// - Parameters:
-    ///   - targets: outputs that ``JobPlan/check(_:)`` accepted, in the order in which they are wanted.
+    ///   - targets: frames with checked outputs (``JobPlan/check(_:)``), in the order of the run.
     ///   - roots: the folders that the run has locked.
-    ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
+    ///   - ended: frames that failed before the run began, or that were left because the deadline came before their names
+    ///     were known.
     package init(
         _ plan: JobPlan, targets: [FrameTarget], ended: [FrameReport], roots: LockedFolders, directory: RunClaim,
         settings: RunSettings, tracker: OutputTracker, recorder: RunRecorder? = nil,
@@ -80,7 +81,7 @@ package final class JobRun: Sendable {
         for report in ended { recordUnbegun(report) }
     }
 
-    /// Runs to the end of the plan, or until something stops it.
+    /// Runs until the plan ends, or something stops it.
     package func run(_ loop: RunLoop) async -> RunSummary {
         let (total, failed) = state.withLock { ($0.summary.frames, $0.summary.failed) }
         observer.began(frames: total)
@@ -93,16 +94,17 @@ package final class JobRun: Sendable {
         let start = clock.now
         let found = await loop.run(Scheduler(policy: policy, factory: factory), self)
         let stop = directory.isSuperseded ? .superseded : found
-        // Another coordinator goes on with these: nothing of them is removed.
+        // Another coordinator resumes these frames, so their files stay.
         for (_, frame) in state.withLock({ $0.open.sorted { $0.key < $1.key } }) { record(frame.target.report(.left)) }
         while let target = takeTarget() { recordUnbegun(target.settled() ?? target.report(.left)) }
         await removals.run {}
         await tracker.finish()
         await Blocking.run { [recorder] in recorder?.flush() }
-        // The last moments of the run may be the first that cannot be written down.
+        // The last records of the run may be the first ones that cannot be written.
         let unwritten = recorder?.stop
         return state.withLock { state in
-            // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
+            // Frames that were left without a stop were left before the run began, by its deadline. A deadline that left no
+            // frames does not count.
             let isDeadline = stop == nil || stop == .deadline
             state.summary.stop = !isDeadline ? stop : unwritten ?? (state.summary.left > 0 ? .deadline : nil)
             state.summary.seconds = (clock.now - start) / .seconds(1)
@@ -115,7 +117,7 @@ package final class JobRun: Sendable {
         observer.concluded(report)
     }
 
-    /// Of a frame that no worker had.
+    /// Records a frame that no worker had.
     private func recordUnbegun(_ report: FrameReport) {
         if let failure = report.failure { recorder?.refused(report, failure) }
         record(report)
@@ -143,7 +145,7 @@ extension JobRun: RunLoop.Delegate {
             } catch {
                 if error.concernsStorage {
                     record(target.report(.left))
-                    // Nobody will begin those that were taken together with it.
+                    // The orders before this frame will not begin.
                     for order in orders { concluded(order.id, .left) }
                     return .unfit(StopReason(error))
                 }
@@ -154,7 +156,7 @@ extension JobRun: RunLoop.Delegate {
         return orders.isEmpty ? .none : .some(orders)
     }
 
-    /// Nil for a frame that the run's earlier coordinators have not published.
+    /// Nil unless earlier coordinators of the run have published the frame.
     private func publishedBefore(_ target: FrameTarget) -> FrameReport? {
         switch target.verdict {
         case .render, .refused: break
@@ -185,7 +187,7 @@ extension JobRun: RunLoop.Delegate {
                 outputs: wanted.map { $0?.path }
             )
             if case .outputs(_, let receipts, _) = work {
-                // Not before their digests are what the receipts say.
+                // The outputs are used only if their digests match the receipts.
                 compared = receipts.map { DigestTask.File(path: $0.path) }
                 open.adoptable = work
                 open.temporaries = receipts.map(\.path)
@@ -233,7 +235,7 @@ extension JobRun: RunLoop.Delegate {
         }
     }
 
-    /// Files that are not what their receipts say are made again, under other names.
+    /// If files do not match their receipts, the frame is rendered again, under other names.
     private func decide(on work: AdoptedWork, _ facts: [FileFacts?], outputs: [String?]) -> FrameDecision {
         guard case .outputs(_, let receipts, _) = work, facts.map({ $0?.digest }) == receipts.map(\.digest) else {
             return .render(outputs: outputs)
@@ -314,9 +316,9 @@ extension JobRun: RunLoop.Delegate {
         let found = state.withLock { $0.open.removeValue(forKey: frame) }
         let (directory, temporaries) = (directory, found?.temporaries ?? [])
         removals.begin {
-            // Another coordinator goes on with them.
+            // Another coordinator resumes the frames.
             if !directory.isSuperseded { FileSystem.removeTree("\(directory.scratch)/\(frame.name)") }
-            // The published one was renamed away; what is left belongs to attempts that came to nothing.
+            // Published files were renamed. The other files belong to failed attempts.
             for file in temporaries { directory.removeTemporary(file) }
         }
         guard let open = found else { return }

@@ -2,17 +2,17 @@ import FoundationEssentials
 import GRDB
 import JobModel
 
-/// A type of values that this version writes into the database.
+/// A type of values that this version stores in the database.
 protocol ColumnValue {
-    /// As a message names it: `a number`.
+    /// The type in messages: `a number`.
     static var words: String { get }
 
-    /// Nil for a value of another type. Nothing is converted.
+    /// Nil for a value of another type. Values are not converted.
     init?(stored: DatabaseValue.Storage)
 }
 
 extension Row {
-    /// The value of a column. GRDB's own subscripts trap where the column holds a value of another type, which SQLite allows.
+    /// The value of a column. SQLite allows values of other types in a column, and GRDB's own subscripts trap on them.
     ///
     /// - Throws: an error of a damaged database for a value of another type.
     func stored<Value: ColumnValue>(_ index: Int, _ type: Value.Type = Value.self) throws -> Value {
@@ -48,7 +48,7 @@ extension Int64: ColumnValue {
     }
 }
 
-/// A count, a size, or a number of something: one can be added to it.
+/// A count, a size, or a number that is used in sums.
 extension Int: ColumnValue {
     static var words: String { "whole numbers below 2^62" }
 
@@ -102,22 +102,22 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
     }
 }
 
-/// A value that is kept as one text of JSON.
+/// A value that is stored as one text of JSON.
 package protocol StoredJSON: Codable {}
 
 extension OutputEncoding: StoredJSON {}
 
 extension StoredJSON {
-    /// The same text for the same value, always: texts are compared.
+    /// Equal values always have the same text, because texts are compared.
     package var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Such values hold texts and finite numbers, which JSON always can.
+        // Such values contain only texts and finite numbers, which can always be encoded.
         guard let data = try? encoder.encode(self) else { return "" }
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Nil for the text of a version of Penumbra that wrote other ones.
+    /// Nil if another version of Penumbra wrote the text in another form.
     package init?(text: String) {
         guard let value = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { return nil }
         self = value

@@ -5,18 +5,18 @@ package import JobModel
 package struct KnownDisks: Hashable, Sendable {
     /// How many files matched each entry of `inputs`.
     package var inputs: [PathKey: Int]
-    /// The disks of inputs and outputs, each by the highest folder of it on the way to them. A folder that is not listed belongs
-    /// to the nearest one above it.
+    /// The disks of inputs and outputs, by their outermost folder on the paths. Other folders belong to the nearest listed
+    /// folder above them.
     package var mounts: [PathKey: Mount]
 
-    /// A disk, by what stays the same when the machine starts again. Numbers of devices do not.
+    /// A disk, by properties that survive a restart of the machine. Device numbers do not.
     package struct Mount: Hashable, Sendable {
-        /// Where it was mounted.
+        /// The mount point.
         package let path: String
-        /// Its own mark; nil where its file system has none that lasts, and ``unknown``.
+        /// The disk's mark; nil if its file system has no lasting one. See also ``unknown``.
         package let disk: String?
 
-        /// In place of a mark: whether anything was mounted there, nobody knows.
+        /// The mark if nobody knows whether a disk was mounted.
         package static let unknown = ""
 
         package init(path: String, disk: String? = nil) {
@@ -48,7 +48,7 @@ extension StoreReader {
         return disks
     }
 
-    /// The preview that was last written to a path, as it was then.
+    /// The stamp of the last preview at a path.
     package func preview(at path: String) throws -> FileStamp? {
         guard try database.tableExists("previews") else { return nil }
         return try Row.fetchOne(

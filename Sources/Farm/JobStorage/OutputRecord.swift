@@ -1,14 +1,14 @@
 import GRDB
 package import JobModel
 
-/// What is known of one published output.
+/// The record of one published output.
 package struct OutputRecord: Hashable, Sendable {
     /// Absolute.
     package var path: String
-    /// Absolute, as it is shown to people.
+    /// Absolute, as it is shown.
     package var input: String
     package var page: Int
-    /// Its place among the job's outputs.
+    /// The index among the job's outputs.
     package var part: Int
     /// The input as it was read.
     package var source: FileFacts
@@ -17,9 +17,9 @@ package struct OutputRecord: Hashable, Sendable {
     package var file: FileFacts
     package var width: Int
     package var height: Int
-    /// Accepted by `penumbra adopt`, not made by Penumbra.
+    /// Whether `penumbra adopt` accepted it. Then Penumbra did not make it.
     package var isAdopted: Bool
-    /// Nil for outputs that were adopted, or published before this was recorded.
+    /// Nil for adopted outputs, and for outputs of versions that did not record this.
     package var pixels: EncodedPixels?
 
     package init(
@@ -40,7 +40,7 @@ package struct OutputRecord: Hashable, Sendable {
     }
 }
 
-/// A picture that failed, and need not be tried again while it is the same.
+/// A picture that failed, and is not tried again while it is unchanged.
 package struct BrokenRecord: Hashable, Sendable {
     package var input: String
     package var page: Int
@@ -60,22 +60,22 @@ package struct BrokenRecord: Hashable, Sendable {
     }
 }
 
-/// A text that says how an output is made.
+/// The number of a recipe's text.
 package struct RecipeID: Hashable, Sendable {
     let number: Int64
 
-    /// Of a text that comes from elsewhere than the database.
+    /// For a text that does not come from the database. Its index in another list.
     package init(index: Int) { number = Int64(index) }
 
     init(number: Int64) { self.number = number }
 }
 
-/// A manifest's job.
+/// The number of a manifest's job.
 package struct JobID: Hashable, Sendable {
     let number: Int64
 }
 
-/// Where a file's known part ends.
+/// The end of the part of an index that the database knows.
 package struct IndexMark: Hashable, Sendable {
     package let inode: UInt64
     package let size: Int
@@ -86,14 +86,14 @@ package struct IndexMark: Hashable, Sendable {
     }
 }
 
-/// A ``BrokenRecord`` that goes from one database to another.
+/// A ``BrokenRecord`` that is copied from one database to another.
 package struct BrokenTransfer: Hashable, Sendable, Codable {
     package var input: String
     package var page: Int
     package var inode: UInt64
     package var size: Int
     package var modified: Int64
-    /// How its outputs would be made.
+    /// The text of its recipe.
     package var recipe: String
     package var message: String
     package var since: Int

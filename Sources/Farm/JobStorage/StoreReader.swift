@@ -2,7 +2,7 @@ import FoundationEssentials
 import GRDB
 package import JobModel
 
-/// Questions to the database, of one moment.
+/// Reads the database at one moment.
 package struct StoreReader {
     let database: Database
 
@@ -11,16 +11,16 @@ package struct StoreReader {
         modified, high, low, width, height, adopted, pixels_high, pixels_low, encoding
         """
 
-    /// For a database that nobody has brought up to date: who only looks does not.
+    /// For a database of an older version. Read-only opens do not migrate it.
     private static let oldColumns =
         columns.replacing("pixels_high, pixels_low, encoding", with: "NULL, NULL, NULL")
 
-    /// What stands for ``columns`` in this database.
+    /// The columns of this database that stand for ``columns``.
     func knownColumns() throws -> String {
         try database.tableExists("encodings") ? Self.columns : Self.oldColumns
     }
 
-    /// Few texts, of many outputs.
+    /// Few encodings have many outputs.
     func encodings() throws -> [Int64: OutputEncoding] {
         guard try database.tableExists("encodings") else { return [:] }
         var result: [Int64: OutputEncoding] = [:]
@@ -51,7 +51,7 @@ package struct StoreReader {
         return result
     }
 
-    /// Of all jobs that are known to have lines in an index.
+    /// Counts the outputs of all jobs that have lines in an index.
     package func outputCount(indexedAt path: String) throws -> Int {
         try Int.fetchOne(
             database, sql: "SELECT COUNT(*) FROM outputs WHERE job IN (SELECT job FROM indexes WHERE path = ?)",
@@ -88,7 +88,7 @@ package struct StoreReader {
 }
 
 extension OutputRecord {
-    /// - Parameter row: of ``StoreReader/columns``.
+    /// - Parameter row: a row of ``StoreReader/columns``.
     init(_ row: Row, _ encodings: [Int64: OutputEncoding]) throws {
         try self.init(
             path: row.stored(0), input: row.stored(1), page: row.stored(2), part: row.stored(3),
@@ -127,26 +127,26 @@ extension EncodedPixels {
     }
 }
 
-/// Outputs by their paths, whatever job published them.
+/// Looks up outputs by their paths, across jobs.
 extension StoreReader {
-    /// Of every job that published this path: of the latest one alone, mostly.
+    /// The records of every job that published this path. Mostly only the latest job has one.
     package func outputs(at path: String) throws -> [OwnedRecord] {
         try owned(from: "outputs", "path = ?", [path])
     }
 
-    /// What was about to be put at this path.
+    /// The outputs that were about to be published at this path.
     package func intents(at path: String) throws -> [OwnedRecord] {
         try owned(from: "intents", "path = ?", [path])
     }
 
-    /// - Parameter folder: absolute; with all folders below.
+    /// - Parameter folder: an absolute path. Its subfolders are included.
     package func outputs(below folder: String) throws -> [OwnedRecord] {
         let prefix = folder == "/" ? "/" : folder + "/"
-        // The character that follows the slash ends the range of what begins with the folder's path.
+        // The character after the slash ends the range of paths below the folder.
         return try owned(from: "outputs", "path > ? AND path < ?", [prefix, prefix.dropLast() + "0"])
     }
 
-    /// The outputs that were published with these bytes, in their order.
+    /// The paths of outputs that were published with these digests, in order.
     package func paths(of digests: Set<Digest>) throws -> [Digest: [String]] {
         guard !digests.isEmpty else { return [:] }
         var result: [Digest: [String]] = [:]
@@ -158,8 +158,7 @@ extension StoreReader {
         return result
     }
 
-    /// Outputs of all jobs whose files are wanted, those of the latest job first. Looks through all of them: a second for a
-    /// million.
+    /// The wanted outputs of all jobs, the latest job first. Scans all outputs, which takes a second for a million.
     package func outputs(where isWanted: (FileFacts) -> Bool) throws -> [OwnedRecord] {
         let encodings = try encodings()
         var result: [OwnedRecord] = []
@@ -177,7 +176,7 @@ extension StoreReader {
         return result
     }
 
-    /// The key of the table begins with the job: each is looked through by itself.
+    /// The table's key begins with the job, so each job is searched.
     private func owned(
         from table: String, _ condition: String, _ arguments: StatementArguments
     ) throws -> [OwnedRecord] {
@@ -208,7 +207,7 @@ package struct OwnedRecord: Hashable, Sendable {
     }
 }
 
-/// What is known of runs.
+/// Reads runs.
 extension StoreReader {
     private static let runColumns = """
         SELECT runs.id, runs.name, jobs.name, jobs.manifest, epoch, state, started, workers, request, counts, ended,
@@ -216,14 +215,14 @@ extension StoreReader {
         FROM runs JOIN jobs ON jobs.id = runs.job
         """
 
-    /// The latest ones first.
+    /// The latest first.
     package func runs() throws -> [RunRecord] {
         try Row.fetchAll(database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC").map {
             try RunRecord($0)
         }
     }
 
-    /// The latest ones first.
+    /// The latest first.
     package func runs(of job: JobID) throws -> [RunRecord] {
         let rows = try Row.fetchAll(
             database, sql: "\(Self.runColumns) WHERE job = ? ORDER BY started DESC, runs.id DESC",
@@ -237,14 +236,14 @@ extension StoreReader {
         }
     }
 
-    /// How many of the frames that were begun have come to an end.
+    /// The number of begun frames that have been concluded.
     package func concluded(of run: RunID) throws -> Int {
         try Int.fetchOne(
             database, sql: "SELECT COUNT(*) FROM frames WHERE run = ? AND state != 'open' AND recipe != ''",
             arguments: [run.number]) ?? 0
     }
 
-    /// The inputs of frames that were begun in a run and have not come to an end in it.
+    /// The inputs of frames that a run began and did not conclude.
     package func unfinishedInputs(of run: RunID) throws -> [String] {
         let rows = try Row.fetchAll(
             database, sql: "SELECT input FROM frames WHERE run = ? AND state IN ('open', 'left') AND recipe != ''",
@@ -262,7 +261,7 @@ extension StoreReader {
         return try rows.map { try StoredFrame($0, of: run) }
     }
 
-    /// In the order of their starts.
+    /// In the order of their begin.
     package func attempts(of run: RunID) throws -> [StoredAttempt] {
         let rows = try Row.fetchAll(
             database,
@@ -351,16 +350,16 @@ extension StoredAttempt {
 }
 
 extension DatabaseError {
-    /// Nothing of this version writes that: it is damage, and not what it may look like.
+    /// This version never writes such a value, so it is damage.
     fileprivate init(unknown what: String, of record: String, _ found: String) {
         self.init(resultCode: .SQLITE_CORRUPT, message: "'\(found)' as the \(what) of \(record)")
     }
 }
 
 extension StoreReader {
-    /// Looks through the whole database: a second for some hundred thousand outputs.
+    /// Checks the whole database, which takes a second for some hundred thousand outputs.
     ///
-    /// - Throws: the first damage that is found.
+    /// - Throws: the first damage.
     package func refuseDamage() throws {
         let finding = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
         guard finding == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding) }

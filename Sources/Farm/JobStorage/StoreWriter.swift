@@ -2,13 +2,13 @@ import FoundationEssentials
 import GRDB
 package import JobModel
 
-/// Changes of the database, in one transaction.
+/// Changes the database in one transaction.
 package struct StoreWriter {
     let database: Database
 
     package var reader: StoreReader { StoreReader(database: database) }
 
-    /// The job's number, which it gets when it is first asked for.
+    /// The number of a job. A new job gets one.
     package func job(manifest: String, name: String) throws -> JobID {
         try database.execute(
             sql: "INSERT OR IGNORE INTO jobs (manifest, name) VALUES (?, ?)", arguments: [manifest, name])
@@ -17,7 +17,7 @@ package struct StoreWriter {
         return JobID(number: number ?? 0)
     }
 
-    /// The recipe's number, which it gets when it is first asked for.
+    /// The number of a recipe. A new recipe gets one.
     package func recipe(_ text: String) throws -> RecipeID {
         try execute("INSERT OR IGNORE INTO recipes (text) VALUES (?)", [text])
         let number = try Int64.fetchOne(database, sql: "SELECT id FROM recipes WHERE text = ?", arguments: [text])
@@ -81,19 +81,19 @@ package struct StoreWriter {
             "DELETE FROM broken WHERE job = ? AND input = ? AND page = ?", [job.number, record.input, record.page])
     }
 
-    /// - Returns: false when it was told before.
+    /// - Returns: false if the text was reported before.
     package func reportOnce(_ text: String, job: JobID) throws -> Bool {
         try execute("INSERT OR IGNORE INTO notices (job, text) VALUES (?, ?)", [job.number, text])
         return database.changesCount > 0
     }
 
-    /// Notices of one kind, of which a person need be told only those that are new. Those that hold no more are forgotten:
-    /// should they hold again, they are told again.
+    /// Filters the notices of one kind that are new. Notices that do not apply any more are removed, so that they are
+    /// reported again if they apply again.
     ///
     /// - Parameters:
-    ///   - texts: all that hold now, each beginning with `kind`.
-    ///   - isAll: false when others may hold, too: then none is forgotten.
-    /// - Returns: those that were not told before.
+    ///   - texts: all notices that apply now. Each begins with `kind`.
+    ///   - isAll: false if other notices may apply, too. Then none is removed.
+    /// - Returns: the notices that were not reported before.
     package func reportNew(_ texts: [String], kind: String, isAll: Bool, job: JobID) throws -> [String] {
         let told = try String.fetchAll(
             database, sql: "SELECT text FROM notices WHERE job = ? AND substr(text, 1, ?) = ?",
@@ -109,7 +109,7 @@ package struct StoreWriter {
         return texts.filter { new.contains(PathKey($0)) }
     }
 
-    /// Another job's output, which is this job's now.
+    /// Removes the record of another job, because the output belongs to this job now.
     package func forget(_ path: String, ofManifest manifest: String, name: String) throws {
         try execute(
             "DELETE FROM outputs WHERE path = ? AND job = (SELECT id FROM jobs WHERE manifest = ? AND name = ?)",
@@ -127,7 +127,7 @@ package struct StoreWriter {
     }
 }
 
-/// What is written down of runs.
+/// Records runs.
 extension StoreWriter {
     package func begin(
         run name: String, of job: JobID, at time: Int64, workers: Int, request: String, counts: String
@@ -140,7 +140,7 @@ extension StoreWriter {
         return RunID(number: database.lastInsertedRowID)
     }
 
-    /// Another coordinator has it now. What the last one left running is lost.
+    /// Records that another coordinator has the run. Running attempts of the last coordinator are lost.
     package func claim(
         _ run: RunID, epoch: Int, at time: Int64, workers: Int, request: String, counts: String
     ) throws {
@@ -161,7 +161,7 @@ extension StoreWriter {
         try execute("UPDATE runs SET counts = ? WHERE id = ?", [counts, run.number])
     }
 
-    /// The first end counts.
+    /// Only the first end counts.
     package func end(_ run: RunID, at time: Int64, exitCode: Int, reason: String?) throws {
         try execute(
             "UPDATE runs SET state = 'ended', ended = ?, exit_code = ?, reason = ? WHERE id = ? AND state != 'ended'",
@@ -204,7 +204,7 @@ extension StoreWriter {
             ])
     }
 
-    /// Attempts that this machine only handed to others, who tell of theirs.
+    /// Removes the attempts that this machine handed over. Other coordinators record their own.
     package func forgetRunning(of run: RunID) throws {
         try execute("DELETE FROM attempts WHERE run = ? AND state = 'running'", [run.number])
     }
@@ -215,7 +215,7 @@ extension StoreWriter {
             [run.number, publication.path, publication.number, publication.page, publication.at])
     }
 
-    /// Keeps so many runs of each job, and of the latest of them what was done in them.
+    /// Keeps this many runs of each job, and the details of the latest of them.
     package func prune(runs: Int = 100, detailed: Int = 10) throws {
         let ranked = """
             SELECT id, ROW_NUMBER() OVER (PARTITION BY job ORDER BY started DESC, id DESC) AS place FROM runs
@@ -230,7 +230,7 @@ extension StoreWriter {
 }
 
 extension FrameResult {
-    /// The table does not tell apart why nothing was made.
+    /// The table does not distinguish why nothing was rendered.
     fileprivate var columns: (state: String, cause: String?, message: String?) {
         switch self {
         case .failed(let cause, let message): (kind.rawValue, cause, message)

@@ -1,28 +1,28 @@
 import FoundationEssentials
 package import JobModel
 
-/// The numbers that runs have. Others were written by somebody else, and would overflow where they are added up.
+/// Bounds of stored numbers. Other numbers are foreign, and could overflow in sums.
 package enum StoredNumbers {
-    /// Of frames, pages, attempts, workers, and numbers of them.
+    /// For frames, pages, attempts, workers, and counts.
     package static let counts = 0...1_000_000_000_000
-    /// In nanoseconds since 1970: some hundred years.
+    /// In nanoseconds since 1970: about a hundred years.
     package static let times: ClosedRange<Int64> = -4_000_000_000_000_000_000...4_000_000_000_000_000_000
-    /// Of work.
+    /// For durations.
     static let seconds = 0.0...1e12
 }
 
-/// A frame of a run that there was something to do with, or that failed before there was.
+/// A frame of a run that had work, or that failed before it began.
 package struct StoredFrame: Hashable, Sendable, Codable {
     package var number: Int
     package var page: Int
     package var input: String
-    /// How its outputs are made, all of them; empty where it failed before it was begun.
+    /// The texts of its outputs' recipes; empty if it failed before it began.
     package var recipe: String
     package var outputs: [String]
     package var state: FrameResult
     package var seconds: Double?
 
-    /// False for a frame that failed while the run was planned, or for what was at its output's path: no worker had it.
+    /// False for a frame that failed during planning, or because of a file at its output's path. No worker had it.
     package var wasBegun: Bool { !recipe.isEmpty }
 
     package init(
@@ -39,7 +39,7 @@ package struct StoredFrame: Hashable, Sendable, Codable {
     }
 }
 
-/// One attempt of a task: the lease of one worker.
+/// One attempt at a task: the lease of one worker.
 package struct StoredAttempt: Hashable, Sendable, Codable {
     /// How it ended.
     ///
@@ -49,7 +49,7 @@ package struct StoredAttempt: Hashable, Sendable, Codable {
     ///        └─────► dropped    the result was late, or nobody wanted it any more
     package enum State: Hashable, Sendable, Codable {
         case running
-        /// With the receipt as JSON.
+        /// The receipt is JSON.
         case done(at: Int64, receipt: String)
         case failed(at: Int64, message: String)
         case lost(at: Int64, message: String)
@@ -62,17 +62,17 @@ package struct StoredAttempt: Hashable, Sendable, Codable {
     package var page: Int
     /// `compare`, `probe`, `frame`, `canvas`, `tile`, `stitch`, `audit` or `check`.
     package var kind: String
-    /// Nil for all but tiles.
+    /// Nil except for tiles.
     package var tile: Int?
     /// From 1.
     package var attempt: Int
     package var round: Int
     package var worker: Int
     package var started: Int64
-    /// When the lease ends by itself.
+    /// When the lease expires.
     package var deadline: Int64
     package var state: State
-    /// What the worker wrote to its standard error meanwhile.
+    /// The worker's standard error during the attempt.
     package var log: String?
 
     package init(
@@ -96,7 +96,7 @@ package struct StoredAttempt: Hashable, Sendable, Codable {
 }
 
 extension StoredAttempt {
-    /// As a person reads of it: what coordinators need to go on with is left out.
+    /// For people, without the receipt, which only coordinators need.
     package var withoutReceipt: StoredAttempt {
         var attempt = self
         if case .done(let time, _) = state { attempt.state = .done(at: time, receipt: "") }
@@ -104,7 +104,7 @@ extension StoredAttempt {
     }
 }
 
-/// An output that a run has put in its place.
+/// An output that a run published.
 package struct StoredPublication: Hashable, Sendable, Codable {
     package var path: String
     package var number: Int
@@ -147,7 +147,7 @@ extension StoredPublication {
     }
 }
 
-/// A run that has not ended has the form of `run.json`; one that has ended, that of `ended/NAME.json`.
+/// An open run has the form of `run.json`; an ended run has the form of `ended/NAME.json`.
 extension RunRecord: Codable {
     /// The names are stored.
     private enum CodingKeys: String, CodingKey {
@@ -217,7 +217,7 @@ extension RunRecord: Codable {
 }
 
 extension RunRecord {
-    /// A file may be anybody's.
+    /// The file may be foreign.
     package var isPlausible: Bool {
         StoredNumbers.times.contains(started) && StoredNumbers.counts.contains(workers)
             && (0...Int.max / 2).contains(memory) && StoredNumbers.counts.contains(epoch) && state.isPlausible
@@ -232,7 +232,7 @@ extension RunRecord.State {
 }
 
 extension RunCounts {
-    /// All zero for what another version of Penumbra wrote, or anybody else.
+    /// All zero for JSON in an unknown form.
     package init(json: String) {
         let found = try? JSONDecoder().decode(RunCounts.self, from: Data(json.utf8))
         self = found.flatMap { $0.isPlausible ? $0 : nil } ?? RunCounts()
@@ -246,7 +246,7 @@ extension RunCounts {
     }
 
     package var json: String {
-        // Numbers alone, which JSON always can.
+        // Numbers can always be encoded.
         (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }

@@ -1,11 +1,11 @@
 public import Catalogs
 
-/// One of a job's outputs: where it goes, what is done for it alone, and how it is written.
+/// One of a job's outputs: its path, its own filters, and how it is written.
 public struct JobOutput: Hashable, Sendable, Codable {
     public var template: OutputTemplate
     /// Continues the job's common chain.
     public var chain: [FilterInvocation]
-    /// What makes frames of a picture, after all filters; nil for an output that shows it as it is.
+    /// Makes frames of a picture after all filters; nil for an output without animation.
     public var animation: FilterInvocation?
     public var save: SaveOptions
 
@@ -19,10 +19,10 @@ public struct JobOutput: Hashable, Sendable, Codable {
         self.save = save
     }
 
-    /// What follows the job's common chain.
+    /// The filters after the job's common chain.
     public var ownChain: [FilterInvocation] { chain + (animation.map { [$0] } ?? []) }
 
-    /// The same, with the last frame of an animation, unless it is one frame alone.
+    /// The same with only the last frame of an animation, unless the output is one frame.
     public var shownChain: [FilterInvocation] {
         guard let animation, animation.values[FilterInvocation.frame] == .word("all") else { return ownChain }
         let last = animation.values.merging([FilterInvocation.frame: .word("last")]) { $1 }
@@ -48,7 +48,7 @@ public struct OutputTemplate: Hashable, Sendable, Codable {
         case job
         case width
         case height
-        /// The input's place in sorted order, from 1, zero-padded to `digits`.
+        /// The input's index in sorted order, from 1, zero-padded to `digits`.
         case index(digits: Int)
         /// The page of a file that has several, from 1, zero-padded to `digits`.
         case frame(digits: Int)
@@ -71,19 +71,19 @@ public struct OutputTemplate: Hashable, Sendable, Codable {
         self.pieces = pieces
     }
 
-    /// True when a name is known only after the picture was probed.
+    /// Whether a name is known only after the picture was probed.
     public var needsProbe: Bool {
         needsContent || namesPages || pieces.contains(.field(.width)) || pieces.contains(.field(.height))
     }
 
-    /// True when each page of a file gets a name of its own.
+    /// Whether each page of a file gets its own name.
     public var namesPages: Bool {
         pieces.contains { piece in
             if case .field(.frame) = piece { true } else { false }
         }
     }
 
-    /// True when a name depends on the day, or on which other inputs there are.
+    /// Whether a name depends on the day, or on the other inputs.
     public var namesOrder: Bool {
         pieces.contains { piece in
             switch piece {
@@ -93,16 +93,16 @@ public struct OutputTemplate: Hashable, Sendable, Codable {
         }
     }
 
-    /// True when a name is known only after the picture's bytes were read.
+    /// Whether a name is known only after the picture's bytes were read.
     public var needsContent: Bool { pieces.contains(.field(.hash8)) }
 }
 
 /// How outputs are written.
 public struct SaveOptions: Hashable, Sendable, Codable {
     public let metadata: MetadataPolicy
-    /// What shows through where a format without alpha gets a transparent picture: red, green, blue, 0–255.
+    /// The colour behind transparent pictures in a format without alpha: red, green, blue, 0–255.
     public let background: [Int]
-    /// The chain is computed with 16 bits, and the output has 8, rounded by a pattern that hides the steps.
+    /// The chain is computed with 16 bits, and rounded to 8 bits by a pattern that hides the steps.
     public let dither: Bool
     /// The format's own options, by name (`quality`, `compression`, …), as its descriptor types them.
     public let values: [String: ParameterValue]
@@ -118,16 +118,16 @@ public struct SaveOptions: Hashable, Sendable, Codable {
     }
 }
 
-/// What wrote an output, and of what samples. Many outputs have it in common.
+/// What wrote an output, and from what samples. Many outputs share one value.
 public struct OutputEncoding: Hashable, Sendable, Codable {
     /// The libraries that wrote the file, with their versions: `libvips 8.14.1, libjpeg 62.3.0`.
     public let encoder: String
-    /// Of the samples that the encoder was given.
+    /// The layout of the samples that the encoder got.
     public let layout: PixelLayout
     public let samples: SampleFormat
-    /// More than one of an animation.
+    /// More than one for an animation.
     public let frames: Int
-    /// The decoder of the input made it so many times smaller.
+    /// The factor by which the decoder shrank the input.
     public let shrink: Int
     /// Penumbra's version.
     public let penumbra: String
@@ -144,9 +144,9 @@ public struct OutputEncoding: Hashable, Sendable, Codable {
     }
 }
 
-/// An output's pixels as its encoder was given them.
+/// The pixels of an output, as its encoder got them.
 public struct EncodedPixels: Hashable, Sendable, Codable {
-    /// Of the digests of all bands, see docs/receipts.md.
+    /// The digest of the digests of all bands, see docs/receipts.md.
     public let digest: Digest
     public let encoding: OutputEncoding
 

@@ -1,18 +1,18 @@
-/// Text of others, made safe to show.
+/// Makes foreign text safe to show.
 ///
-/// File names, messages of workers and output of plugins may hold characters that move a terminal's cursor, set its title,
-/// break lines, or turn the direction of the text around them, so that `gpj.exe` reads as `exe.jpg`. Every front shows
-/// such characters by their numbers, as `\u{202e}`.
+/// File names, messages of workers and output of plugins may contain characters that move a terminal's cursor, set its
+/// title, break lines, or change the direction of text, so that `gpj.exe` reads as `exe.jpg`. Every front shows such
+/// characters by their numbers, as `\u{202e}`.
 package enum VisibleText {
-    /// Without line breaks and tabs either: for what belongs on one line.
+    /// Also escapes line breaks and tabs, for text on one line.
     package static func line(_ text: String) -> String { escaped(text) { isUnsafe($0) } }
 
-    /// With its line breaks and tabs: for whole messages.
+    /// Keeps line breaks and tabs, for whole messages.
     package static func lines(_ text: String) -> String {
         escaped(text) { isUnsafe($0) && $0 != "\n" && $0 != "\t" }
     }
 
-    /// A message of which Penumbra wrote the frame: what to do may stand on a line of its own. A name in it breaks no line.
+    /// For a message of Penumbra that contains foreign names. Remedies keep their own lines, and names cannot break lines.
     package static func message(_ text: String) -> String {
         text.split(separator: remedy, omittingEmptySubsequences: false).map { line(String($0)) }.joined(
             separator: remedy)
@@ -20,7 +20,7 @@ package enum VisibleText {
 
     private static let remedy = "\n   = "
 
-    /// JSON with the same meaning: such characters are in its strings alone, and stand there as `\u202e`.
+    /// JSON with the same meaning. Such characters occur only in strings, and are written as `\u202e`.
     package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -32,9 +32,10 @@ package enum VisibleText {
         }
     }
 
-    /// What does not show, or does something to the text around it. Joiners stay, which many scripts and emoji need.
+    /// Whether a character is invisible, or affects the text around it. Joiners are kept, because many scripts and emoji
+    /// need them.
     package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        // Most text; the table below is slower.
+        // Most characters end here. The lookup below is slower.
         if (0x20..<0x7F).contains(scalar.value) { return false }
         return switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .unassigned: true
@@ -56,9 +57,10 @@ package enum VisibleText {
 }
 
 extension Unicode.Scalar {
-    /// Columns that a terminal gives the scalar: 0 for combining marks and joiners, 2 for East Asian wide characters and emoji.
+    /// The columns of the scalar in a terminal: 0 for combining marks and joiners, 2 for East Asian wide characters and
+    /// emoji.
     ///
-    /// The ranges are those of UAX #11 that are wide, or full width; ideographs, kana and hangul are rounded to whole blocks.
+    /// The ranges are the wide and full-width ones of UAX #11. Ideographs, kana and hangul are rounded to whole blocks.
     package var terminalColumns: Int {
         if value < 0x300 { return 1 }
         switch properties.generalCategory {
@@ -74,7 +76,7 @@ extension Unicode.Scalar {
             0x270A...0x270B, 0x2728, 0x274C, 0x274E, 0x2753...0x2755, 0x2757, 0x2795...0x2797, 0x2B1B...0x2B1C, 0x2B50,
             0x2B55:
             return 2
-        // The vowels and final consonants of a hangul syllable stand in the columns of its first consonant.
+        // The vowels and final consonants of a hangul syllable share the columns of its first consonant.
         case 0x1160...0x11FF: return 0
         default: return 1
         }
@@ -82,10 +84,10 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// Columns that a terminal gives the text, which is on one line.
+    /// The columns of a text of one line in a terminal.
     package var terminalColumns: Int { unicodeScalars.reduce(0) { $0 + $1.terminalColumns } }
 
-    /// As much of the text's beginning as fits into so many columns. No character is cut in two.
+    /// The beginning of the text that fits into the columns. No character is cut.
     package func prefix(columns: Int) -> String {
         var left = columns
         return String(

@@ -5,31 +5,30 @@ import Runs
 package import SafeFiles
 import Synchronization
 
-/// Notices that a folder of outputs was exchanged for another one while a run goes on.
+/// Notices if a folder of outputs is replaced during a run.
 ///
-/// An output is published by its path. If somebody puts a link to the pictures in the place of a folder on the way to it,
-/// that path leads to an input, or to a file of somebody else. So a run remembers by device and inode which folders it
-/// locked and in which it began to write, where their paths led when it began, and which files are its inputs. It asks
-/// again before each rename.
+/// An output is published by its path. If somebody replaces a folder in the path by a link, the path may lead to an input
+/// or a foreign file. So a run remembers the identities of the folders that it locked or writes in, the real paths of
+/// folders at its begin, and the identities of its inputs. It checks them before each rename.
 final class OutputGuard: Sendable {
     private let roots: LockedFolders
-    /// Where the paths of folders led when the run began. Links that were there then are the user's own.
+    /// The real paths of folders when the run began. Links that existed then are the user's own.
     private let ways: [PathKey: String]
     private let folders = Mutex<[PathKey: FileStamp.Identity]>([:])
     private let inputs: Set<FileStamp.Identity>
 
     /// - Parameters:
-    ///   - folders: those of all outputs that the run may publish, whether they are there or not.
-    ///   - inputs: of the run's inputs, as they were found.
+    ///   - folders: the folders of all outputs that the run may publish, whether or not they exist.
+    ///   - inputs: the identities of the run's inputs.
     init(roots: LockedFolders, folders: Set<PathKey>, inputs: some Sequence<FileStamp.Identity>) {
         self.roots = roots
         self.inputs = Set(inputs)
         ways = Dictionary(uniqueKeysWithValues: folders.map { ($0, realPath($0.path)) })
     }
 
-    /// Makes the folder of an output, unless it is there, and remembers it, before a worker writes in it.
+    /// Creates the folder of an output if it is missing, and remembers it, before a worker writes in it.
     ///
-    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if its path leads somewhere else than it did.
+    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if its path leads elsewhere than before.
     func begin(_ folder: String, in directory: RunClaim) throws(FileTrouble) {
         try checkWay(to: folder)
         try directory.makeFolder(folder)
@@ -38,7 +37,7 @@ final class OutputGuard: Sendable {
                 if known[PathKey(folder)] == nil { known[PathKey(folder)] = identity }
             }
         }
-        // It may have been exchanged meanwhile: then the wrong folder was remembered.
+        // If the folder was replaced meanwhile, the wrong one was remembered.
         try checkWay(to: folder)
     }
 
@@ -47,16 +46,16 @@ final class OutputGuard: Sendable {
         if let way = ways[PathKey(folder)], PathKey(realPath(folder)) != PathKey(way) { throw .exchanged(folder) }
     }
 
-    /// - Parameter folder: the open folder of the output, in which it is renamed.
-    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the folder is not the one that the run began with,
-    ///   or an input is at the output's path.
+    /// - Parameter folder: the open folder in which the output is renamed.
+    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the folder was replaced since the run began, or an
+    ///   input is at the output's path.
     func check(_ output: String, in folder: SafeFolder) throws(FileTrouble) {
         let path = PathText.folder(of: output)
         try checkWay(to: path)
         if let known = folders.withLock({ $0[PathKey(path)] }), FileStamp(try folder.status()).identity != known {
             throw .exchanged(path)
         }
-        // Of a file with several names the one at this path may be a name of its own.
+        // Only this name counts, because a file may have several names.
         if let found = FileSystem.ownName(output), inputs.contains(found) {
             throw FileTrouble(
                 path: output, code: ESTALE, action: "publish there",
@@ -66,17 +65,17 @@ final class OutputGuard: Sendable {
     }
 }
 
-/// The folders that all outputs of a job are below, by device and inode.
+/// The folders that contain all outputs of a job, by device and inode.
 ///
-/// Outputs are published by their paths. While a run goes on, somebody may put a link to the pictures in the place of such
-/// a folder. So the run remembers which folders it has locked, and asks again before it makes, writes or renames anything.
+/// Outputs are published by their paths. During a run, somebody may replace such a folder by a link. So the run remembers
+/// the folders that it has locked, and checks them before it creates, writes or renames anything.
 package final class LockedFolders: Sendable {
     private let identities: [PathKey: FileStamp.Identity]
 
-    /// - Parameter identities: of the open folders that hold the locks.
+    /// - Parameter identities: the identities of the open folders that hold the locks.
     init(_ identities: [PathKey: FileStamp.Identity] = [:]) { self.identities = identities }
 
-    /// Of a job that locks nothing: the folders that are there now.
+    /// For a job without locks: the present folders.
     package convenience init(of job: JobSpec) {
         var identities: [PathKey: FileStamp.Identity] = [:]
         for folder in OutputFolders.of(job) { identities[PathKey(folder)] = FileSystem.stamp(folder)?.identity }
@@ -85,13 +84,13 @@ package final class LockedFolders: Sendable {
 
     package var locked: Set<FileStamp.Identity> { Set(identities.values) }
 
-    /// Whether each of them is still where it was.
+    /// Whether all folders are still in their places.
     package var areInPlace: Bool {
         identities.allSatisfy { FileSystem.stamp($0.key.path)?.identity == $0.value }
     }
 
-    /// - Parameter path: of a folder or a file that is to be changed.
-    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the path leads somewhere else now than it did.
+    /// - Parameter path: a folder or file that will be changed.
+    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the path leads elsewhere than before.
     package func check(_ path: String, _ action: String = "publish there") throws(FileTrouble) {
         for (folder, identity) in identities
         where folder == PathKey(path) || PathNames.isBelow(path, folder.path) {
@@ -99,11 +98,10 @@ package final class LockedFolders: Sendable {
         }
     }
 
-    /// Opens one of the folders, as it was locked. What is opened in it by name cannot be in another folder, whatever
-    /// becomes of the path meanwhile.
+    /// Opens a locked folder. Names that are opened in it cannot be in another folder, even if the path changes meanwhile.
     ///
-    /// - Parameter body: takes the open folder.
-    /// - Throws: as ``check(_:_:)``, and what `body` throws.
+    /// - Parameter body: gets the open folder.
+    /// - Throws: the errors of ``check(_:_:)`` and of `body`.
     func opening<Result>(
         _ path: String, _ action: String, _ body: (Int32) throws(FileTrouble) -> Result
     ) throws(FileTrouble) -> Result {
@@ -124,7 +122,7 @@ package final class LockedFolders: Sendable {
 }
 
 extension FileTrouble {
-    /// A folder of outputs is another one than the run began with.
+    /// A folder of outputs was replaced since the run began.
     static func exchanged(_ folder: String, _ action: String = "publish there") -> FileTrouble {
         FileTrouble(
             path: folder, code: ESTALE, action: action,

@@ -6,7 +6,7 @@ import SafeFiles
 import Scheduling
 import WorkerProtocol
 
-/// What coordinators that were killed had done of a run, as far as it was not published.
+/// The unpublished work of coordinators that were killed.
 package struct RecoveredWork: Sendable {
     fileprivate struct Frame {
         var record: StoredFrame
@@ -14,7 +14,7 @@ package struct RecoveredWork: Sendable {
         var canvas: CanvasReceipt?
         var tiles: [Int: TileReceipt] = [:]
         var outputs: (receipts: [OutputReceipt], source: FileFacts)?
-        /// Of the latest attempt: its coordinator, and how often the frame had begun again under that.
+        /// The epoch and round of the latest attempt.
         var round = (epoch: 0, round: 0)
     }
 
@@ -26,7 +26,8 @@ package struct RecoveredWork: Sendable {
 
     package init() {}
 
-    /// Receipts that cannot be read, by an older version perhaps, are left out: that work is done again.
+    /// Receipts that cannot be read, because an older version wrote them for instance, are left out. That work is done
+    /// again.
     package init(_ run: RunRecord, frames records: [StoredFrame], attempts: [StoredAttempt]) {
         started = run.started
         for record in records {
@@ -49,8 +50,7 @@ package struct RecoveredWork: Sendable {
 
     mutating func forgetPublished() { (published, started) = ([:], .max) }
 
-    /// What earlier coordinators have put in place by its journal. (They may not
-    /// have told this machine's database.)
+    /// Adds the outputs that the journal says earlier coordinators published. (This machine's database may not have them.)
     package mutating func add(journalOf directory: RunClaim) { journaled = directory.published }
 
     private func isJournaled(_ files: FrameFiles) -> Bool {
@@ -61,8 +61,8 @@ package struct RecoveredWork: Sendable {
             }
     }
 
-    /// The run has published it, so that even one which makes everything again need not do so twice.
-    /// (What was published in the last moments may not have been written down here.)
+    /// Whether the run has published the frame, so that a full rerun does not render it twice. (The last publications
+    /// before a kill may not be recorded.)
     func hasPublished(_ id: FrameID, _ files: FrameFiles) -> Bool {
         if isJournaled(files) { return true }
         if let record = published[id] { return PathKey(record.input) == PathKey(files.input) }
@@ -70,10 +70,9 @@ package struct RecoveredWork: Sendable {
             && files.outputs.allSatisfy { $0.stamp.map { $0.modified >= started } ?? false }
     }
 
-    /// The work that can be gone on with: the input is what it was, the outputs are made the same way and go to the same
-    /// places, and the files are there.
+    /// The work that can be used: the input, the recipes and the outputs' paths are unchanged, and the files exist.
     ///
-    /// - Parameter outputs: those that are wanted; nil for one that stays.
+    /// - Parameter outputs: the wanted outputs; nil for a kept one.
     func work(of id: FrameID, _ files: FrameFiles, recipe: String, outputs: [String?]) -> AdoptedWork? {
         guard let frame = frames[id], PathKey(frame.record.input) == PathKey(files.input),
             frame.record.recipe == recipe,
@@ -93,7 +92,7 @@ package struct RecoveredWork: Sendable {
 }
 
 extension RecoveredWork.Frame {
-    /// What a verification has rejected is worth nothing, and a round that begins again says that something was.
+    /// A failed verification makes the work worthless. So does a new round, because it means that a verification failed.
     fileprivate mutating func begin(_ attempt: StoredAttempt) {
         var isRejected = attempt.epoch == round.epoch && attempt.round > round.round
         if case .failed = attempt.state, ["audit", "check"].contains(attempt.kind) { isRejected = true }
@@ -101,7 +100,7 @@ extension RecoveredWork.Frame {
         round = (attempt.epoch, attempt.round)
     }
 
-    /// Later receipts take the place of earlier ones; a new canvas makes the tiles of an old one worthless.
+    /// Later receipts replace earlier ones. A new canvas makes the tiles of an old one worthless.
     fileprivate mutating func take(_ receipt: TaskReceipt, tile: Int?) {
         switch receipt {
         case .probe(let found): probe = found

@@ -14,12 +14,12 @@ import WorkerProtocol
 /// only the last moments.
 package final class RunRecorder: Sendable {
     private struct State {
-        /// Not yet written.
+        /// Not written yet.
         var frames: [FrameID: StoredFrame] = [:]
         var attempts: [LeaseID: StoredAttempt] = [:]
         var publications: [StoredPublication] = []
         var isWriting = false
-        /// Written or not.
+        /// Whether or not they are written.
         var open: [FrameID: StoredFrame] = [:]
         var running: [LeaseID: StoredAttempt] = [:]
         var leases: [WorkerID: LeaseID] = [:]
@@ -38,7 +38,7 @@ package final class RunRecorder: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "penumbra.recording")
     private static let pause = DispatchTimeInterval.milliseconds(50)
-    /// Of what a worker writes to its standard error, in bytes for each attempt.
+    /// The largest log of an attempt, from the worker's standard error, in bytes.
     private static let longestLog = 4096
 
     package init(
@@ -105,7 +105,7 @@ package final class RunRecorder: Sendable {
         }
     }
 
-    /// Why the run cannot go on, since something could not be written.
+    /// Why the run has to stop: a record could not be written.
     var stop: StopReason? { state.withLock { $0.stop } }
 
     func began(_ frame: FrameID, _ record: StoredFrame) {
@@ -115,7 +115,7 @@ package final class RunRecorder: Sendable {
         }
     }
 
-    /// It failed before a worker had it: while the run was planned, or for what was at its output's path.
+    /// Records a frame that failed before a worker had it: during planning, or because of a file at its output's path.
     func refused(_ report: FrameReport, _ failure: FrameFailure) {
         let record = StoredFrame(
             number: report.index, page: report.page, input: report.input, recipe: "", outputs: report.outputs,
@@ -156,7 +156,7 @@ package final class RunRecorder: Sendable {
         }
     }
 
-    /// Comes before the attempt's end.
+    /// Called before the attempt's end.
     func flagged(_ lease: Lease, _ speed: ImplausibleSpeed) {
         change { Self.log("\(speed.words)\n", of: lease.id, in: &$0) }
     }
@@ -191,7 +191,7 @@ package final class RunRecorder: Sendable {
         if begins { queue.asyncAfter(deadline: .now() + Self.pause) { self.write() } }
     }
 
-    /// Everything is written when this returns.
+    /// Writes everything before it returns.
     package func flush() { queue.sync { write() } }
 
     private func write() {
@@ -204,7 +204,7 @@ package final class RunRecorder: Sendable {
         do throws(StoreProblem) {
             try store.write { writer in
                 for frame in frames.values { try writer.put(frame, run: run) }
-                // What has ended first: a worker has one lease at a time.
+                // Ended attempts come first, because a worker has one lease at a time.
                 for attempt in attempts.values.sorted(by: Self.isInOrder) { try writer.put(attempt, run: run) }
                 for publication in publications { try writer.put(publication, run: run) }
             }
@@ -238,7 +238,7 @@ package final class RunRecorder: Sendable {
     private static func result(_ end: AttemptEnd, _ time: Int64) -> StoredAttempt.State {
         switch end {
         case .done(let receipt):
-            // Receipts are numbers and text, which JSON always can.
+            // Receipts contain only numbers and texts, which can always be encoded.
             let json = (try? FrameCodec.json(receipt)).map { String(decoding: $0, as: UTF8.self) }
             return .done(at: time, receipt: json ?? "{}")
         case .failed(let failure): return .failed(at: time, message: failure.message)
@@ -258,16 +258,16 @@ package final class RunRecorder: Sendable {
 }
 
 extension String {
-    /// Its end, of so many bytes at most: whole characters of Unicode.
+    /// The end of the text, in complete characters, of at most this many bytes.
     package func lastBytes(_ count: Int) -> String {
         let end = utf8.suffix(count)
-        // Those within which a character goes on begin with the bits 10.
+        // Continuation bytes of a UTF-8 character begin with the bits 10.
         return String(Substring(end.drop { $0 & 0b1100_0000 == 0b1000_0000 && end.count < utf8.count }))
     }
 }
 
 extension TaskKind {
-    /// As the database has them.
+    /// The columns of the database.
     var columns: (kind: String, tile: Int?) {
         switch self {
         case .compare: ("compare", nil)
@@ -283,7 +283,7 @@ extension TaskKind {
 }
 
 extension ImplausibleSpeed {
-    /// As `penumbra logs` says it.
+    /// The text of `penumbra logs`.
     var words: String {
         let (size, time) = (Double(Int(megapixels * 10)) / 10, took / .milliseconds(1))
         return
@@ -293,7 +293,7 @@ extension ImplausibleSpeed {
 }
 
 extension Death.Manner {
-    /// As `penumbra logs` says it.
+    /// The text of `penumbra logs`.
     package var words: String {
         switch self {
         case .signal(let signal): "the worker crashed with signal \(signal)"
