@@ -130,7 +130,7 @@ import WorkerProtocol
         let done = events(state.handle(result(5, [TaskEnd(LeaseID(1), .done(.compare([nil])))]), at: at(2)))
         #expect(words(done) == words([.report(worker, .finished(LeaseID(1), .compare([nil])))]))
         #expect(state.awaited == [])
-        #expect(!state.hadTrouble)
+        #expect(!state.hadErrors)
         #expect(state.handle(result(5, []), at: at(3)).isEmpty, "of an element that runs twice the first result counts")
     }
 
@@ -141,7 +141,7 @@ import WorkerProtocol
         let effects = state.handle(result(5, [], refusal: "another version"), at: at(2))
         #expect(
             stops(effects) == [.cluster("element 12_0 on n1 cannot work: another version; see /l/12_0.out")])
-        #expect(state.hadTrouble)
+        #expect(state.hadErrors)
     }
 
     @Test mutating func `an element that is gone is lost after the grace, and its log is read first`() throws {

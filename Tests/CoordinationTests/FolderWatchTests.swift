@@ -32,7 +32,7 @@ import Testing
         // The news of it are thrown away.
         watch.drop()
         #expect(watch.watched == [folder.file("photos"), folder.file("photos/old")])
-        watch.hear(event(Self.overflow))
+        watch.handle(event(Self.overflow))
         #expect(
             watch.watched
                 == ["photos", "photos/new", "photos/new/deeper", "photos/old"].map { folder.file($0) })
@@ -161,7 +161,7 @@ import Testing
             var bytes = event(Int(random.next() & 0xffff), watch: Int32(random.next() % 4), name: "a.png")
             let place = Int(random.next() % UInt64(bytes.count))
             bytes[place] = UInt8(truncatingIfNeeded: random.next())
-            watch.hear(Array(bytes.prefix(Int(random.next() % UInt64(bytes.count + 1)))))
+            watch.handle(Array(bytes.prefix(Int(random.next() % UInt64(bytes.count + 1)))))
         }
         #expect(watch.add(folder.file("photos")))
     }

@@ -177,7 +177,7 @@ extension LedgerTests {
     private func sharedLedger() throws -> Ledger {
         let log = RunFolder(state: place.file("shared"), name: "run-1").log
         return try Ledger(
-            state: state, job: job(), folders: OutputFolders.of(job()), roots: LockedFolders(of: job()), told: log)
+            state: state, job: job(), folders: OutputFolders.of(job()), roots: LockedFolders(of: job()), log: log)
     }
 
     @Test func `an output of a shared run that was renamed before the run was killed is published`() throws {

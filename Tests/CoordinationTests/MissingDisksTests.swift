@@ -31,7 +31,7 @@ extension LedgerTests {
     }
 
     private func lost(_ now: Mount, there: Set<PathKey>? = nil) throws -> [MissingDisks.Outputs] {
-        try MissingDisks.outputs(of: job(), state: state, there: there) { _ in now }
+        try MissingDisks.outputs(of: job(), state: state, existing: there) { _ in now }
     }
 
     private func lost(_ cause: MissingDisks.Cause) -> [MissingDisks.Outputs] {
@@ -349,8 +349,8 @@ extension LedgerTests {
         #expect(found.record.path == record.path && found.record.source == record.source)
         #expect(found.record.file == record.file && found.recipe == Recipe.make([.gaussian(12)]).text)
         try write("job: nightly", to: old.manifestPath)
-        #expect(try former(look(job(at: "new.yaml"))).first?.origin == .there)
-        #expect(try former(look(job(at: "new.yaml")), jobName: "nightly").first?.origin == .there)
+        #expect(try former(look(job(at: "new.yaml"))).first?.origin == .owned)
+        #expect(try former(look(job(at: "new.yaml")), jobName: "nightly").first?.origin == .owned)
         #expect(try former(look(job(at: "new.yaml")), jobName: "weekly").first?.origin == .gone)
         #expect(try former(look(job("other"))).isEmpty == false)
     }

@@ -97,7 +97,7 @@ struct SmallFarm: Sendable {
         let roots = LockedFolders(of: job)
         let ledger = try Ledger(
             state: ledgerState, job: job, folders: OutputFolders.of(job), roots: roots,
-            told: isShared ? directory.folder.log : nil, store: store, calls: calls)
+            log: isShared ? directory.folder.log : nil, store: store, calls: calls)
         let catalog = Catalog.make()
         let recipes = RecipeTable(catalog: catalog, texts: ledger.contents.recipes)
         let now = Int64(Date().timeIntervalSince1970 * 1e9)

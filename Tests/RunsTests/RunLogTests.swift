@@ -105,9 +105,9 @@ import TestSupport
         }
         let far = RunFolder(state: place.file("far"), name: "run-1")
         try far.log.append([.frame(frame(1)), .attempt(attempt(8, epoch: 2))], epoch: 2)
-        try far.log.tell(.found, [broken("one")])
-        try far.log.tell(.found, [broken("one"), broken("two")])
-        try far.log.tell(.known, [broken("three")])
+        try far.log.append([broken("one")], as: .found)
+        try far.log.append([broken("one"), broken("two")], as: .found)
+        try far.log.append([broken("three")], as: .known)
         #expect(far.log.broken(.found) == [broken("one"), broken("two")])
         let end = RunRecord.End(
             time: 9, exitCode: 1, reason: nil,

@@ -90,7 +90,7 @@ struct MortalFarm {
                 // An order to one that has died is read by nobody.
                 if living[lease.worker] != nil { living[lease.worker] = lease.id }
             case .ended(let end): ended.insert(end.lease.number)
-            case .kill, .recycle, .begun, .giveUp: break
+            case .kill, .recycle, .begun, .abandon: break
             }
         }
     }

@@ -121,7 +121,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
     @Test mutating func `workers that never become ready end the element`() {
         let death = Death(.failedToStart("penumbra-worker: no such file"))
         let actions = (1...3).flatMap { desk.handle(.workerLost(WorkerID($0), death), at: at($0)) }
-        #expect(actions == [.giveUp("penumbra-worker: no such file")])
+        #expect(actions == [.abandon("penumbra-worker: no such file")])
     }
 
     @Test(arguments: 0..<300) func `workers may die at any moment: no task waits for a time limit`(seed: UInt64) {

@@ -272,16 +272,16 @@ package struct ArrayElement: Hashable, Sendable {
 
 /// Reports why elements are blocked. Each reason is reported for one element.
 package struct PendingReasons: Sendable {
-    private var told: Set<Substring> = []
+    private var reported: Set<Substring> = []
 
     package init() {}
 
-    package mutating func news(of elements: [ArrayElement]) -> [String] {
+    package mutating func new(in elements: [ArrayElement]) -> [String] {
         elements.compactMap { element in
             guard let words = element.pendingWords else { return nil }
             // The text behind a comma changes with every node.
             let kind = (element.reason.isEmpty ? element.obstacle ?? "" : element.reason).prefix { $0 != "," }
-            return told.insert(kind).inserted ? words : nil
+            return reported.insert(kind).inserted ? words : nil
         }
     }
 }

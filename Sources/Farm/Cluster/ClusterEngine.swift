@@ -76,7 +76,7 @@ package final class ClusterEngine: Engine {
 
     /// What is known when a run begins.
     private struct Beginning: Sendable {
-        let past: PriorResults
+        let prior: PriorResults
         let largestArray: Int
     }
 
@@ -99,7 +99,7 @@ package final class ClusterEngine: Engine {
         guard !last.isHandedOver else { return }
         // A task of its own, so that a cancelled run is cleaned up, too.
         await Task { await leave(last) }.value
-        if !last.hadTrouble { ShardFolder.remove(logs: setup.logs) }
+        if !last.hadErrors { ShardFolder.remove(logs: setup.logs) }
     }
 
     /// - Returns: the last state. No request to the system is open any more.
@@ -113,11 +113,11 @@ package final class ClusterEngine: Engine {
                 while (try? await Task.sleep(for: Self.tick)) != nil { continuation.yield(.input(.tick)) }
             }
             let start = ContinuousClock.now
-            var past = beginning.past
+            var prior = beginning.prior
             var state = ClusterState(
                 ClusterState.Setup(
                     run: setup.run, epoch: setup.epoch, logs: setup.logs, options: options, traits: system.traits,
-                    largestArray: beginning.largestArray, lastShard: past.lastShard))
+                    largestArray: beginning.largestArray, lastShard: prior.lastShard))
             var folder = ResultReader(
                 ShardResults(folder: setup.folder, run: setup.run, epoch: setup.epoch, grace: options.fileGrace))
             for event in state.begin() { onEvent(event) }
@@ -126,7 +126,7 @@ package final class ClusterEngine: Engine {
                 var effects: [ClusterState.Effect] = []
                 switch input {
                 case .command(.start(let lease), _):
-                    effects = state.handle(.command(.start(lease), prior: past.take(lease.spec)), at: now)
+                    effects = state.handle(.command(.start(lease), prior: prior.take(lease.spec)), at: now)
                 case .tick:
                     let results = folder.read(for: state, at: now)
                     if !results.isEmpty { effects = state.handle(.results(results), at: now) }
@@ -172,16 +172,16 @@ package final class ClusterEngine: Engine {
             // This comes first. From now on a job resumes the run, whatever happens here.
             try await setup.succession?.begin(system, options, setup, report)
             if setup.epoch > 1 {
-                try await patiently { () async throws(BatchError) in
+                try await askingAgain { () async throws(BatchError) in
                     try await SubmittedJobs(of: setup.folder).endArrays(before: setup.epoch, on: system)
                 }
             }
-            let description = try await patiently { () async throws(BatchError) in
+            let description = try await askingAgain { () async throws(BatchError) in
                 try await system.describe(withQueues: false)
             }
-            return Beginning(past: PriorResults(of: setup.folder), largestArray: description.largestArray)
-        } catch let trouble as ShardFolderError {
-            onEvent(.stop(.cluster(trouble.message)))
+            return Beginning(prior: PriorResults(of: setup.folder), largestArray: description.largestArray)
+        } catch let error as ShardFolderError {
+            onEvent(.stop(.cluster(error.message)))
         } catch let error as BatchError {
             onEvent(.stop(.cluster(error.message)))
         } catch {
@@ -191,7 +191,7 @@ package final class ClusterEngine: Engine {
     }
 
     /// Repeats a request while the controller does not answer, up to a limit.
-    private func patiently<Answer>(
+    private func askingAgain<Answer>(
         _ ask: () async throws(BatchError) -> Answer
     ) async throws -> Answer {
         let end = ContinuousClock.now + ArraySubmitter.timeout
@@ -229,7 +229,7 @@ package final class ClusterEngine: Engine {
         case .readLog(let lost):
             let id = Shard.ID(run: setup.run, epoch: setup.epoch, number: lost.shard)
             let lines = setup.folder.logs(of: id).filter { line in
-                if case .ended(let end) = line { ShardResults.isThere(end) } else { true }
+                if case .ended(let end) = line { ShardResults.filesExist(of: end) } else { true }
             }
             return .log(lost, lines)
         case .makeRoom:

@@ -45,13 +45,14 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
             // The last job is the coordinator's, which has to wait.
             await tellPendingReasons(of: jobs.dropLast())
             return nil
-        } catch let trouble as HandoffError {
-            return await withdrawing(trouble)
+        } catch let error as HandoffError {
+            return await withdrawing(after: error)
         } catch let error as BatchError {
-            return await withdrawing(HandoffError(.cluster(error.message)))
+            return await withdrawing(after: HandoffError(.cluster(error.message)))
         } catch {
             return await withdrawing(
-                HandoffError(.storage((error as? ShardFolderError)?.message ?? "\(error)")))
+                after:
+                    HandoffError(.storage((error as? ShardFolderError)?.message ?? "\(error)")))
         }
     }
 
@@ -122,12 +123,12 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
     /// Reports what blocks the jobs now. Later the system's own commands show it.
     private func tellPendingReasons(of jobs: [String]) async {
         var reasons = PendingReasons()
-        reasons.news(of: (try? await system.query(.ids(jobs))) ?? []).forEach(report)
+        reasons.new(in: (try? await system.query(.ids(jobs))) ?? []).forEach(report)
     }
 
-    private func withdrawing(_ trouble: HandoffError) async -> HandoffError {
+    private func withdrawing(after error: HandoffError) async -> HandoffError {
         await withdraw()
-        return trouble
+        return error
     }
 
     /// Nobody would follow the jobs that were submitted.
@@ -193,11 +194,11 @@ package struct SuccessorJob: Sendable {
     /// Gives a run back to a coordinator's job, after this process took it over from one.
     ///
     /// - Parameters:
-    ///   - isTrouble: whether the next coordinator would meet the same error if it began at once.
+    ///   - afterError: whether the next coordinator would meet the same error if it began at once.
     ///   - timeout: the time for all answers of the system together.
     /// - Returns: the job's number; nil for a run without coordinator jobs.
     package static func giveBack(
-        _ runFolder: String, after isTrouble: Bool, _ given: any BatchSystem, _ options: ClusterOptions,
+        _ runFolder: String, afterError: Bool, _ given: any BatchSystem, _ options: ClusterOptions,
         _ setup: ClusterEngine.Setup, timeout: Duration = giveBackTimeout,
         _ report: @escaping @Sendable (String) -> Void
     ) async throws(BatchError) -> String? {
@@ -209,7 +210,7 @@ package struct SuccessorJob: Sendable {
         }
         let coordinator = CoordinatorJob(
             name: "penumbra-\(setup.run)-\(setup.epoch)-coordinator", after: [], runFolder: runFolder,
-            delay: isTrouble ? pause : .zero)
+            delay: afterError ? pause : .zero)
         // The sender of the signal waits for this process.
         var system = given
         system.timeout = min(system.timeout, timeout / 3)
@@ -222,7 +223,7 @@ package struct SuccessorJob: Sendable {
     }
 
     /// Whether the successor waits in the queue.
-    package func isThere(_ system: any BatchSystem, _ setup: ClusterEngine.Setup) async throws(BatchError) -> Bool {
+    package func isQueued(on system: any BatchSystem, _ setup: ClusterEngine.Setup) async throws(BatchError) -> Bool {
         try await system.isQueued(name(setup))
     }
 

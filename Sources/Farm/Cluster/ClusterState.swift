@@ -91,7 +91,7 @@ package struct ClusterState: Sendable {
     /// Another coordinator resumes the run. The cluster keeps its jobs.
     package private(set) var isHandedOver = false
     /// An error occurred that the log of an element may explain.
-    package private(set) var hadTrouble = false
+    package private(set) var hadErrors = false
     private var effects: [Effect] = []
 
     package init(_ setup: Setup) {
@@ -229,11 +229,11 @@ package struct ClusterState: Sendable {
         let log = tracker.log(of: number)
         tracker.end(number)
         for end in result.ends {
-            if case .died = end.outcome { hadTrouble = true }
+            if case .died = end.outcome { hadErrors = true }
             post(workers.end(end, location: "\(result.location), see \(log)"))
         }
         if let refusal = result.refusal {
-            hadTrouble = true
+            hadErrors = true
             stop(.cluster("\(result.location) cannot work: \(refusal); see \(log)"))
         }
         lose(leases) { _ in Death(.elementLost("\(result.location) left it undone; see \(log)")) }
@@ -276,7 +276,7 @@ package struct ClusterState: Sendable {
     /// Uses the ends in the element's log. The other tasks are tried again.
     private mutating func settle(_ lost: ElementTracker.Lost, _ lines: [AttemptLine]) {
         guard let leases = shards.removeValue(forKey: lost.shard) else { return }
-        hadTrouble = true
+        hadErrors = true
         var begun: Set<LeaseID> = []
         for line in lines {
             switch line {
@@ -364,7 +364,7 @@ package struct ElementTracker: Sendable {
     /// Why elements are blocked. Each reason is reported once.
     package mutating func pendingReasons(of elements: [ArrayElement]) -> [String] {
         let own = Set(followed.values.map(\.submission))
-        return reasons.news(of: elements.filter { own.contains($0.submission) })
+        return reasons.new(in: elements.filter { own.contains($0.submission) })
     }
 
     private mutating func judge(_ one: Followed, _ row: ArrayElement?, _ shard: Int, _ now: Timestamp) -> Lost? {

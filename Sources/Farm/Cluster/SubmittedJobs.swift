@@ -186,8 +186,8 @@ package struct ArraySubmitter: Sendable {
             return .full(message)
         } catch let error as BatchError {
             return .failed(error.message)
-        } catch let trouble as ShardFolderError {
-            return .failed(trouble.message)
+        } catch let error as ShardFolderError {
+            return .failed(error.message)
         } catch {
             return .failed("the submission was given up: \(error)")
         }
@@ -215,12 +215,12 @@ package struct ArraySubmitter: Sendable {
     }
 
     private func found(_ job: ClusterJob, since begin: ContinuousClock.Instant) async throws -> String? {
-        var looks = 0
-        while looks < 2 {
+        var queries = 0
+        while queries < 2 {
             try await Task.sleep(for: pause)
             do {
                 if let number = try await system.jobs(named: job.name).first { return number }
-                looks += 1
+                queries += 1
             } catch {
                 try wait(for: error, since: begin)
             }

@@ -16,7 +16,7 @@ package final class FolderWatch: Sendable {
     private let roots = Mutex(Roots())
     private let source: Source
     package let changes: AsyncStream<Void>
-    private let tell: AsyncStream<Void>.Continuation
+    private let continuation: AsyncStream<Void>.Continuation
 
     /// Events that can add, change or remove a picture. (Not each write: a file counts when it is closed.)
     private static let wanted = UInt32(
@@ -42,7 +42,7 @@ package final class FolderWatch: Sendable {
             }
             throw FileTrouble(path: "inotify", code: code, action: action)
         }
-        (changes, tell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         source = Source(descriptor)
         source.start { [weak self] in if reads { self?.read() } }
     }
@@ -145,7 +145,7 @@ package final class FolderWatch: Sendable {
     /// - Returns: whether a relevant change has happened.
     @discardableResult package func read() -> Bool {
         var counts = false
-        while let events = nextEvents() { counts = hear(events) || counts }
+        while let events = nextEvents() { counts = handle(events) || counts }
         return counts
     }
 
@@ -163,9 +163,9 @@ package final class FolderWatch: Sendable {
 
     /// - Parameter bytes: events in the kernel's layout.
     /// - Returns: whether a relevant change has happened.
-    @discardableResult package func hear(_ bytes: [UInt8]) -> Bool {
+    @discardableResult package func handle(_ bytes: [UInt8]) -> Bool {
         let counts = counts(bytes[...])
-        if counts { tell.yield() }
+        if counts { continuation.yield() }
         return counts
     }
 

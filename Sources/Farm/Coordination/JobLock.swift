@@ -34,11 +34,11 @@ package final class JobLock: Sendable {
     ///   - wait: how long to wait for other runs to end.
     package static func take(
         for job: JobSpec, folders: [String], held: Set<FileStamp.Identity>, directory: RunClaim, state: String,
-        wait: Duration, clock: ContinuousClock = ContinuousClock()
+        wait: Duration
     ) async throws -> Outcome {
-        let end = clock.now + wait
+        let end = ContinuousClock.now + wait
         _ = try FileSystem.createFolders("\(state)/locks")
-        guard let own = try await KernelLock.take("\(state)/locks/\(RunFolder.jobKey(of: job))", until: end, clock)
+        guard let own = try await KernelLock.take("\(state)/locks/\(RunFolder.jobKey(of: job))", until: end)
         else {
             return .busy(.run)
         }
@@ -54,7 +54,7 @@ package final class JobLock: Sendable {
             roots[PathKey(folder)] = identity
             if let identity, !seen.insert(identity).inserted { continue }
             do {
-                guard let lock = try await FolderLock.take(folder, until: end, clock) else {
+                guard let lock = try await FolderLock.take(folder, until: end) else {
                     return .busy(.folder(folder))
                 }
                 locks.append(lock)
@@ -63,7 +63,7 @@ package final class JobLock: Sendable {
                     roots[PathKey(folder)] = identity
                     seen.insert(identity)
                 }
-            } catch let trouble as FileTrouble where FolderLock.unsupported.contains(trouble.code) {
+            } catch let error as FileTrouble where FolderLock.unsupported.contains(error.code) {
                 // The file system has no locks, so other runs are not excluded.
             }
             guard realPath(folder) == way else { throw FileTrouble.exchanged(folder, "lock it") }

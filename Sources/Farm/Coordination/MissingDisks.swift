@@ -161,11 +161,11 @@ extension MissingDisks {
     /// A folder that was removed from a mounted disk does not count, because that is how a person has all
     /// outputs rendered again. Outputs that were removed without their index do not count either.
     ///
-    /// - Parameter there: the output folders that existed before the run created any; nil for a caller that
+    /// - Parameter existing: the output folders that existed before the run created any; nil for a caller that
     ///   creates none. A run calls this only under its locks, because before that another run may be using the
     ///   database.
     package static func outputs(
-        of job: JobSpec, state: String, there: Set<PathKey>? = nil,
+        of job: JobSpec, state: String, existing: Set<PathKey>? = nil,
         mount: (String) -> KnownDisks.Mount = MountLookup.make()
     ) throws -> [Outputs] {
         let folders = OutputFolders.of(job)
@@ -179,7 +179,7 @@ extension MissingDisks {
             }
             return try disks
                 + bare.compactMap { folder in
-                    guard there?.contains(PathKey(folder)) ?? FileSystem.isFolder(folder) else { return nil }
+                    guard existing?.contains(PathKey(folder)) ?? FileSystem.isFolder(folder) else { return nil }
                     let own = try records().filter { record in
                         PathNames.isBelow(record.path, folder)
                             && !folders.contains { PathNames.isBelow($0, folder) && PathNames.isBelow(record.path, $0) }

@@ -54,9 +54,6 @@ package struct RunSettings: Hashable, Sendable {
 
     private var tiledFrames: Int { if case .away(_, let count) = capacity { count } else { 1 } }
 
-    /// For small pictures, such as thumbnails.
-    package func wholeFrames(_ job: JobSpec, count: Int) -> SchedulingPolicy { schedulingPolicy(job, frames: count) }
-
     /// - Parameters:
     ///   - planned: the number of frames by which the limit of failures is computed.
     ///   - failed: the number of frames that failed before.

@@ -153,8 +153,8 @@ extension RunOutcome {
         if let reason = summary.stop {
             self.init(reason)
         } else {
-            let hasTroubles = !(summary.stillBroken.isEmpty && summary.keptOutputs.isEmpty)
-            self = summary.failures.isEmpty && !(isStrict && hasTroubles) ? .done : .someFailed
+            let hasWarnings = !(summary.stillBroken.isEmpty && summary.keptOutputs.isEmpty)
+            self = summary.failures.isEmpty && !(isStrict && hasWarnings) ? .done : .someFailed
         }
     }
 }

@@ -15,11 +15,11 @@ extension StoreProblem {
 
 extension StopReason {
     /// The reason to stop a run if a file that every frame needs cannot be used.
-    package init(_ trouble: FileTrouble) {
-        self = trouble.limitError.map { .resourceLimit("\($0)") } ?? .storage(trouble.message)
+    package init(_ error: FileTrouble) {
+        self = error.limitError.map { .resourceLimit("\($0)") } ?? .storage(error.message)
     }
 
-    package init(_ problem: StoreProblem) {
-        self = problem.limitError.map { .resourceLimit("\($0)") } ?? .storage(problem.message)
+    package init(_ error: StoreProblem) {
+        self = error.limitError.map { .resourceLimit("\($0)") } ?? .storage(error.message)
     }
 }

@@ -100,7 +100,7 @@ package struct WorkerProcess: Sendable {
             group.addTask { await write(orders, to: running.standardInputWriter, conversation) }
             group.addTask { await keepLastWords(of: running.standardError, in: conversation) }
             group.addTask { await limitStart(conversation) }
-            await hear(running.standardOutput, conversation)
+            await readReports(running.standardOutput, conversation)
             await noteClosedPipe(of: processID, conversation)
             // The process is dead or useless. Killing it again does no harm while nobody has reaped it.
             conversation.course.withLock { $0.endsByOrder = workers.endedByOrder(id) }
@@ -125,7 +125,7 @@ package struct WorkerProcess: Sendable {
         }
     }
 
-    private func hear(_ output: SubprocessOutputSequence, _ conversation: Conversation) async {
+    private func readReports(_ output: SubprocessOutputSequence, _ conversation: Conversation) async {
         var buffer = FrameBuffer()
         do {
             for try await chunk in output {
@@ -164,7 +164,7 @@ package struct WorkerProcess: Sendable {
             return
         }
         guard greeting.protocolVersion == Greeting.currentVersion else {
-            throw VersionMismatch(worker: greeting.protocolVersion)
+            throw ProtocolVersionError(worker: greeting.protocolVersion)
         }
         conversation.course.withLock { $0.becameReady = true }
         command.refusals.note(greeting.refused)
@@ -172,7 +172,7 @@ package struct WorkerProcess: Sendable {
         onEvent(.workerReady(id))
     }
 
-    private struct VersionMismatch: Error, CustomStringConvertible {
+    private struct ProtocolVersionError: Error, CustomStringConvertible {
         let worker: Int
         var description: String {
             "the worker speaks protocol \(worker), the coordinator \(Greeting.currentVersion); reinstall both together"

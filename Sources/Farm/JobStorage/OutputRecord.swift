@@ -129,11 +129,11 @@ extension StoreReader {
 }
 
 extension StoreWriter {
-    package func put(_ told: BrokenTransfer, job: JobID) throws {
-        let stamp = FileStamp(device: 0, inode: told.inode, size: told.size, modified: told.modified, changed: 0)
+    package func put(_ broken: BrokenTransfer, job: JobID) throws {
+        let stamp = FileStamp(device: 0, inode: broken.inode, size: broken.size, modified: broken.modified, changed: 0)
         try setBroken(
             BrokenRecord(
-                input: told.input, page: told.page, stamp: stamp, recipe: try recipe(told.recipe),
-                message: told.message, since: told.since), job: job)
+                input: broken.input, page: broken.page, stamp: stamp, recipe: try recipe(broken.recipe),
+                message: broken.message, since: broken.since), job: job)
     }
 }

@@ -95,10 +95,10 @@ package struct StoreWriter {
     ///   - isAll: false if other notices may apply, too. Then none is removed.
     /// - Returns: the notices that were not reported before.
     package func reportNew(_ texts: [String], kind: String, isAll: Bool, job: JobID) throws -> [String] {
-        let told = try String.fetchAll(
+        let reported = try String.fetchAll(
             database, sql: "SELECT text FROM notices WHERE job = ? AND substr(text, 1, ?) = ?",
             arguments: [job.number, kind.unicodeScalars.count, kind])
-        let (old, now) = (Set(told.map(PathKey.init)), Set(texts.map(PathKey.init)))
+        let (old, now) = (Set(reported.map(PathKey.init)), Set(texts.map(PathKey.init)))
         if isAll {
             for text in old.subtracting(now) {
                 try execute("DELETE FROM notices WHERE job = ? AND text = ?", [job.number, text.path])

@@ -57,7 +57,7 @@ package enum CoordinatorClaim {
             let data = SafeFolder.trustedContents(path, limit: largestSecret),
             let other = String(decoding: data, as: UTF8.self).split(separator: "@").dropFirst().first,
             other != CoordinatorToken.host,
-            let heard = FileSystem.stamp(path)?.modified
+            let lastSign = FileSystem.stamp(path)?.modified
         else { return true }
         // Machines' clocks differ, so the clock of the file system is used.
         let probe = "\(folder)/now.\(temporarySuffix)"
@@ -66,8 +66,8 @@ package enum CoordinatorClaim {
             let now = FileSystem.stamp(probe)?.modified
         else { return false }
         // The time of a file may be any number.
-        let (age, isTooMuch) = now.subtractingReportingOverflow(heard)
-        return isTooMuch ? now > heard : age > silence
+        let (age, isTooMuch) = now.subtractingReportingOverflow(lastSign)
+        return isTooMuch ? now > lastSign : age > silence
     }
 
     /// Lets another coordinator claim the run at once.

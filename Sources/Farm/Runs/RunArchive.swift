@@ -240,7 +240,7 @@ extension RunArchive {
         }
         if shared == nil {
             DetachedEnds.take(into: state)
-            try StoredRuns.giveUp(
+            try StoredRuns.abandon(
                 run.stored, state: state, exitCode: exitCode, reason: reason, counts: counts, at: now)
         }
         return removal
@@ -291,7 +291,7 @@ package enum StoredRuns {
     }
 
     /// Ends a run that nobody will resume.
-    package static func giveUp(
+    package static func abandon(
         _ run: RunRecord, state: String, exitCode: Int, reason: String, counts: RunCounts, at time: Int64
     ) throws(StoreProblem) {
         let store = try JobStore(path: JobStore.databasePath(state: state))
@@ -315,7 +315,7 @@ package enum StoredRuns {
             for one in broken { try writer.put(one, job: job) }
             try writer.forgetRunning(of: run.id)
             for frame in try writer.reader.frames(of: run.id) where [.open, .left].contains(frame.state) {
-                try writer.put(Self.told(of: frame, end, failures[frame.input] ?? []), run: run.id)
+                try writer.put(Self.final(of: frame, end, failures[frame.input] ?? []), run: run.id)
             }
             try writer.claim(
                 run.id, epoch: record.epoch, at: end.time, workers: run.workers, request: run.request,
@@ -326,7 +326,7 @@ package enum StoredRuns {
     }
 
     /// The final record of a frame that no coordinator concluded.
-    private static func told(
+    private static func final(
         of open: StoredFrame, _ end: RunRecord.End, _ failures: [RunRecord.Failure]
     ) -> StoredFrame {
         var frame = open

@@ -96,7 +96,7 @@ package struct RunLog: Hashable, Sendable {
         }.filter(\.isPlausible)
     }
 
-    package func tell(_ kind: BrokenPictures, _ broken: [BrokenTransfer]) throws(FileTrouble) {
+    package func append(_ broken: [BrokenTransfer], as kind: BrokenPictures) throws(FileTrouble) {
         try append(Set(broken).subtracting(self.broken(kind)).sorted { $0.input < $1.input }, to: "\(kind)")
     }
 

@@ -16,23 +16,23 @@ package struct AdoptingEngine: Engine {
     }
 
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
-        var past = PriorResults(of: folder)
-        let looks = Looks()
+        var prior = PriorResults(of: folder)
+        let checks = OutputChecks()
         let (rest, pass) = AsyncStream.makeStream(of: EngineCommand.self)
         async let running: Void = inner.run(rest) { event in
-            switch looks.answer(event) {
+            switch checks.answer(event) {
             case .adopt(let event): onEvent(event)
             case .render(let lease): pass.yield(.start(lease))
             case nil: onEvent(event)
             }
         }
         for await command in commands {
-            guard case .start(let lease) = command, let receipt = past.take(lease.spec) else {
+            guard case .start(let lease) = command, let receipt = prior.take(lease.spec) else {
                 pass.yield(command)
                 continue
             }
-            if let look = looks.begin(lease, receipt) {
-                pass.yield(.start(look))
+            if let check = checks.begin(lease, receipt) {
+                pass.yield(.start(check))
             } else {
                 onEvent(.adopted(lease.worker, lease.id, receipt))
             }
@@ -43,7 +43,7 @@ package struct AdoptingEngine: Engine {
 }
 
 /// The leases whose earlier outputs a worker is checking.
-private final class Looks: Sendable {
+private final class OutputChecks: Sendable {
     enum Answer {
         case adopt(Event)
         case render(Lease)
@@ -65,8 +65,8 @@ private final class Looks: Sendable {
     func answer(_ event: Event) -> Answer? {
         switch event {
         case .report(let worker, .finished(let id, let report)):
-            guard let look = open.withLock({ $0.removeValue(forKey: id) }) else { return nil }
-            guard look.task.isAsBefore(report), let earlier = look.task.earlier else { return .render(look.lease) }
+            guard let check = open.withLock({ $0.removeValue(forKey: id) }) else { return nil }
+            guard check.task.isAsBefore(report), let earlier = check.task.earlier else { return .render(check.lease) }
             return .adopt(.adopted(worker, id, earlier))
         case .report(_, .failed(let id, _)):
             return open.withLock { $0.removeValue(forKey: id) }.map { .render($0.lease) }

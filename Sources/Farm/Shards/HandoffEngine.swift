@@ -121,7 +121,7 @@ package struct HandoffState: Sendable {
     private let takes: @Sendable (TaskSpec) -> Bool
     private var workers = VirtualWorkers()
     /// The tasks that are carried out here first.
-    private var early: [GatheredTask] = []
+    private var first: [GatheredTask] = []
     private var gathered: [GatheredTask] = []
     private var lastShard: Int
     private var isBusy = false
@@ -157,9 +157,9 @@ package struct HandoffState: Sendable {
         case .done(let tasks, let result):
             (isBusy, quietPulses) = (false, 0)
             return note(tasks, result).map(Effect.event)
-        case .handedOver(let trouble):
-            (isHandingOver, wasReceived) = (false, trouble == nil)
-            return [.event(.stop(trouble?.reason ?? .detached))]
+        case .handedOver(let error):
+            (isHandingOver, wasReceived) = (false, error == nil)
+            return [.event(.stop(error?.reason ?? .detached))]
         case .ended:
             hasEnded = true
             return []
@@ -179,7 +179,7 @@ package struct HandoffState: Sendable {
         case .retire(let slot): return workers.retire(slot)
         case .kill(let worker), .recycle(let worker):
             if let lease = workers.lease(of: worker) {
-                early.removeAll { $0.lease.id == lease }
+                first.removeAll { $0.lease.id == lease }
                 gathered.removeAll { $0.lease.id == lease }
             }
             return workers.dismiss(worker)
@@ -195,11 +195,11 @@ package struct HandoffState: Sendable {
 
     private mutating func next() -> Effect? {
         guard !isBusy, quietPulses >= Self.quietPulsesBeforeWork else { return nil }
-        if !early.isEmpty {
-            defer { early = [] }
+        if !first.isEmpty {
+            defer { first = [] }
             isBusy = true
             lastShard += 1
-            return .carryOut(early, as: lastShard)
+            return .carryOut(first, as: lastShard)
         }
         guard !gathered.isEmpty else { return nil }
         (isBusy, isHandingOver) = (true, true)
@@ -207,7 +207,7 @@ package struct HandoffState: Sendable {
     }
 
     private mutating func add(_ task: GatheredTask) {
-        if takes(task.lease.spec) { gathered.append(task) } else { early.append(task) }
+        if takes(task.lease.spec) { gathered.append(task) } else { first.append(task) }
     }
 
     private mutating func note(_ tasks: [GatheredTask], _ result: Result<[TaskEnd], HandoffError>) -> [Event] {
@@ -218,7 +218,7 @@ package struct HandoffState: Sendable {
                 events += workers.lose(lease.id, Death(.killed))
             }
             return events
-        case .failure(let trouble): return [.stop(trouble.reason)]
+        case .failure(let error): return [.stop(error.reason)]
         }
     }
 }

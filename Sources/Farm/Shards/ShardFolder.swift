@@ -268,7 +268,7 @@ package struct ShardResults: Sendable {
                 result.shard == Shard.ID(run: run, epoch: epoch, number: number)
             else { continue }
             let since = early[name] ?? now
-            if result.ends.allSatisfy(Self.isThere) {
+            if result.ends.allSatisfy(Self.filesExist) {
                 taken.append(result)
             } else if result.refusal != nil || now.elapsed - since.elapsed >= grace {
                 // A refusal stops the run, so nothing is waited for.
@@ -284,7 +284,7 @@ package struct ShardResults: Sendable {
     }
 
     /// Whether the files that a receipt names exist, with all their bytes.
-    package static func isThere(_ end: TaskEnd) -> Bool {
+    package static func filesExist(of end: TaskEnd) -> Bool {
         guard case .done(let receipt) = end.outcome else { return true }
         return receipt.files.allSatisfy(ShardFolder.holds)
     }

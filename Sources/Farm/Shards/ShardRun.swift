@@ -72,17 +72,17 @@ package struct ShardRun: Sendable {
             do throws(Stop) {
                 let (engine, catalog) = try await start(engine, signals())
                 if let difference = VersionDifference(wanted: shard.versions, found: catalog.componentVersions) {
-                    throw .gaveUp("its programs are not the coordinator's: \(difference.words)", [])
+                    throw .abandoned("its programs are not the coordinator's: \(difference.words)", [])
                 }
                 ends += try await render(
                     rest, of: shard, engine, catalog, workers: max(1, min(workers, rest.count)), signals())
             } catch {
                 switch error {
                 case .signal(let signal): return .interrupted(signal: signal)
-                case .gaveUp(let reason, let more):
+                case .abandoned(let reason, let more):
                     try put(ends + more, of: shard, refusal: reason)
                     return .refused(reason)
-                case .trouble(let trouble): throw trouble
+                case .folder(let error): throw error
                 }
             }
         }
@@ -99,8 +99,8 @@ package struct ShardRun: Sendable {
 
     private enum Stop: Error {
         case signal(Int32)
-        case gaveUp(String, [TaskEnd])
-        case trouble(ShardFolderError)
+        case abandoned(String, [TaskEnd])
+        case folder(ShardFolderError)
     }
 
     /// Starts the engine's first worker. The worker may end before it is ready: because the whole element is ended, because
@@ -113,7 +113,7 @@ package struct ShardRun: Sendable {
         do {
             return (LocalEngine(command: engine.command), try await engine.command.describe())
         } catch {
-            throw .gaveUp(error.message, [])
+            throw .abandoned(error.message, [])
         }
     }
 
@@ -164,9 +164,9 @@ package struct ShardRun: Sendable {
                 while (try? await Task.sleep(for: .milliseconds(200))) != nil { continuation.yield(.event(.tick)) }
             }
             defer { group.cancelAll() }
-            let desk = ShardState(
+            let state = ShardState(
                 tasks, workers: workers, silence: shard.workers.silence, plugins: catalog.pluginNames)
-            return await decide(desk, for: shard, before: shard.tasks.count - tasks.count, inputs, command)
+            return await decide(state, for: shard, before: shard.tasks.count - tasks.count, inputs, command)
         }
         command.finish()
         await running
@@ -174,10 +174,10 @@ package struct ShardRun: Sendable {
     }
 
     private func decide(
-        _ desk: ShardState, for shard: Shard, before: Int, _ inputs: AsyncStream<Input>,
+        _ state: ShardState, for shard: Shard, before: Int, _ inputs: AsyncStream<Input>,
         _ command: AsyncStream<EngineCommand>.Continuation
     ) async -> Result<[TaskEnd], Stop> {
-        var desk = desk
+        var state = state
         var ends: [TaskEnd] = []
         var busy: Set<WorkerID> = []
         let start = ContinuousClock.now
@@ -189,22 +189,22 @@ package struct ShardRun: Sendable {
                 continue
             }
             if case .workerReady(let worker) = event { busy.insert(worker) }
-            for action in desk.handle(event, at: Timestamp(ContinuousClock.now - start)) {
+            for action in state.handle(event, at: Timestamp(ContinuousClock.now - start)) {
                 switch action {
                 case .start(let lease): command.yield(.start(lease.written(by: attempt)))
                 case .kill(let worker): command.yield(.kill(worker))
                 case .recycle(let worker): command.yield(.recycle(worker))
                 case .begun(let lease):
-                    if let trouble = note(.begun(lease), of: shard) { return .failure(.trouble(trouble)) }
+                    if let error = note(.begun(lease), of: shard) { return .failure(.folder(error)) }
                 case .ended(let end):
                     let end = end.naming(attempt: attempt)
-                    if let trouble = note(.ended(end), of: shard) { return .failure(.trouble(trouble)) }
+                    if let error = note(.ended(end), of: shard) { return .failure(.folder(error)) }
                     ends.append(end)
                     onProgress(before + ends.count, shard.tasks.count)
-                case .giveUp(let reason): return .failure(.gaveUp(reason, ends))
+                case .abandon(let reason): return .failure(.abandoned(reason, ends))
                 }
             }
-            if desk.isDone { return .success(ends) }
+            if state.isDone { return .success(ends) }
         }
         return .success(ends)
     }
@@ -253,7 +253,7 @@ package struct ShardState: Sendable {
         case begun(LeaseID)
         case ended(TaskEnd)
         /// No worker can be started here.
-        case giveUp(String)
+        case abandon(String)
     }
 
     private struct Running {
@@ -269,7 +269,7 @@ package struct ShardState: Sendable {
     private var waiting: [Shard.Task]
     private var running: [WorkerID: Running] = [:]
     private var idle: [WorkerID] = []
-    private var heard: [WorkerID: Timestamp] = [:]
+    private var lastReports: [WorkerID: Timestamp] = [:]
     private var tried: Set<LeaseID> = []
     private var failedStarts = 0
     private let mostFailedStarts: Int
@@ -295,16 +295,16 @@ package struct ShardState: Sendable {
         switch event {
         case .workerReady(let worker):
             // A second greeting changes nothing.
-            guard heard[worker] == nil else { break }
+            guard lastReports[worker] == nil else { break }
             failedStarts = 0
-            heard[worker] = now
+            lastReports[worker] = now
             idle.append(worker)
         case .workerLost(let worker, let death): actions = lose(worker, death)
         case .report(let worker, let report):
             // A worker that has not greeted gets no work.
-            guard heard[worker] != nil else { break }
-            heard[worker] = now
-            actions = hear(report, from: worker)
+            guard lastReports[worker] != nil else { break }
+            lastReports[worker] = now
+            actions = handle(report, from: worker)
         case .tick: actions = endLate(at: now)
         case .frames, .planEnded, .words, .adopted, .published, .publishFailed, .decided, .stop, .pause, .limitWorkers,
             .drain,
@@ -314,12 +314,12 @@ package struct ShardState: Sendable {
         return actions + startWaiting(at: now)
     }
 
-    private mutating func hear(_ report: Report, from worker: WorkerID) -> [Action] {
+    private mutating func handle(_ report: Report, from worker: WorkerID) -> [Action] {
         switch report {
         case .ready, .alive: return []
         case .inPlugins(_, let names):
             if let objection = running[worker]?.task.order.objection(toPlugins: names, plugins) {
-                return disbelieve(worker, objection)
+                return reject(worker, objection)
             }
             running[worker]?.plugins = names
         case .worn: running[worker]?.isWorn = true
@@ -327,7 +327,7 @@ package struct ShardState: Sendable {
             guard let current = running[worker], current.task.lease == lease, current.objection == nil else {
                 return []
             }
-            if let objection = current.task.order.objection(to: receipt) { return disbelieve(worker, objection) }
+            if let objection = current.task.order.objection(to: receipt) { return reject(worker, objection) }
             guard let earlier = current.task.earlier else { return end(lease, .done(receipt), of: worker) }
             return current.task.isAsBefore(receipt)
                 ? end(lease, .done(earlier), of: worker) : redo(lease, of: worker)
@@ -336,7 +336,7 @@ package struct ShardState: Sendable {
             if let current = running[worker], current.task.lease == lease,
                 let objection = current.task.spec.objection(to: failure, plugins: plugins)
             {
-                return disbelieve(worker, objection)
+                return reject(worker, objection)
             }
             return end(lease, .failed(failure), of: worker)
         }
@@ -344,7 +344,7 @@ package struct ShardState: Sendable {
     }
 
     /// All later reports of the worker are ignored.
-    private mutating func disbelieve(_ worker: WorkerID, _ objection: String) -> [Action] {
+    private mutating func reject(_ worker: WorkerID, _ objection: String) -> [Action] {
         guard running[worker]?.objection == nil else { return [] }
         running[worker]?.objection = objection
         return [.kill(worker)]
@@ -371,12 +371,12 @@ package struct ShardState: Sendable {
     }
 
     private mutating func lose(_ worker: WorkerID, _ death: Death) -> [Action] {
-        let wasReady = heard.removeValue(forKey: worker) != nil
+        let wasReady = lastReports.removeValue(forKey: worker) != nil
         idle.removeAll { $0 == worker }
         guard let lost = running.removeValue(forKey: worker) else {
             guard !wasReady, death.manner != .byOrder else { return [] }
             failedStarts += 1
-            return failedStarts >= mostFailedStarts ? [.giveUp(Self.words(death))] : []
+            return failedStarts >= mostFailedStarts ? [.abandon(Self.words(death))] : []
         }
         let isFirst = tried.insert(lost.task.lease).inserted
         if isFirst, !lost.isOverdue {
@@ -407,11 +407,11 @@ package struct ShardState: Sendable {
         var actions: [Action] = []
         for worker in running.keys.sorted() {
             guard let current = running[worker], !current.isOverdue, current.objection == nil else { continue }
-            let isSilent = heard[worker].map { $0 + silence <= now } ?? false
+            let isSilent = lastReports[worker].map { $0 + silence <= now } ?? false
             guard current.deadline <= now || isSilent else { continue }
             // A task that reached its time limit is not tried again. The task of a stopped process is.
             running[worker]?.isOverdue = current.deadline <= now
-            if isSilent { heard[worker] = now }
+            if isSilent { lastReports[worker] = now }
             actions.append(.kill(worker))
         }
         return actions
@@ -424,7 +424,7 @@ package struct ShardState: Sendable {
             current.deadline = current.deadline + gap
             return current
         }
-        heard = heard.mapValues { $0 + gap }
+        lastReports = lastReports.mapValues { $0 + gap }
     }
 
     private mutating func startWaiting(at now: Timestamp) -> [Action] {

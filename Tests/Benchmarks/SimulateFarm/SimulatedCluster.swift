@@ -175,7 +175,7 @@ struct SimulatedCluster: Simulation {
 
     private mutating func report(_ lease: Lease, _ outcome: TaskEnd.Outcome) {
         if case .done = outcome { counts.completions += 1 }
-        deliver { $0.end(TaskEnd(lease.id, outcome), place: "element 1_1 on n1") }
+        deliver { $0.end(TaskEnd(lease.id, outcome), location: "element 1_1 on n1") }
     }
 
     // The cluster's side

@@ -35,10 +35,10 @@ package final class Ledger: Sendable {
     /// - Parameters:
     ///   - folders: the job's output folders, see ``OutputFolders``.
     ///   - roots: the same folders, as the run has locked them.
-    ///   - told: the history that coordinators on all machines write; nil if only this machine sees the run.
+    ///   - log: the log that coordinators on all machines write; nil if only this machine sees the run.
     ///   - store: the database, if it is open already.
     package init(
-        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: RunLog? = nil,
+        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, log: RunLog? = nil,
         store open: JobStore? = nil, calls: FileCalls = .kernel
     ) throws {
         _ = try FileSystem.createFolders(state)
@@ -60,14 +60,14 @@ package final class Ledger: Sendable {
         }
         self.behind = Mutex(behind)
         // This follows the indexes: an output that they list as published does not count as broken any more.
-        if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
+        if let log { try store.write { writer in for one in log.broken(.known) { try writer.put(one, job: job) } } }
         priorLookup = PriorLookup(state: state, job: spec, folders: folders)
         var contents = try store.read { try LedgerContents($0, job, settled: settled) }
         contents.priorLookup = priorLookup
         contents.distrusted = distrusted
         self.contents = contents
         (self.store, self.job, self.indexes, compare) = (store, job, indexes, spec.compare)
-        (self.roots, isShared) = (roots, told != nil)
+        (self.roots, isShared) = (roots, log != nil)
         recipes = Mutex(contents.recipes)
         try publish(settled)
         try store.write { writer in for intent in intents { try writer.forgetIntent(intent.path, job: job) } }
@@ -221,9 +221,9 @@ package final class Ledger: Sendable {
 
     /// Writes the broken pictures to the shared log, for the coordinator that resumes the run on another
     /// machine.
-    package func shareBroken(_ kind: RunLog.BrokenPictures, to history: RunLog) throws {
+    package func shareBroken(_ kind: RunLog.BrokenPictures, to log: RunLog) throws {
         let job = job
-        try history.tell(kind, try store.read { try $0.brokenTransfers(of: job) })
+        try log.append(try store.read { try $0.brokenTransfers(of: job) }, as: kind)
     }
 
     /// - Returns: false if the text was reported before.
@@ -411,15 +411,15 @@ struct IndexImport {
         return try store.write { writer in
             let ids = try found.recipes.map { try writer.recipe($0) }
             var records = Dictionary(known) { $1 }
-            var news: [OutputRecord] = []
+            var new: [OutputRecord] = []
             for output in found.outputs.values {
                 let record = output.record(in: index.folder, recipe: ids[output.recipe], encodings: found.encodings)
                 let key = PathKey(record.path)
                 guard record.isNews(beside: records[key], by: compare) else { continue }
                 records[key] = record
-                news.append(record)
+                new.append(record)
             }
-            try writer.publish(news, job: job)
+            try writer.publish(new, job: job)
             // A settled intent has no line of its own as an output. The rewritten index will have it.
             let isWhole = !lacks(index, read, records.values, ids)
             if isWhole { try writer.setIndexMark(mark, of: job, at: index.path) }

@@ -53,7 +53,7 @@ final class Thumbnails: Sendable {
             job: spec, runName: "thumbnails", scratchFolder: folder, tileMemory: settings.tileMemory,
             frameMemory: settings.frameMemory)
         _ = await loop.run(
-            Scheduler(policy: settings.wholeFrames(spec, count: pictures.count), factory: factory), thumbnails)
+            Scheduler(policy: settings.schedulingPolicy(spec, frames: pictures.count), factory: factory), thumbnails)
         return thumbnails.state.withLock { $0.made }
     }
 

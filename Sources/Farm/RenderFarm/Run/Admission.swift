@@ -116,9 +116,9 @@ struct Admission {
             folder.remove()
             folder = claimed
         }
-        let (state, told) = (context.state, context.isShared ? folder.folder.log : nil)
+        let (state, log) = (context.state, context.isShared ? folder.folder.log : nil)
         let ledger = try await Blocking.run {
-            try Ledger(state: state, job: job, folders: folders, roots: lock.roots, told: told)
+            try Ledger(state: state, job: job, folders: folders, roots: lock.roots, log: log)
         }
         if folder.isNew { context.passOn(.known, of: ledger, to: folder.folder) }
         for doubt in ledger.contents.distrusted where try ledger.reportOnce("doubt: \(doubt.path)") {

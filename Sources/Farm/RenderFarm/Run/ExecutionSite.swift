@@ -162,7 +162,7 @@ struct ExecutionSite {
                 try await succession.postpone(SlurmSystem(), setup)
             case .interrupted, .detached, .superseded, .cancelled, .pluginFault, .deadline, .failures: break
             }
-            return try await succession.isThere(SlurmSystem(), setup)
+            return try await succession.isQueued(on: SlurmSystem(), setup)
         } catch {
             listener.report(.clusterUnclear("whether a job goes on with the run is not known: \(error.message)"))
             return true
@@ -178,7 +178,7 @@ struct ExecutionSite {
         let (listener, job) = (listener, started.prepared.job)
         do {
             let number = try await SuccessorJob.giveBack(
-                started.folder.folder.path, after: isTrouble, SlurmSystem(), clusterOptions(for: job),
+                started.folder.folder.path, afterError: isTrouble, SlurmSystem(), clusterOptions(for: job),
                 setup(for: started)
             ) { listener.report(job.name, .cluster($0)) }
             return number != nil

@@ -38,7 +38,7 @@ package struct MissingDiskCheck {
     /// - Parameter there: the folders of outputs that were there before the run created what was missing; nil for who creates
     ///   none.
     package func refuseLostOutputs(of job: JobSpec, state: String, there: Set<PathKey>? = nil) throws {
-        if !allowsGone { try refuse(MissingDisks.outputs(of: job, state: state, there: there).first, job) }
+        if !allowsGone { try refuse(MissingDisks.outputs(of: job, state: state, existing: there).first, job) }
     }
 
     private func refuse(_ lost: MissingDisks.Outputs?, _ job: JobSpec) throws {
