@@ -1,7 +1,8 @@
+import Glibc
 package import JobModel
 import Planning
 package import Runs
-import SafeFiles
+package import SafeFiles
 
 /// Keeps two runs of one job from running at the same time, and two jobs from writing to one folder at the same time.
 package final class JobLock: Sendable {
@@ -69,5 +70,71 @@ package final class JobLock: Sendable {
             guard realPath(folder) == way else { throw FileTrouble.exchanged(folder, "lock it") }
         }
         return .taken(JobLock(own, locks, LockedFolders(roots)))
+    }
+}
+
+/// The folders that contain all outputs of a job, by device and inode.
+///
+/// Outputs are published by their paths. During a run, somebody may replace such a folder by a link. So the run remembers
+/// the folders that it has locked, and checks them before it creates, writes or renames anything.
+package final class LockedFolders: Sendable {
+    private let identities: [PathKey: FileStamp.Identity]
+
+    /// - Parameter identities: the identities of the open folders that hold the locks.
+    init(_ identities: [PathKey: FileStamp.Identity] = [:]) { self.identities = identities }
+
+    /// For a job without locks: the present folders.
+    package convenience init(of job: JobSpec) {
+        var identities: [PathKey: FileStamp.Identity] = [:]
+        for folder in OutputFolders.of(job) { identities[PathKey(folder)] = FileSystem.stamp(folder)?.identity }
+        self.init(identities)
+    }
+
+    package var locked: Set<FileStamp.Identity> { Set(identities.values) }
+
+    /// Whether all folders are still in their places.
+    package var areInPlace: Bool {
+        identities.allSatisfy { FileSystem.stamp($0.key.path)?.identity == $0.value }
+    }
+
+    /// - Parameter path: a folder or file that will be changed.
+    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the path leads elsewhere than before.
+    package func check(_ path: String, _ action: String = "publish there") throws(FileTrouble) {
+        for (folder, identity) in identities
+        where folder == PathKey(path) || PathNames.isBelow(path, folder.path) {
+            guard FileSystem.stamp(folder.path)?.identity == identity else { throw .exchanged(folder.path, action) }
+        }
+    }
+
+    /// Opens a locked folder. Names that are opened in it cannot be in another folder, even if the path changes meanwhile.
+    ///
+    /// - Parameter body: gets the open folder.
+    /// - Throws: the errors of ``check(_:_:)`` and of `body`.
+    func opening<Result>(
+        _ path: String, _ action: String, _ body: (Int32) throws(FileTrouble) -> Result
+    ) throws(FileTrouble) -> Result {
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else {
+            let code = errno
+            let isExchanged = identities[PathKey(path)] != nil && [ENOENT, ENOTDIR].contains(code)
+            throw isExchanged ? .exchanged(path, action) : FileTrouble(path: path, code: code, action: action)
+        }
+        defer { close(folder) }
+        var found = stat()
+        guard fstat(folder, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: action) }
+        if let locked = identities[PathKey(path)], locked != FileStamp(found).identity {
+            throw .exchanged(path, action)
+        }
+        return try body(folder)
+    }
+}
+
+extension FileTrouble {
+    /// A folder of outputs was replaced since the run began.
+    static func exchanged(_ folder: String, _ action: String = "publish there") -> FileTrouble {
+        FileTrouble(
+            path: folder, code: ESTALE, action: action,
+            reason: "the folder was replaced by another one, or by a link, while the run went on",
+            remedy: "put the folder back, and run the job again")
     }
 }

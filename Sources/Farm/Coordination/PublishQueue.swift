@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import JobModel
 import JobStorage
+import Planning
 import Runs
 import SafeFiles
 import Scheduling
@@ -363,4 +364,64 @@ struct DeepZoomNames {
     }
 
     private func isNumber(_ text: Substring) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }
+}
+
+/// Notices if a folder of outputs is replaced during a run.
+///
+/// An output is published by its path. If somebody replaces a folder in the path by a link, the path may lead to an input
+/// or a foreign file. So a run remembers the identities of the folders that it locked or writes in, the real paths of
+/// folders at its begin, and the identities of its inputs. It checks them before each rename.
+final class OutputGuard: Sendable {
+    private let roots: LockedFolders
+    /// The real paths of folders when the run began. Links that existed then are the user's own.
+    private let ways: [PathKey: String]
+    private let folders = Mutex<[PathKey: FileStamp.Identity]>([:])
+    private let inputs: Set<FileStamp.Identity>
+
+    /// - Parameters:
+    ///   - folders: the folders of all outputs that the run may publish, whether or not they exist.
+    ///   - inputs: the identities of the run's inputs.
+    init(roots: LockedFolders, folders: Set<PathKey>, inputs: some Sequence<FileStamp.Identity>) {
+        self.roots = roots
+        self.inputs = Set(inputs)
+        ways = Dictionary(uniqueKeysWithValues: folders.map { ($0, realPath($0.path)) })
+    }
+
+    /// Creates the folder of an output if it is missing, and remembers it, before a worker writes in it.
+    ///
+    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if its path leads elsewhere than before.
+    func begin(_ folder: String, in directory: RunClaim) throws(FileTrouble) {
+        try checkWay(to: folder)
+        try directory.makeFolder(folder)
+        if let identity = FileSystem.stamp(folder)?.identity {
+            folders.withLock { known in
+                if known[PathKey(folder)] == nil { known[PathKey(folder)] = identity }
+            }
+        }
+        // If the folder was replaced meanwhile, the wrong one was remembered.
+        try checkWay(to: folder)
+    }
+
+    private func checkWay(to folder: String) throws(FileTrouble) {
+        try roots.check(folder)
+        if let way = ways[PathKey(folder)], PathKey(realPath(folder)) != PathKey(way) { throw .exchanged(folder) }
+    }
+
+    /// - Parameter folder: the open folder in which the output is renamed.
+    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the folder was replaced since the run began, or an
+    ///   input is at the output's path.
+    func check(_ output: String, in folder: SafeFolder) throws(FileTrouble) {
+        let path = PathText.folder(of: output)
+        try checkWay(to: path)
+        if let known = folders.withLock({ $0[PathKey(path)] }), FileStamp(try folder.status()).identity != known {
+            throw .exchanged(path)
+        }
+        // Only this name counts, because a file may have several names.
+        if let found = FileSystem.ownName(output), inputs.contains(found) {
+            throw FileTrouble(
+                path: output, code: ESTALE, action: "publish there",
+                reason: "an input of this job is at that path now",
+                remedy: "find out what changed the folders while the run went on, and run the job again")
+        }
+    }
 }
