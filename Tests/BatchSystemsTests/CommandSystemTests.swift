@@ -113,7 +113,7 @@ import Testing
         ) { try await programs.commands.describe(withQueues: true) }
     }
 
-    @Test func `a command that is not there is told with the setting that names it`() async throws {
+    @Test func `a missing command is reported with the setting that names it`() async throws {
         await #expect(
             throws: BatchError.missing(
                 "the status command \(programs.path("status")): no such program; 'status' under 'commands' names it")
@@ -141,7 +141,7 @@ import Testing
         #expect(elements.map(\.index) == [3, 0, 0])
     }
 
-    @Test func `what is in the way is told in the command's words`() throws {
+    @Test func `a blocked job is reported in the command's words`() throws {
         let blocked = try condition("12_3 a blocked the queue is closed")
         #expect(blocked?.pendingWords == "element 12_3 is not started: the queue is closed")
         #expect(try condition("12_3 a waiting for its turn")?.pendingWords == nil)

@@ -57,7 +57,7 @@ import WorkerProtocol
         #expect(SlurmSystem.error("sbatch", errors) == .refused("\(last)\n   = \(advice)"))
     }
 
-    @Test func `a refusal about which nothing is known is told as it is`() {
+    @Test func `an unknown refusal is reported unchanged`() {
         let error = "sbatch: error: Invalid --time specification"
         #expect(SlurmSystem.error("sbatch", error) == .refused(error))
     }

@@ -78,7 +78,7 @@ import WorkerProtocol
         #expect(programs.has("logs"))
     }
 
-    @Test func `what Slurm refuses is told with what to do`() async throws {
+    @Test func `a refusal by Slurm is reported with a remedy`() async throws {
         try await submitFirst()
         try programs.put("refuses")
         await #expect(

@@ -191,7 +191,7 @@ import WorkerProtocol
         }
     }
 
-    @Test mutating func `a controller that is away is told of once, and waited for half an hour`() throws {
+    @Test mutating func `a controller that does not answer is reported once, and awaited for half an hour`() throws {
         _ = start(1)
         let (array, _) = try #require(submitted(at: 1))
         _ = state.handle(.submitted(array, .accepted(job: "12")), at: at(1))
@@ -206,7 +206,7 @@ import WorkerProtocol
         #expect(stops(away(at: 1841)) == [.cluster("squeue: timed out")])
     }
 
-    @Test mutating func `why elements wait for what does not pass is told, with what to do`() throws {
+    @Test mutating func `a blocked element is reported with its reason and a remedy`() throws {
         _ = start(1)
         let (array, _) = try #require(submitted(at: 1))
         _ = state.handle(.submitted(array, .accepted(job: "12")), at: at(1))
@@ -219,7 +219,7 @@ import WorkerProtocol
     }
 
     @Test
-    mutating func `what an earlier coordinator's shards have found is taken over, and outputs are looked at first`()
+    mutating func `results of an earlier coordinator's shards are used, and their outputs are checked first`()
         throws
     {
         let found = events(start(1, prior: .compare([nil])))

@@ -94,7 +94,7 @@ import Testing
         #expect(!look(.running, at: 5102))
     }
 
-    @Test func `each reason for which elements wait is told once, and none of a stranger's`() {
+    @Test func `each reason why elements are blocked is reported once, and none of a foreign element`() {
         var following = following()
         func told(_ reason: String, of submission: String = "a") -> Int {
             let element = ArrayElement(

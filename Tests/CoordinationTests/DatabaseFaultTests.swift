@@ -139,7 +139,7 @@ import WorkerProtocol
         try await checkNext(farm)
     }
 
-    @Test func `a damaged page is told, and what the message says to do helps`() async throws {
+    @Test func `a damaged page is reported, and the remedy in the message helps`() async throws {
         var farm = try SmallFarm(pictures: 40)
         #expect(try await farm.run().published == 40)
         // All that was written is in the file itself then.

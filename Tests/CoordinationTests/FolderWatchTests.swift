@@ -68,7 +68,7 @@ import Testing
         return watch.read()
     }
 
-    @Test func `a link to a folder that another link takes the place of is told, and followed`() throws {
+    @Test func `the replacement of a link to a folder is reported, and followed`() throws {
         let watch = try FolderWatch(reads: false)
         for name in ["v1", "v2/inner"] { try makeFolder(name) }
         link("current", to: "v1")
@@ -135,7 +135,7 @@ import Testing
         #expect(!watch.read())
     }
 
-    @Test func `a file that is a link is told of when the link or what it leads to is changed`() throws {
+    @Test func `a link to a file is reported if the link or its target changes`() throws {
         let watch = try FolderWatch(reads: false)
         try makeFolder("versions")
         for name in ["versions/1.yaml", "versions/2.yaml"] { try Data().write(to: URL(filePath: folder.file(name))) }

@@ -169,7 +169,7 @@ import WorkerProtocol
         #expect(!run.engine.isHandedOver)
     }
 
-    @Test func `a run that somebody else goes on with is handed over, and concludes nothing`() async {
+    @Test func `a run that another coordinator resumes is handed over, and concludes nothing`() async {
         let run = run { _ in .silence }
         let plan = Plan([Self.compared(1)])
         let scheduler = scheduler(frames: 1)

@@ -92,7 +92,7 @@ import WorkerProtocol
         #expect(try subject.living().isEmpty)
     }
 
-    @Test func `a program that cannot be started is told lost, by its name`() async throws {
+    @Test func `a program that cannot be started is reported lost, by its name`() async throws {
         let talk = Conversation(with: LocalEngine(command: WorkerCommand(executable: "/nowhere/penumbra-worker")))
         let death = try await talk.loss(of: WorkerID(1))
         await talk.end()
@@ -126,7 +126,7 @@ import WorkerProtocol
         #expect(text.utf8.count < EventQueue.longestWords + 100)
     }
 
-    @Test func `a program that is no worker is told lost`() async throws {
+    @Test func `a program that is no worker is reported lost`() async throws {
         let talk = Conversation(
             with: LocalEngine(command: WorkerCommand(executable: "/bin/echo", arguments: ["hello"])))
         let death = try await talk.loss(of: WorkerID(1))

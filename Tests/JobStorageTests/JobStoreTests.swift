@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a database of an older version is looked at as it is, and brought up to date by a run`() throws {
+    @Test func `a read-only open leaves an older database unchanged, and a run migrates it`() throws {
         let path = folder.file("penumbra.sqlite")
         let job = try store().write { writer in
             let job = try writer.job(manifest: "/m.yaml", name: "a")
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `of notices of one kind the new ones are told, and those that hold no more are forgotten`() throws {
+    @Test func `only new notices of a kind are reported, and those that do not apply any more are forgotten`() throws {
         try store().write { writer in
             let job = try writer.job(manifest: "/m.yaml", name: "a")
             func tell(_ texts: [String], isAll: Bool = true) throws -> [String] {
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `a thing is told once for each job`() throws {
+    @Test func `a notice is reported once for each job`() throws {
         let store = try store()
         try store.write { writer in
             let (one, other) = (

@@ -137,7 +137,7 @@ import Testing
                 == true)
     }
 
-    @Test func `what is in the wrong column is told by its kind`() throws {
+    @Test func `a value of the wrong type is reported by its type`() throws {
         _ = try put("'abc'", in: Column(table: "runs", name: "started", type: "integer"), path)
         let problem = #expect(throws: StoreProblem.self) { try readAll(path) }
         #expect(

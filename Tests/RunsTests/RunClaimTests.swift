@@ -90,7 +90,7 @@ import TestSupport
         return first.tv_sec == second.tv_sec && first.tv_nsec == second.tv_nsec
     }
 
-    @Test func `a folder that was moved aside comes back, or goes when its place is taken`() throws {
+    @Test func `a replaced folder comes back, or is removed if its path is taken`() throws {
         try write("old", to: "zoom/.penumbra-run-5-1-frame-1-old/a.dzi")
         try write("old", to: "zoom/.penumbra-run-5-2-frame-1-old/b.dzi")
         try write("new", to: "zoom/b/b.dzi")
@@ -121,7 +121,7 @@ import TestSupport
         #expect(exists("zoom/.penumbra-run-6-1-frame-1-old/a.dzi"))
     }
 
-    @Test func `what a run wrote aside in a folder that is away is removed by the next run`() throws {
+    @Test func `the next run removes temporary files in a folder that was missing`() throws {
         try write("", to: "out/.keep")
         try write("mine", to: "photos/a.png")
         do {
@@ -213,7 +213,7 @@ import TestSupport
     }
 
     @Test(.enabled(if: geteuid() == 0, "folders of another user take root"))
-    func `another user's run is not gone on with, and that is said`() throws {
+    func `another user's run is not resumed, and the error says so`() throws {
         try leaveBehind("run-7", journal: [])
         chown(state.file("runs/run-7"), 12345, 12345)
         let trouble = #expect(throws: FileTrouble.self) {

@@ -75,7 +75,7 @@ import TestSupport
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["letter.json"])
     }
 
-    @Test func `what a run came to is told when its folder is gone`() throws {
+    @Test func `the end of a run is known after its folder is gone`() throws {
         let (run, directory) = try begin("run-1")
         try end(run, code: 1)
         directory.remove()
@@ -157,7 +157,7 @@ import TestSupport
         try RunClaim(claiming: run) != nil
     }
 
-    @Test func `a coordinator on another machine that was heard of a moment ago is left alone`() throws {
+    @Test func `a coordinator on another machine with a recent sign of life keeps its run`() throws {
         _ = try leave(by: "77.123@elsewhere", age: 20)
         #expect(try !isClaimed())
         #expect(run.isAlive)
@@ -165,7 +165,7 @@ import TestSupport
         #expect(names.sorted() == ["coordinator.1", "journal", "lock"])
     }
 
-    @Test func `one that was not heard of for more than a minute is gone`() throws {
+    @Test func `a coordinator that was silent for more than a minute counts as dead`() throws {
         _ = try leave(by: "77.123@elsewhere", age: 70)
         #expect(!run.isAlive)
         #expect(try isClaimed())

@@ -59,7 +59,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
         #expect(begun(desk.handle(.workerReady(WorkerID(1)), at: at(1))) == [1])
     }
 
-    @Test mutating func `a worker's death is told when its successor dies of the same`() {
+    @Test mutating func `a worker's death is reported if the next worker dies in the same way`() {
         desk = ShardState(
             [Shard.Task(lease: LeaseID(1), timeLimit: .seconds(60), spec: grainy)], workers: 1,
             silence: .seconds(30))

@@ -215,6 +215,8 @@ package struct RunLoop: Sendable {
 /// Defaults for runs that are not recorded, and get no requests.
 extension RunLoop.Delegate {
     package var request: RunLoop.Request? { nil }
+    package func willStart(_ lease: Lease) {}
+    package func workerLost() {}
     package func ended(_ lease: Lease, _ end: AttemptEnd) {}
     package func flagged(_ lease: Lease, _ speed: ImplausibleSpeed) {}
     package func retired(_ retirement: Retirement) {}

@@ -197,8 +197,6 @@ extension InPlaceRendering: RunLoop.Delegate {
         state.withLock { if $0.outcomes[frame] == nil { $0.outcomes[frame] = .refused(reason: failure.message) } }
     }
 
-    func workerLost() {}
-
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         observer.progressed(done + state.withLock { $0.outcomes.count }, of: total, progress, at: time)
     }

@@ -146,8 +146,6 @@ extension Rerendering: RunLoop.Delegate {
         if case .failed(let failure) = outcome { end(frame, .failed(failure.message)) }
     }
 
-    package func workerLost() {}
-
     package func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         observer.progressed(done + state.withLock { $0.results.count }, of: total, progress, at: time)
     }
