@@ -90,6 +90,18 @@ import TestSupport
         return first.tv_sec == second.tv_sec && first.tv_nsec == second.tv_nsec
     }
 
+    @Test(arguments: [
+        (Journal.Entry.scratch("a"), #"{"scratch":{"_0":"a"}}"#), (.folder("a"), #"{"folder":{"_0":"a"}}"#),
+        (.outputFolder("a"), #"{"place":{"_0":"a"}}"#), (.temporary("a"), #"{"temporary":{"_0":"a"}}"#),
+        (.replace(old: "a", final: "b"), #"{"replace":{"aside":"a","final":"b"}}"#),
+    ])
+    func `journals keep the names of their first version`(entry: Journal.Entry, json: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(String(decoding: try encoder.encode(entry), as: UTF8.self) == json)
+        #expect(try JSONDecoder().decode(Journal.Entry.self, from: Data(json.utf8)) == entry)
+    }
+
     @Test func `a replaced folder comes back, or is removed if its path is taken`() throws {
         try write("old", to: "zoom/.penumbra-run-5-1-frame-1-old/a.dzi")
         try write("old", to: "zoom/.penumbra-run-5-2-frame-1-old/b.dzi")
