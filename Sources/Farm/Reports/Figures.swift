@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// How numbers are written for people.
 package enum Figures {
     /// `41,210`
@@ -52,5 +54,22 @@ package enum Figures {
     /// Rounded; 0 for what is no count of anything.
     private static func whole(_ value: Double) -> Int {
         Int(exactly: max(0, value).rounded()) ?? 0
+    }
+}
+
+extension Figures {
+    /// `2026-11-21`, in UTC.
+    package static func day(_ secondsSince1970: Int) -> String {
+        Date(timeIntervalSince1970: Double(secondsSince1970)).formatted(.iso8601.year().month().day())
+    }
+
+    /// With so many decimals.
+    package static func fixed(_ value: Double, _ decimals: Int) -> String {
+        let scale = (0..<decimals).reduce(1) { product, _ in product * 10 }
+        let scaled = Int((value.magnitude * Double(scale)).rounded())
+        let sign = value < 0 && scaled > 0 ? "-" : ""
+        guard decimals > 0 else { return sign + String(scaled) }
+        let fraction = String(scaled % scale)
+        return "\(sign)\(scaled / scale)." + String(repeating: "0", count: decimals - fraction.count) + fraction
     }
 }

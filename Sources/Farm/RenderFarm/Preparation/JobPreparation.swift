@@ -10,7 +10,7 @@ package import Manifests
 package import Planning
 package import Runs
 import SafeFiles
-import Scheduling
+package import Scheduling
 import Settings
 import WorkerProtocol
 
@@ -389,5 +389,78 @@ extension Farm {
         RunSettings(
             workers: workers, memory: settings.memory.value, silence: settings.silence.value,
             seed: UInt64.random(in: .min ... .max))
+    }
+}
+
+/// The pictures that filters read beside their input. This program looks at their files; workers read them.
+package enum FilterPictures {
+    package static let inspect: PictureLookup.Inspection = { path, folder in
+        let whole = PathText.normalized(path, in: folder)
+        return (whole, trouble(at: whole))
+    }
+
+    private static func trouble(at path: String) -> String? {
+        var found = stat()
+        guard stat(path, &found) == 0 else {
+            return [ENOENT, ENOTDIR].contains(errno) ? "no such file" : String(cString: strerror(errno)).lowercased()
+        }
+        if found.st_mode & S_IFMT == S_IFDIR { return "is a folder" }
+        return access(path, R_OK) == 0 ? nil : "may not be read (\(String(cString: strerror(errno)).lowercased()))"
+    }
+}
+
+extension JobPreparation {
+    /// The job with the digests of the pictures that its filters read: what they hold is a part of how outputs are made.
+    package func readingPictures(of job: JobSpec) async throws -> JobSpec {
+        let digests = try await pictureDigests(job.picturePaths, job)
+        return job.mappingPictures { PictureReference(path: $0.path, digest: digests[PathKey($0.path)]) }
+    }
+
+    /// - Throws: when one of the pictures cannot be read.
+    func pictureDigests(_ paths: [String], _ job: JobSpec) async throws -> [PathKey: String] {
+        guard !paths.isEmpty else { return [:] }
+        let findings = try await findings(of: paths.map { DigestTask.File(path: $0) }, job)
+        var digests: [PathKey: String] = [:]
+        for path in paths {
+            guard let found = findings[DigestTask.File(path: path)] ?? nil else {
+                let manifest = PathText.shown(job.manifestPath, from: folder)
+                throw FarmError(
+                    .missingInput,
+                    "\(manifest): error: \(PathText.visible(path)): the picture, which a filter reads, cannot be read")
+            }
+            digests[PathKey(path)] = found.digest.description
+        }
+        return digests
+    }
+}
+
+/// How much there is to do of a job, by the headers of some of its pictures.
+package struct WorkSample {
+    package let plan: JobPlan
+    package let estimate: WorkEstimate
+    /// Pictures whose headers were read.
+    package let lookedAt: Int
+
+    /// As many give the size of a job to some percent, and take a few seconds.
+    private static let mostLooks = 256
+
+    /// - Throws: ``FarmError`` as a run would where there is nothing to do.
+    package init(of job: JobSpec, _ preparation: JobPreparation) async throws {
+        plan = try preparation.planned(try await preparation.readingPictures(of: job))
+        let frames = Self.sample(plan.frames)
+        let settings = preparation.installation.runSettings
+        let count = min(plan.frames.count, preparation.limit ?? .max)
+        let findings = try await preparation.probes(of: frames, plan)
+        // Broken pictures are told when the job runs.
+        let probes = frames.compactMap { try? findings[$0.id]?.get() }
+        lookedAt = probes.count
+        estimate = WorkEstimate(
+            of: probes, frames: count, policy: settings.shardPolicy(plan.job, frames: count))
+    }
+
+    /// From all over the plan: pictures of one folder are often alike.
+    private static func sample(_ frames: [PlannedFrame]) -> [PlannedFrame] {
+        guard frames.count > mostLooks else { return frames }
+        return (0..<mostLooks).map { frames[$0 * frames.count / mostLooks] }
     }
 }

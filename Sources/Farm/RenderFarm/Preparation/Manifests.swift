@@ -5,9 +5,11 @@ import FoundationEssentials
 import Glibc
 package import JobModel
 package import Manifests
-import Planning
+package import Planning
 package import Runs
+import Scheduling
 package import Settings
+import WorkerProtocol
 
 /// Reads the manifests of a request, all of them before anything starts.
 package struct ManifestFiles {
@@ -173,5 +175,160 @@ extension RunListener {
         // A signal ends the request, whatever else is wrong.
         if let unread = outcome.unread, isOnlyProblem || unread != .missingInput { result = unread }
         throw FarmError(result, outcome.texts.joined(separator: "\n"), isReported: true)
+    }
+}
+
+/// What workers know of manifests, and no catalog tells: which filters change nothing or cannot be had with their values,
+/// and which files are no pictures.
+package struct WorkerChecks {
+    private let filters: [FilterInvocation: Examination.Filter]
+    private let troubles: [ExaminedChains.Picture: String]
+    /// Why nothing is known.
+    package let failure: String?
+
+    package init(_ results: [ReadResult], by worker: WorkerCommand) async {
+        let filters = Array(Set(results.flatMap(\.filters).map(\.invocation)))
+        await self.init(ExaminedChains(filters: filters, pictures: Self.pictures(results)), worker)
+    }
+
+    /// The pictures alone, which are few: filters tell at the first frame what is wrong with them.
+    package init(picturesOf results: [ReadResult], by worker: WorkerCommand) async {
+        await self.init(ExaminedChains(filters: [], pictures: Self.pictures(results)), worker)
+    }
+
+    private static func pictures(_ results: [ReadResult]) -> [ExaminedChains.Picture] {
+        Array(Set(results.flatMap { result in result.pictures.map { picture($0, of: result) } }))
+    }
+
+    private init(_ chains: ExaminedChains, _ worker: WorkerCommand) async {
+        let nothing = Examination(filters: [], pictures: [])
+        var (examination, failure): (Examination, String?) = (nothing, nil)
+        do throws(ChainExamination.Failure) {
+            if !chains.filters.isEmpty || !chains.pictures.isEmpty {
+                examination = try await ChainExamination.ask(chains, worker)
+            }
+        } catch {
+            failure = error.message
+        }
+        self.failure = failure
+        filters = Dictionary(uniqueKeysWithValues: zip(chains.filters, examination.filters))
+        let told = zip(chains.pictures, examination.pictures).compactMap { picture, trouble in
+            trouble.map { (picture, $0) }
+        }
+        troubles = Dictionary(uniqueKeysWithValues: told)
+    }
+
+    private static func picture(_ mention: PictureMention, of result: ReadResult) -> ExaminedChains.Picture {
+        // Where the manifest has errors it has no limit; other troubles are told nevertheless.
+        ExaminedChains.Picture(path: mention.path, maxPixels: result.job?.maxPixels ?? .max)
+    }
+
+    /// Whether filters change no pixel of any picture, all together. False for none.
+    package func changeNothing(_ chain: [FilterMention]) -> Bool {
+        !chain.isEmpty && chain.allSatisfy { $0.isKnownAsIdle || filters[$0.invocation] == .changesNothing }
+    }
+
+    /// The same with what is known of its filters and pictures.
+    package func adding(to result: ReadResult) -> ReadResult {
+        var examined = result
+        for filter in result.filters {
+            switch filters[filter.invocation] {
+            case .changesNothing: examined.addIdle(filter)
+            case .impossible(let reason): examined.add(reason, of: filter)
+            case .works, nil: break
+            }
+        }
+        for mention in result.pictures {
+            if let trouble = troubles[Self.picture(mention, of: result)] { examined.add(trouble, of: mention) }
+        }
+        return examined
+    }
+}
+
+/// A file that the user has named: a manifest, or a list of files. It may be a pipe that somebody writes to as long as he
+/// likes. A signal ends the wait.
+enum InputArgument {
+    enum Trouble: Error {
+        /// The file system's error number.
+        case system(Int32)
+        case stopped(StopReason)
+
+        /// - Parameter words: from the system's own to the message.
+        func error(_ words: (String) -> String) -> FarmError {
+            switch self {
+            case .system(let code): FarmError(.missingInput, words(String(cString: strerror(code))))
+            case .stopped(let reason): FarmError(RunOutcome(reason), StopWords.describe(reason))
+            }
+        }
+    }
+
+    /// How often a signal is looked for while nothing comes, in milliseconds.
+    private static let pause: Int32 = 100
+
+    /// - Parameters:
+    ///   - path: `-` for the standard input.
+    ///   - folder: where a relative path starts.
+    ///   - limit: so many bytes at most; what follows is left out.
+    package static func read(_ path: String, in folder: String, limit: Int, control: RunControl?) throws(Trouble)
+        -> [UInt8]
+    {
+        // Whoever opens a pipe would wait for its other end.
+        let isInput = path == "-"
+        let descriptor =
+            isInput
+            ? STDIN_FILENO : open(PathText.normalized(path, in: folder), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw .system(errno) }
+        defer { if !isInput { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < limit {
+            var asked = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&asked, 1, pause) > 0 else {
+                // Who has what to read does not wait: a signal then ends what is done with it.
+                if let reason = control?.stop { throw .stopped(reason) }
+                continue
+            }
+            let count = Glibc.read(descriptor, &buffer, min(buffer.count, limit - bytes.count))
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count >= 0 else { throw .system(errno) }
+            guard count > 0 else { return bytes }
+            bytes += buffer.prefix(count)
+        }
+        return bytes
+    }
+}
+
+/// Reads what `--files-from` names.
+package enum ListedFiles {
+    /// More than any list has, in bytes.
+    private static let most = 1 << 32
+
+    /// - Parameters:
+    ///   - name: `-` for the standard input; nil for no list.
+    ///   - folder: where relative paths start.
+    /// - Throws: with all problems of the list.
+    package static func list(
+        _ name: String?, in folder: String, control: RunControl?
+    ) throws(FarmError) -> FileList? {
+        guard let name else { return nil }
+        let bytes = try read(name, in: folder, control: control)
+        do {
+            return try FileList(bytes, name: name, folder: folder)
+        } catch {
+            throw FarmError(.badManifest, error.message)
+        }
+    }
+
+    /// - Parameters:
+    ///   - path: `-` for the standard input.
+    ///   - folder: where a relative path starts.
+    package static func read(_ path: String, in folder: String, control: RunControl?) throws(FarmError) -> [UInt8] {
+        do throws(InputArgument.Trouble) {
+            let bytes = try InputArgument.read(path, in: folder, limit: most, control: control)
+            if bytes.count == most { throw InputArgument.Trouble.system(EFBIG) }
+            return bytes
+        } catch {
+            throw error.error { "\(PathText.visible(path)): the list of files cannot be read: \($0)" }
+        }
     }
 }

@@ -80,3 +80,104 @@ package struct PreparedJob {
         return counts
     }
 }
+
+/// Finds the outputs that several jobs of one command would write.
+///
+/// Nobody knows which job is meant. So these frames fail in each of the jobs, as frames of one job do, and all others are rendered.
+package enum SharedOutputs {
+    /// What is wrong with frames, for each job.
+    ///
+    /// - Parameter folder: paths are shown as they are seen from there.
+    /// - Throws: where no frame of any job is left.
+    package static func problems(of jobs: [PreparedJob], folder: String) throws(FarmError) -> [[FrameID: String]] {
+        var owners: [PathKey: (job: Int, target: FrameTarget)] = [:]
+        var problems = jobs.map { _ in [FrameID: String]() }
+        guard jobs.count > 1 else { return problems }
+        var first: (output: String, jobs: [String])?
+        for (place, prepared) in jobs.enumerated() {
+            for target in prepared.targets {
+                for output in target.outputs {
+                    guard let owner = owners[PathKey(output)] else {
+                        owners[PathKey(output)] = (place, target)
+                        continue
+                    }
+                    guard owner.job != place else { continue }
+                    let (job, other) = (prepared.job, jobs[owner.job].job)
+                    if first == nil { first = (output, [other.name, job.name]) }
+                    problems[place][target.frame.id] =
+                        problems[place][target.frame.id] ?? message(target, output, as: owner.target, of: other, folder)
+                    problems[owner.job][owner.target.frame.id] =
+                        problems[owner.job][owner.target.frame.id]
+                        ?? message(owner.target, output, as: target, of: job, folder)
+                }
+            }
+        }
+        if let first, zip(jobs, problems).allSatisfy({ $0.targets.count == $1.count }) {
+            throw FarmError(.badManifest, refusal(first.output, first.jobs))
+        }
+        return problems
+    }
+
+    /// Finds jobs that write to the same paths by their manifests alone: no input is looked up.
+    ///
+    /// - Returns: a warning for each pair of jobs whose pictures may have the same names.
+    /// - Throws: if the jobs have the same inputs, too, so that every output is shared.
+    package static func warnings(of jobs: [JobSpec], folder: String) throws(FarmError) -> [String] {
+        var owners: [String: JobSpec] = [:]
+        var warnings: [String] = []
+        for job in jobs {
+            var own: Set<String> = []
+            for output in job.outputs {
+                let path = path(of: output.template, job)
+                guard own.insert(path).inserted else { continue }
+                guard let other = owners[path] else {
+                    owners[path] = job
+                    continue
+                }
+                if inputs(of: job) == inputs(of: other) {
+                    throw FarmError(.badManifest, refusal(path, [other.name, job.name]))
+                }
+                warnings.append(
+                    "\(PathText.visible(PathText.shown(path, from: folder))): both '\(other.name)' and '\(job.name)' write there; "
+                        + "'penumbra plan' with both manifests says which outputs they share")
+            }
+        }
+        return warnings
+    }
+
+    /// With the job's name in it. The other fields stay.
+    private static func path(of template: OutputTemplate, _ job: JobSpec) -> String {
+        let text = template.pieces.map { piece in
+            switch piece {
+            case .literal(let text): text
+            case .field(.job): job.name
+            case .field(.index(let digits)): "{index:\(digits)}"
+            case .field(.frame(let digits)): "{frame:\(digits)}"
+            case .field(let field): "{\(field)}"
+            }
+        }
+        return PathText.normalized(text.joined(), in: job.folder)
+    }
+
+    private static func inputs(of job: JobSpec) -> [[PathKey]] {
+        [job.inputs, job.exclude].map { patterns in
+            patterns.map { PathKey(PathText.normalized($0, in: job.folder)) }.sorted()
+        }
+    }
+
+    private static func refusal(_ output: String, _ jobs: [String]) -> String {
+        "\(PathText.visible(output)): both '\(jobs[0])' and '\(jobs[1])' would write this output\n   = \(remedy)"
+    }
+
+    private static func message(
+        _ target: FrameTarget, _ output: String, as other: FrameTarget, of job: JobSpec, _ folder: String
+    )
+        -> String
+    {
+        let manifest = PathText.shown(job.manifestPath, from: folder)
+        return "\(PathText.visible(target.files.input)): would be written to \(PathText.visible(output)), as would "
+            + "\(PathText.visible(other.files.input)) of the job '\(job.name)' in \(manifest); \(remedy)"
+    }
+
+    private static let remedy = "give the jobs different output folders, or names with {job}"
+}

@@ -2,6 +2,7 @@ import Coordination
 import FoundationEssentials
 import Glibc
 package import JobModel
+import JobStorage
 import Planning
 import Reports
 import Runs
@@ -119,5 +120,117 @@ package struct ReportFile {
         } catch let trouble as FileTrouble {
             throw FarmError(.storage, "\(kind.option): \(trouble.message)")
         }
+    }
+}
+
+/// The list of outputs that a manifest asks for. It names only files that are there as they were published.
+struct IndexFile {
+    let file: ReportFile
+    private let prepared: PreparedJob
+
+    /// Nil when the job has none.
+    init?(_ prepared: PreparedJob) throws(FarmError) {
+        guard let path = prepared.job.index else { return nil }
+        file = try ReportFile(path, .index(job: prepared.job.name), in: prepared.job.folder)
+        self.prepared = prepared
+    }
+
+    /// Refuses one path for the indexes of several jobs.
+    static func refuseShared(_ indexes: [IndexFile]) throws(FarmError) {
+        var owners: [PathKey: String] = [:]
+        for index in indexes {
+            guard let other = owners.updateValue(index.prepared.job.name, forKey: PathKey(index.file.path))
+            else { continue }
+            throw FarmError(
+                .badManifest,
+                "\(index.file.path): both '\(other)' and '\(index.prepared.job.name)' would write this index\n"
+                    + "   = give each job an index of its own")
+        }
+    }
+
+    /// - Parameter records: of all outputs that the job has published.
+    func write(_ records: [OutputRecord], _ directory: RunClaim) throws {
+        let folder = PathText.folder(of: file.path)
+        let formats = Dictionary(
+            prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { (PathKey($0), $1) }
+        ) { $1 }
+        let entries = current(records).map { record in
+            AssetIndex.Entry(
+                source: AssetIndex.path(record.input, relativeTo: prepared.job.folder),
+                outputs: [
+                    AssetIndex.Output(
+                        path: AssetIndex.path(record.path, relativeTo: folder), bytes: record.file.stamp.size,
+                        digest: record.file.digest, width: record.width, height: record.height,
+                        format: formats[PathKey(record.path)] ?? PathText.split(name: record.path).ext)
+                ])
+        }
+        try file.write(AssetIndex(job: prepared.job.name, entries: entries).json, directory)
+    }
+
+    private struct Key: Hashable {
+        let input: PathKey
+        let page: Int
+        let part: Int
+    }
+
+    /// One record for each output of each frame: what a run would make, or, where that failed, what was last made.
+    private func current(_ records: [OutputRecord]) -> [OutputRecord] {
+        let frames = JobFrames(prepared)
+        let planned = Set(prepared.targets.lazy.flatMap(\.outputs).map(PathKey.init))
+        var latest: [Key: OutputRecord] = [:]
+        for record in inPlace(records.filter(frames.have)) {
+            let key = Key(input: PathKey(record.input), page: record.page, part: record.part)
+            guard let other = latest[key] else {
+                latest[key] = record
+                continue
+            }
+            let isPlanned = (planned.contains(PathKey(record.path)), planned.contains(PathKey(other.path)))
+            let isLater = record.file.stamp.modified >= other.file.stamp.modified
+            if isPlanned.0 && !isPlanned.1 || isPlanned.0 == isPlanned.1 && isLater { latest[key] = record }
+        }
+        return latest.sorted { ($0.key.page, $0.key.part) < ($1.key.page, $1.key.part) }.map(\.value)
+    }
+
+    /// Those whose files are there, and not written since.
+    private func inPlace(_ records: [OutputRecord]) -> [OutputRecord] {
+        let bySize = prepared.job.compare == .size
+        let isInPlace = concurrentMap(records, keeping: OutputLookup()) { record, place in
+            guard let stamp = place.stamp(at: record.path, isFolder: true) else { return false }
+            // Where times and inodes wander, sizes alone are compared.
+            return bySize ? stamp.size == record.file.stamp.size : stamp.isUntouched(since: record.file.stamp)
+        }
+        return zip(records, isInPlace).filter(\.1).map(\.0)
+    }
+}
+
+/// The frames that a job has now, as far as they are known.
+private struct JobFrames {
+    private struct Frame: Hashable {
+        let input: PathKey
+        let page: Int
+    }
+
+    private let parts: Int
+    /// False for a run of some frames, which knows nothing of the others.
+    private let isWhole: Bool
+    private let inputs: Set<PathKey>
+    /// Of inputs whose pages are known.
+    private let named: Set<PathKey>
+    private let frames: Set<Frame>
+
+    init(_ prepared: PreparedJob) {
+        parts = prepared.job.outputs.count
+        isWhole = prepared.isWhole
+        inputs = Set(prepared.plan.frames.map { PathKey($0.input.path) })
+        named = Set(prepared.targets.map { PathKey($0.files.input) })
+        frames = Set(prepared.targets.map { Frame(input: PathKey($0.files.input), page: $0.files.page) })
+    }
+
+    /// Whether an output belongs to one of them.
+    func have(_ record: OutputRecord) -> Bool {
+        guard record.part < parts else { return false }
+        let input = PathKey(record.input)
+        guard named.contains(input) else { return !isWhole || inputs.contains(input) }
+        return frames.contains(Frame(input: input, page: record.page))
     }
 }

@@ -1,9 +1,12 @@
 package import Catalogs
 import Coordination
 package import Engines
+import FoundationEssentials
 import Glibc
-import JobModel
+package import JobModel
+import JobStorage
 package import Runs
+import SafeFiles
 package import Settings
 import Synchronization
 package import WorkerProtocol
@@ -109,5 +112,45 @@ public struct Farm: Sendable {
                 "\(error.message)\n   = penumbra-worker belongs beside penumbra; 'worker' in the config file or "
                     + "PENUMBRA_WORKER names another path")
         }
+    }
+}
+
+extension FarmError {
+    /// What callers of the farm see of an error: the only type that crosses the boundary.
+    package init(_ error: any Error) {
+        switch error {
+        case let error as FarmError: self = error
+        case let shortage as Shortage: self.init(.unavailable, "\(shortage)")
+        case let problem as StoreProblem: self.init(problem.shortage, or: problem.message)
+        case let trouble as FileTrouble: self.init(trouble.shortage, or: trouble.message)
+        default: self.init(.storage, "\(error)")
+        }
+    }
+
+    /// Whether it has words of its own.
+    package static func knows(_ error: any Error) -> Bool {
+        error is FarmError || error is Shortage || error is StoreProblem || error is FileTrouble
+    }
+
+    private init(_ shortage: Shortage?, or message: String) {
+        self.init(shortage == nil ? .storage : .unavailable, shortage.map { "\($0)" } ?? message)
+    }
+}
+
+/// With `--allow-empty`, a job without inputs is left out and is no error.
+package func allowingEmpty(_ allowed: Bool, _ body: () async throws -> Void) async throws {
+    do {
+        try await body()
+    } catch let error as FarmError where allowed && error.outcome == .missingInput && !error.isLoss {
+        return
+    }
+}
+
+/// Names of runs.
+enum RunName {
+    /// `20261121T213000Z-1a2b3c`
+    package static func new() -> String {
+        let time = Date().formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+        return "\(time)-\(String(UInt32.random(in: 0x100000...0xffffff), radix: 16))"
     }
 }

@@ -1,6 +1,8 @@
 package import Coordination
+import Dispatch
 package import JobModel
 package import Runs
+import Synchronization
 
 /// What happens while the farm carries out a request.
 package enum RunEvent: Sendable {
@@ -55,4 +57,107 @@ private struct ListeningObserver: RunObserver {
     func began(frames: Int) { listener.receive(.began(job: job, frames: frames)) }
     func progressed(_ progress: RunProgress) { listener.receive(.progress(job: job, progress)) }
     func concluded(_ report: FrameReport) { listener.receive(.frame(job: job, report)) }
+}
+
+/// Stands between runs and a listener that may take its time, such as a terminal or a pipe that nobody reads.
+///
+/// Frames and notices wait in their order, and none is dropped. Of a job's progress the newest alone waits. While ``capacity`` events
+/// wait, runs begin no further frames.
+package final class RunEventQueue: RunListener {
+    package static let capacity = 1000
+
+    private struct State {
+        var events: [RunEvent] = []
+        /// The listener took these last, and has perhaps not received all of them yet.
+        var taken = 0
+        var isFinished = false
+        /// The listener has received all events, and none will follow.
+        var hasEnded = false
+        var onEnd: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+    private let arrival = DispatchSemaphore(value: 0)
+    private let reader: DispatchQueue
+
+    /// - Parameter listener: is called on a thread that nothing else uses.
+    package init(_ listener: any RunListener) {
+        reader = DispatchQueue(label: "penumbra.events")
+        reader.async { [self] in
+            while let events = next() {
+                for event in events { listener.receive(event) }
+            }
+            let onEnd = state.withLock { state in
+                state.hasEnded = true
+                return state.onEnd
+            }
+            onEnd?()
+        }
+    }
+
+    package var isBehind: Bool { state.withLock { $0.taken + $0.events.count >= Self.capacity } }
+
+    package func receive(_ event: RunEvent) {
+        let isNew = state.withLock { state in
+            if event.isSameProgress(as: state.events.last) {
+                state.events[state.events.count - 1] = event
+                return false
+            }
+            state.events.append(event)
+            return true
+        }
+        if isNew { arrival.signal() }
+    }
+
+    /// Waits until the listener has received all events. Nothing may be received afterwards.
+    ///
+    /// - Parameter abandoned: returns when nobody shall wait any longer.
+    /// - Returns: how many events the listener has not received by then.
+    @discardableResult
+    package func finish(unless abandoned: (@Sendable () async -> Void)? = nil) async -> Int {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let hasEnded = state.withLock { state in
+            state.isFinished = true
+            state.onEnd = { end.yield() }
+            return state.hasEnded
+        }
+        arrival.signal()
+        if hasEnded { return 0 }
+        let patience = abandoned.map { abandoned in
+            Task {
+                await abandoned()
+                end.yield()
+            }
+        }
+        defer { patience?.cancel() }
+        for await _ in ends { break }
+        return state.withLock { $0.hasEnded ? 0 : $0.taken + $0.events.count }
+    }
+
+    /// All that wait; nil when there will be none.
+    private func next() -> [RunEvent]? {
+        while true {
+            arrival.wait()
+            let (events, isFinished) = state.withLock { state in
+                defer {
+                    state.taken = state.events.count
+                    state.events = []
+                }
+                return (state.events, state.isFinished)
+            }
+            if !events.isEmpty {
+                // What came later has told of itself; this end has to be seen once more.
+                if isFinished { arrival.signal() }
+                return events
+            }
+            if isFinished { return nil }
+        }
+    }
+}
+
+extension RunEvent {
+    fileprivate func isSameProgress(as other: RunEvent?) -> Bool {
+        guard case .progress(let job, _) = self, case .progress(let before, _)? = other else { return false }
+        return job == before
+    }
 }

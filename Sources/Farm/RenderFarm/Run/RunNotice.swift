@@ -1,9 +1,11 @@
 package import Catalogs
-import Coordination
+package import Coordination
+import Glibc
 package import JobModel
-import Planning
+package import Planning
 import Reports
 package import Scheduling
+import Synchronization
 
 /// Something that a person may want to know of a request, beside what became of its frames. ``words(from:)`` has the text.
 package enum RunNotice: Hashable, Sendable {
@@ -298,5 +300,147 @@ extension RunListener {
     /// Reports which plugins cannot be used: a job may well have meant one of them.
     package func warn(ofPluginsIn catalog: Catalog) {
         for problem in catalog.pluginProblems { report(.pluginUnusable(problem)) }
+    }
+}
+
+/// Why runs stop, in words. They are stored with a run: databases and `ended/` have them.
+package enum StopWords {
+    package static func name(ofSignal signal: Int32) -> String {
+        [SIGINT: "Ctrl-C", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"][signal] ?? "signal \(signal)"
+    }
+
+    /// What happened to workers that a person should know of, though everything may be done.
+    package static func notes(_ summary: RunSummary) -> [String] {
+        let retired = summary.retired.map { "worker slot \($0.slot.number) was retired: \(faults(of: $0))" }
+        guard summary.flagged > 0 else { return retired }
+        let results = summary.flagged == 1 ? "1 result" : "\(Figures.count(summary.flagged)) results"
+        return retired + [
+            "\(results) came faster than any machine can be; what they belong to was rendered again and compared"
+        ]
+    }
+
+    private static func faults(of retirement: Retirement) -> String {
+        let pictures = "failed on \(Figures.plural(retirement.pictures, "picture")) that other slots rendered"
+        let idle = "ended \(retirement.idleDeaths == 1 ? "once" : "\(retirement.idleDeaths) times") while idle"
+        return switch (retirement.pictures, retirement.idleDeaths) {
+        case (_, 0): "its workers \(pictures), and did nothing well between"
+        case (0, _): "its workers \(idle), and did nothing well between"
+        default: "its workers \(pictures) and \(idle), and did nothing well between"
+        }
+    }
+
+    /// Why the run stopped early, in one line.
+    ///
+    /// - Parameter left: how many frames are left.
+    package static func describe(_ reason: StopReason, left: Int = 0) -> String {
+        switch reason {
+        case .interrupted(let signal):
+            return "stopped by \(name(ofSignal: signal)); finished outputs are in place, nothing is half-written"
+        case .cancelled:
+            return "cancelled by 'penumbra cancel'; finished outputs are in place, nothing is half-written"
+        case .detached: return "\(Figures.plural(left, "frame")) handed over"
+        case .superseded:
+            return "another coordinator has taken this run over; nothing was undone"
+        case .storage(let message):
+            let message = VisibleText.message(message)
+            // Some troubles say themselves what to do, on a line of its own.
+            guard !message.contains("\n   = ") else { return message }
+            return "\(message); free some space or choose another place, then run it again"
+        case .deadline:
+            return "the deadline is reached; \(Figures.plural(left, "frame")) left, which the next run goes on with"
+        case .failures(let count, let limit):
+            return "stopped after \(Figures.plural(count, "failure")): 'max_failures' allows fewer than "
+                + "\(Figures.count(limit)); \(Figures.plural(left, "frame")) left"
+        case .pluginFault(let plugin, let pictures):
+            return
+                "the plugin '\(PathText.visible(plugin))' faulted on \(pictures) pictures; remove or mend it, then run the job again"
+        case .lastSlot(let retirement):
+            return
+                "the last worker slot that is left fails: \(faults(of: retirement)); \(Figures.plural(left, "frame")) left; "
+                + "'penumbra doctor' looks for the reason, 'penumbra logs' tells what the workers said"
+        case .cluster(let message), .resourceLimit(let message):
+            let message = VisibleText.message(message)
+            let left = "\(Figures.plural(left, "frame")) left"
+            guard let remedy = message.firstRange(of: "\n   = ") else {
+                return "\(message); \(left), which the next run goes on with"
+            }
+            return "\(message[..<remedy.lowerBound]); \(left)\(message[remedy.lowerBound...])"
+        case .engine(let message):
+            // Some troubles say themselves what to do, on a line of its own.
+            guard !message.contains("\n   = ") else { return "no worker can be started: \(message)" }
+            return "no worker can be started: \(message); 'penumbra doctor' looks for the reason"
+        }
+    }
+}
+
+/// What a watch has told of its jobs. It tells it once, and again when it changes.
+final class WatchMemory: Sendable {
+    /// The lost pictures of each job, as they were told last.
+    private let losses = Mutex<[PathKey: [String]]>([:])
+    /// Jobs whose patterns were looked at, with the patterns.
+    private let inspected = Mutex<Set<[PathKey]>>([])
+
+    package init() {}
+
+    /// Whether the patterns of a job are new. Later, pictures come and go.
+    func isNew(_ plan: JobPlan) -> Bool {
+        let patterns = [plan.job.manifestPath, plan.job.name] + plan.job.inputs + [""] + plan.job.exclude
+        return inspected.withLock { $0.insert(patterns.map(PathKey.init)).inserted }
+    }
+
+    /// Which pictures of a job are lost that were not lost at its last run.
+    func newLosses(_ prepared: PreparedJob) -> [String] {
+        let job = PathKey("\(prepared.job.manifestPath)\0\(prepared.job.name)")
+        let now = prepared.lost.map(\.message)
+        let before = losses.withLock { losses in
+            defer { losses[job] = now }
+            return losses[job] ?? []
+        }
+        return now.filter { !before.contains($0) }
+    }
+}
+
+extension RunListener {
+    /// Says which of several patterns nothing matches, and which links lead nowhere. (If nothing matches any of the patterns, that is
+    /// an error.)
+    ///
+    /// - Parameter folder: paths are shown as they are seen from there.
+    package func hint(_ plan: JobPlan, folder: String) {
+        let manifest = PathText.shown(plan.job.manifestPath, from: folder)
+        for message in PlanHints.messages(plan, folder) {
+            report(.manifestHint(manifest: manifest, message))
+        }
+    }
+
+    /// Says that a run which makes everything again continues where an earlier part of it had to stop.
+    package func reportMadeBefore(_ prepared: PreparedJob) {
+        let count = prepared.madeBefore
+        if count > 0 { report(prepared.job.name, .forcedRunContinues(made: count)) }
+    }
+}
+
+private enum PlanHints {
+    /// Links that are told one by one.
+    private static let linksTold = 5
+
+    static func messages(_ plan: JobPlan, _ folder: String) -> [String] {
+        let rest = plan.danglingLinks.count - linksTold
+        func told(_ message: String, _ hint: PatternHint?) -> String {
+            message + (hint.map { "; \($0.message)" } ?? "")
+        }
+        var hints = plan.unmatchedPatterns.map {
+            told("nothing matches '\(PathText.shown($0, from: folder))' of 'inputs'", plan.hint(ofInput: $0))
+        }
+        hints += plan.unmatchedExcludes.map {
+            told("'\(PathText.visible($0))' of 'exclude' leaves nothing out", plan.hint(ofExclude: $0))
+        }
+        hints += plan.unmatchedChoices.map {
+            told("nothing matches '\(PathText.visible($0))' of --only", plan.hint(ofChoice: $0))
+        }
+        hints += plan.danglingLinks.prefix(linksTold).map {
+            "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: what it led to is gone, or not "
+                + "mounted"
+        }
+        return hints + (rest > 0 ? ["\(Figures.count(rest)) more links lead nowhere"] : [])
     }
 }

@@ -1,3 +1,5 @@
+import JobModel
+
 /// One self-contained HTML page that says what runs did.
 ///
 /// It is read without scripts and asks nobody for anything: pictures and style are inside, and its content security
@@ -85,5 +87,205 @@ extension Verdict.Tone {
             <svg class="sign \(rawValue)" viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="10"/>\
             \(shape)</svg>
             """
+    }
+}
+
+/// One run on the page: the verdict first, then what needs a look, then everything.
+struct RunArticle {
+    private let run: RunReport
+    /// Of its title: 1 where it is the page's only one.
+    private let level: Int
+    /// Of its sections' names in the page.
+    private let prefix: String
+    /// Those that have something to say.
+    private let sections: [Section]
+
+    init(_ run: RunReport, level: Int, prefix: String) {
+        self.run = run
+        self.level = level
+        self.prefix = prefix
+        let troubles = TroubleSections(run)
+        sections = [
+            troubles.failed, troubles.stillBroken, troubles.kept, ThumbnailSection(run.frames).section,
+            SlowestSection(run.frames).section, FrameTable(run).section, OrphanList(run.orphans).section,
+        ].filter { !$0.body.isEmpty }
+    }
+
+    var markup: Markup {
+        """
+        <article id="\(attribute: prefix)top">
+        \(head)\(sections.map(markup))\(foot)</article>
+
+        """
+    }
+
+    private func markup(_ section: Section) -> Markup {
+        """
+        <section id="\(attribute: prefix + section.name)">
+        <h\(level + 1)>\(section.title)</h\(level + 1)>
+        \(section.body)</section>
+
+        """
+    }
+
+    private var head: Markup {
+        let verdict = Verdict(run)
+        let reason: Markup = verdict.reason.map { "<p class=\"reason\">\(.lines($0))</p>\n" } ?? ""
+        return """
+            <header>
+            <h\(level)><span class="job">\(run.job)</span> \(verdict.markup)</h\(level)>
+            \(reason)\(strip)<p class="when">\(.path(run.manifest)) <span>\(.span(from: run.started, to: run.ended))</span></p>
+            \(facts)</header>
+
+            """
+    }
+
+    /// How the frames ended: as a strip, and in words.
+    private var strip: Markup {
+        let endings = FrameResult.Kind.ended.filter { run.counts[$0] > 0 }
+        guard !endings.isEmpty else { return "" }
+        let parts = endings.map { ending -> Markup in
+            "<span class=\"\(ending.rawValue)\" style=\"flex-grow:\(run.counts[ending])\"></span>"
+        }
+        let words = endings.map { ending -> Markup in
+            let text: Markup = "<b>\(Figures.count(run.counts[ending]))</b> \(ending.words)"
+            let isTold = sections.contains { $0.name == ending.section }
+            let link: Markup =
+                isTold ? "<a href=\"#\(attribute: prefix + ending.section)\">\(text)</a>" : "<span>\(text)</span>"
+            return "<li><span class=\"swatch \(ending.rawValue)\"></span>\(link)</li>\n"
+        }
+        return """
+            <div class="strip" aria-hidden="true">\(parts)</div>
+            <ul class="legend">
+            \(words)</ul>
+
+            """
+    }
+
+    private var facts: Markup {
+        let seconds = run.elapsed / .seconds(1)
+        var facts: [(name: String, value: String, more: String)] = [
+            ("Frames", Figures.count(run.counts.frames), ""),
+            ("Time", Figures.duration(run.elapsed), ""),
+        ]
+        if run.counts.megapixels >= 0.05, seconds > 0 {
+            facts.append(
+                (
+                    "Speed", "\(Figures.measure(run.counts.megapixels / seconds)) MP/s",
+                    "\(Figures.measure(run.counts.megapixels)) MP"
+                ))
+        }
+        facts.append(("Read", Figures.bytes(run.bytesRead), ""))
+        facts.append(("Written", Figures.bytes(run.counts.bytesWritten), share))
+        facts.append(
+            (
+                "Workers", Figures.count(run.workers),
+                run.workersReplaced > 0 ? "\(Figures.count(run.workersReplaced)) died, replaced" : ""
+            ))
+        let items = facts.map { fact -> Markup in
+            let more: Markup = fact.more.isEmpty ? "" : " <small>\(fact.more)</small>"
+            return "<div><dt>\(fact.name)</dt><dd>\(fact.value)\(more)</dd></div>\n"
+        }
+        return "<dl class=\"facts\">\n\(items)</dl>\n"
+    }
+
+    private var share: String {
+        guard run.bytesRead > 0, run.counts.bytesWritten > 0, run.counts.bytesWritten <= run.bytesRead else {
+            return ""
+        }
+        let percent = 100 * Double(run.counts.bytesWritten) / Double(run.bytesRead)
+        return percent < 1 ? "< 1 % of read" : "\(Int(percent.rounded())) % of read"
+    }
+
+    private var foot: Markup {
+        let facts =
+            run.settings + run.versions + [RunReport.Fact("exit code", String(run.exitCode))]
+        let items = facts.map { fact -> Markup in "<div><dt>\(fact.name)</dt><dd>\(fact.value)</dd></div>\n" }
+        return "<footer>\n<dl>\n\(items)</dl>\n</footer>\n"
+    }
+}
+
+/// A part of the page under a title; left out where its body is empty.
+struct Section {
+    /// For links to it.
+    let name: String
+    let title: String
+    let body: Markup
+}
+
+extension FrameResult.Kind {
+    var words: String { self == .stillBroken ? "still broken" : rawValue }
+
+    /// The section that tells more.
+    var section: String {
+        switch self {
+        case .open, .published, .skipped, .left: "frames"
+        case .kept, .failed, .stillBroken: rawValue
+        }
+    }
+}
+
+/// What is to be said of a run first.
+struct Verdict: Hashable, Sendable {
+    enum Tone: String, Sendable, CaseIterable {
+        case well
+        /// Well, but somebody should look.
+        case caution
+        case fault
+    }
+
+    let tone: Tone
+    let headline: String
+    /// A sentence, where the headline leaves a question.
+    let reason: String?
+
+    private init(_ tone: Tone, _ headline: String, _ reason: String? = nil) {
+        self.tone = tone
+        self.headline = headline
+        self.reason = reason
+    }
+
+    init(_ run: RunReport) {
+        let counts = run.counts
+        if let stopped = run.stopped {
+            let left = counts.left > 0 ? ", \(Self.part(counts.left, of: counts.frames)) left" : ""
+            self.init(.fault, "Stopped early\(left)", stopped)
+        } else if counts.failed > 0 {
+            self.init(.fault, "\(Self.part(counts.failed, of: counts.frames)) failed")
+        } else if counts.stillBroken > 0 {
+            let verb = counts.stillBroken == 1 ? "is" : "are"
+            self.init(.fault, "\(Self.part(counts.stillBroken, of: counts.frames)) \(verb) still broken")
+        } else if !run.isWell {
+            self.init(.fault, "Ended with exit code \(run.exitCode)")
+        } else if counts.kept > 0 {
+            let verb = counts.kept == 1 ? "was" : "were"
+            self.init(.caution, "\(Self.part(counts.kept, of: counts.frames)) \(verb) kept as found")
+        } else if counts.frames == 0 {
+            self.init(.well, "There was nothing to do")
+        } else {
+            let verb = counts.frames == 1 ? "is" : "are"
+            let all = counts.frames == 1 ? "" : "All "
+            self.init(.well, "\(all)\(Figures.plural(counts.frames, "frame")) \(verb) in place")
+        }
+    }
+
+    /// Of several jobs.
+    init(_ runs: [RunReport]) {
+        let tones = runs.map { Verdict($0).tone }
+        let bad = tones.count { $0 == .fault }
+        if bad > 0 {
+            self.init(.fault, "\(bad) of \(Figures.plural(runs.count, "job")) did not end well")
+        } else if runs.isEmpty {
+            self.init(.well, "There was nothing to do")
+        } else {
+            self.init(tones.contains(.caution) ? .caution : .well, "All \(runs.count) jobs ended well")
+        }
+    }
+
+    /// `2 of 120 frames`
+    private static func part(_ part: Int, of whole: Int) -> String {
+        part == whole
+            ? "\(part == 1 ? "" : "All ")\(Figures.plural(part, "frame"))"
+            : "\(Figures.count(part)) of \(Figures.plural(whole, "frame"))"
     }
 }

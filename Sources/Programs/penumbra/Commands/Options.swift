@@ -1,8 +1,12 @@
 import ArgumentParser
+import Catalogs
+import Coordination
+import Glibc
 import JobModel
 import Manifests
 import Planning
 import RenderFarm
+import Runs
 import Settings
 
 /// Where settings, state and scratch space are; the same for every command.
@@ -164,4 +168,108 @@ struct TimeArgument {
     }
 
     @Sendable static func read(_ argument: String) throws -> TimeArgument { try TimeArgument(argument) }
+}
+
+/// What all commands about runs have in common.
+struct RunLookupOptions: ParsableArguments {
+    @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
+    var configFile: String?
+
+    @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"))
+    var stateDir: String?
+
+    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    var json = false
+
+    var place: LocationOptions {
+        var place = LocationOptions()
+        (place.configFile, place.stateDir, place.scratch, place.workers) = (configFile, stateDir, nil, nil)
+        return place
+    }
+
+    func archive(_ shared: RunDirOption? = nil) throws -> RunArchive {
+        if let folder = shared?.runDir {
+            return try RunArchive(runFolder: PathText.normalized(folder, in: currentFolder()))
+        }
+        let state = try Settings.load(place).stateFolder.value
+        return try RunArchive(state: state)
+    }
+}
+
+/// Runs that go on without the process which began them.
+struct RunDirOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A detached or prepared run's folder, or one that holds such runs, from any machine that sees it.",
+            valueName: "dir"))
+    var runDir: String?
+}
+
+/// One run that has not ended.
+struct OpenRunArgument: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the run that has not "
+                + "ended, where there is only one.", valueName: "run"))
+    var run: String?
+}
+
+/// One run.
+struct RunArgument: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the latest run.",
+            valueName: "run"))
+    var run: String?
+}
+
+extension Settings {
+    /// Gathers the settings of a command line.
+    ///
+    /// - Throws: ``FarmError`` for a config that is wrong or missing.
+    static func load(_ place: LocationOptions, engine: EngineName? = nil) throws -> Settings {
+        let settings = try load(flags(place, engine), folder: currentFolder())
+        try settings.refuseNetworkState()
+        return settings
+    }
+
+    /// The folder in which this user's runs are remembered, for a command that keeps its own state elsewhere. Nil where no database
+    /// can be there, or the settings are wrong, which the command itself tells.
+    static func ownState(_ place: LocationOptions) -> String? { try? load(place).stateFolder.value }
+
+    /// For an element of a cluster's job, which keeps no state and has its cores and memory from the cluster.
+    static func load(_ place: LocationOptions, allocation: Allocation) throws -> Settings {
+        var place = place
+        place.workers = place.workers ?? min(allocation.cores ?? .max, Machine.cores(), 1024)
+        return try load(
+            flags(place, nil), folder: currentFolder(), memory: min(allocation.memory ?? .max, Machine.memory()))
+    }
+
+    private static func flags(_ place: LocationOptions, _ engine: EngineName?) -> Flags {
+        var flags = Flags()
+        (flags.configFile, flags.stateFolder) = (place.configFile, place.stateDir)
+        (flags.scratch, flags.workers, flags.engine) = (place.scratch, place.workers, engine)
+        return flags
+    }
+}
+
+extension RunRequest {
+    /// The manifests of a command line.
+    init(_ options: ManifestOptions) {
+        self.init(manifests: options.manifests.map { Manifest(path: $0) }, folder: currentFolder())
+        overrides = options.overrides
+    }
+}
+
+extension ManifestFiles {
+    /// Those of a command line.
+    init(options: ManifestOptions, catalog: Catalog, settings: Settings) {
+        self.init(RunRequest(options), catalog: catalog, settings: settings, control: Signals.current)
+    }
+}
+
+func currentFolder() -> String {
+    guard let path = getcwd(nil, 0) else { return "/" }
+    defer { free(path) }
+    return String(cString: path)
 }
