@@ -107,14 +107,14 @@ import TestSupport
         let (first, second) = (Listener(), Listener())
         let control = RunControl()
         control.pause()
-        async let cancelled = RequestedRun(request("cancelled"))(control, first)
+        async let cancelled = RequestedRun(request("cancelled")).run(control, first).result
         for await job in first.began {
             #expect(job == "cancelled")
             break
         }
-        #expect(try await RequestedRun(request("done"))(RunControl(), second) == .done)
+        #expect(try await RequestedRun(request("done")).run(RunControl(), second).result.get() == .done)
         control.cancel()
-        #expect(try await cancelled == .interrupted)
+        #expect(try await cancelled.get() == .interrupted)
 
         #expect(first.jobs == ["cancelled"])
         #expect(first.published.isEmpty)
@@ -164,7 +164,7 @@ import TestSupport
         limited.workers = 3
         let control = RunControl()
         control.limitWorkers(to: 1)
-        #expect(try await RequestedRun(limited)(control, Listener()) == .done)
+        #expect(try await RequestedRun(limited).run(control, Listener()).result.get() == .done)
         let attempts = try attempts("limited")
         #expect(attempts.count >= 40)
         #expect(!overlap(attempts))
@@ -180,7 +180,7 @@ import TestSupport
             if ended == 5 { control.limitWorkers(to: nil) }
             if ended == 200 { control.limitWorkers(to: 1) }
         }
-        #expect(try await RequestedRun(varied)(control, listener) == .done)
+        #expect(try await RequestedRun(varied).run(control, listener).result.get() == .done)
         let attempts = try attempts("varied")
         #expect(overlap(attempts))
         #expect(!overlap(attempts.suffix(10)))
@@ -241,7 +241,7 @@ import TestSupport
         ]
         let listener = Listener()
         let error = await #expect(throws: FarmError.self) {
-            _ = try await RequestedRun(request)(RunControl(), listener)
+            _ = try await RequestedRun(request).run(RunControl(), listener).result.get()
         }
         #expect(error?.outcome == .badManifest)
         #expect(error?.isReported == true)

@@ -44,15 +44,7 @@ extension Farm {
         request.workers = request.workers ?? settings.workers.value
         var run = RequestedRun(request)
         run.settings = settings
-        let events = RunEventQueue(EventListener(folder: request.folder, receive: receive))
-        let result: Result<RunOutcome, FarmError>
-        do throws(FarmError) {
-            result = .success(try await run(control, events))
-        } catch {
-            result = .failure(error)
-        }
-        await events.finish()
-        return try result.get()
+        return try await run.run(control, EventListener(folder: request.folder, receive: receive)).result.get()
     }
 
     /// The runs that the state folder knows, past and present, the latest first.
@@ -131,9 +123,9 @@ extension Farm {
     }
 }
 
-/// Tells the events that embedding programs know.
+/// Passes events on in the form that embedding programs know.
 private struct EventListener: RunListener {
-    /// Messages show paths as they are seen from there.
+    /// Messages show paths as they are seen from this folder.
     let folder: String
     let receive: @Sendable (Farm.Event) -> Void
 

@@ -116,7 +116,7 @@ public struct Farm: Sendable {
 }
 
 extension FarmError {
-    /// What callers of the farm see of an error: the only type that crosses the boundary.
+    /// The form in which callers of the farm see an error.
     package init(_ error: any Error) {
         switch error {
         case let error as FarmError: self = error
@@ -127,22 +127,16 @@ extension FarmError {
         }
     }
 
-    /// Whether it has words of its own.
+    /// A job has no inputs. With `--allow-empty` it is left out.
+    package var isEmptyJob: Bool { outcome == .missingInput && !isLoss }
+
+    /// Whether an error has a message for users.
     package static func knows(_ error: any Error) -> Bool {
         error is FarmError || error is Shortage || error is StoreProblem || error is FileTrouble
     }
 
     private init(_ shortage: Shortage?, or message: String) {
         self.init(shortage == nil ? .storage : .unavailable, shortage.map { "\($0)" } ?? message)
-    }
-}
-
-/// With `--allow-empty`, a job without inputs is left out and is no error.
-package func allowingEmpty(_ allowed: Bool, _ body: () async throws -> Void) async throws {
-    do {
-        try await body()
-    } catch let error as FarmError where allowed && error.outcome == .missingInput && !error.isLoss {
-        return
     }
 }
 

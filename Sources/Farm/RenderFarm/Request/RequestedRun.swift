@@ -4,6 +4,7 @@ import FoundationEssentials
 package import JobModel
 import JobStorage
 import Planning
+import SafeFiles
 package import Runs
 import Scheduling
 package import Settings
@@ -11,21 +12,21 @@ package import Settings
 /// Carries out a request, from the reading of its manifests to the end of its last job.
 package struct RequestedRun {
     package var request: RunRequest
-    /// What is stored of the request, so that another process can resume the run. A resumed run keeps its first one: if that were
-    /// another, nothing of what was done would count.
-    private(set) var storedText: String
+    /// The stored form of the request, by which another process can resume the run. A resumed run keeps its first one. With another
+    /// one nothing that was done would count.
+    private var storedText: String
     package var sharing: RunSharing
-    /// An earlier process has begun the run, or one that it repeats.
-    var isRepeated = false
-    /// Of several jobs the one that is resumed, by its manifest and name; nil for all.
+    /// The run resumes or repeats an earlier one.
+    private var isRepeated = false
+    /// The manifest and name of the one job that is resumed; nil for all jobs.
     package var single: (manifest: String, job: String)?
-    /// The inputs that are passed by, if the request names a run by ``RunRequest/leftOf``.
+    /// The inputs that are left out, if the request names a run by ``RunRequest/leftOf``.
     package var concluded: Set<PathKey> = []
     /// How many frames of ``RunRequest/limit`` are left; nil for all of them.
     package var remainingLimit: Int?
-    /// In place of those that the request names.
+    /// Settings in place of those that the request names.
     package var settings: Settings?
-    /// Messages show paths as they are seen from there; nil for the request's folder.
+    /// Messages show paths as they are seen from this folder; nil for the request's folder.
     package var shownFrom: String?
     /// The user's state folder, if the run has another one.
     package var ownState: String?
@@ -37,7 +38,7 @@ package struct RequestedRun {
         storedText = request.text
     }
 
-    /// - Parameter storedText: of a run that is resumed.
+    /// - Parameter storedText: the stored form of the run that is resumed.
     package init(resuming request: RunRequest, storedText: String) {
         self.request = request
         self.storedText = storedText
@@ -54,77 +55,69 @@ package struct RequestedRun {
         storedText = stored.text
     }
 
+    /// Runs the jobs of the request.
+    ///
     /// - Parameters:
-    ///   - control: may stop or pause it meanwhile.
-    ///   - reporting: is told what happens.
-    /// - Returns: the worst outcome of its jobs.
-    package func callAsFunction(
-        _ control: RunControl, _ reporting: any RunListener
-    ) async throws(FarmError) -> RunOutcome {
+    ///   - control: stops or pauses the jobs.
+    ///   - listener: gets the events in their order, on a thread of its own.
+    ///   - abandoned: returns when a slow listener shall not be waited for any longer.
+    /// - Returns: the worst outcome of the jobs, or why they could not run; and how many events the listener has not received.
+    package func run(
+        _ control: RunControl, _ listener: any RunListener, unless abandoned: (@Sendable () async -> Void)? = nil
+    ) async -> (result: Result<RunOutcome, FarmError>, unread: Int) {
+        let events = RunEventQueue(listener)
+        let result: Result<RunOutcome, FarmError>
         do {
-            return try await run(control, reporting)
+            result = .success(try await jobs(control, events))
         } catch {
-            throw FarmError(error)
+            result = .failure(FarmError(error))
         }
+        return (result, await events.finish(unless: abandoned))
     }
 
-    private func run(_ control: RunControl, _ reporting: any RunListener) async throws -> RunOutcome {
+    private func jobs(_ control: RunControl, _ listener: any RunListener) async throws -> RunOutcome {
         if let narrowing = request.narrowing, request.orphans != .listed {
-            reporting.report(.orphansStay(because: narrowing))
+            listener.report(.orphansStay(because: narrowing))
         }
         var reports = RunReports()
         reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
         reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
         let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
-        let installation = Farm(try settings ?? Settings.load(request))
-        // Another process may resume a run with another engine than the one that began it.
-        if !isRepeated, sharing == .none || sharing == .detached {
-            try installation.settings.check(slurmArguments: request.slurmArguments)
-        }
-        if sharing == .detached {
-            switch installation.settings.engine.value {
-            case .local: throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
-            case .commands:
-                throw FarmError(
-                    .usage,
-                    "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm"
-                )
-            case .slurm: break
-            }
-        }
-        let catalog = try await installation.introducedCatalog()
-        reporting.warn(ofPluginsIn: catalog)
-        let files = ManifestFiles(request, catalog: catalog, settings: installation.settings, control: control)
+        let farm = Farm(try settings ?? Settings.load(request))
+        try refuseWrongEngine(farm.settings)
+        let catalog = try await farm.introducedCatalog()
+        listener.warn(ofPluginsIn: catalog)
+        let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)
         let memory = request.isWatching ? WatchMemory() : nil
         func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
-            let read = await files.withExaminedPictures(by: installation.worker)
-            let specs = try reporting.jobs(read).filter { spec in
+            let specs = try listener.jobs(await files.withExaminedPictures(by: farm.worker)).filter { spec in
                 single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
             }
-            var preparation = JobPreparation(
-                installation: installation, catalog: catalog, folder: shownFrom ?? request.folder, selection: selection,
-                limit: remainingLimit ?? request.limit, firstLimit: request.limit,
-                list: try ListedFiles.list(request.filesFrom, in: request.folder, control: control),
-                isForced: request.isForced,
-                control: control, deadline: deadline, reread: files.rereader())
-            preparation.allowsMissing = request.allowsEmpty || request.isWatching || request.allowsGone
-            preparation.allowsNothing = request.allowsEmpty || request.allowsGone
-            preparation.allowsGone = request.allowsGone
-            var context = RunContext(request, preparation, reporting, memory: .run(request: storedText))
+            var preparation = try JobPreparation(
+                request, without: concluded, farm: farm, catalog: catalog, control: control, deadline: deadline,
+                reread: files.rereader())
+            preparation.folder = shownFrom ?? request.folder
+            preparation.limit = remainingLimit ?? request.limit
+            var context = RunContext(request, preparation, listener, memory: .run(request: storedText))
             (context.sharing, context.reports, context.watch) = (sharing, reports, memory)
             (context.ownState, context.originalCommand) = (ownState, originalCommand)
             return (specs, JobRunner(context))
         }
         var texts = files.texts()
         let (specs, runner) = try await read()
-        guard request.isWatching else { return try await runner.runReportingMetrics(specs) }
+        guard request.isWatching else { return try await runner.run(specs) }
         func watched(_ specs: [JobSpec], _ runner: JobRunner) -> WatchedJobs {
-            let resting = specs.map(Self.resting)
-            return WatchedJobs(jobs: resting) { try await runner.runReportingMetrics(resting) }
+            // A new file may still be written.
+            let resting = specs.map { spec in
+                var spec = spec
+                if spec.minAge == 0 { spec.minAge = 2 }
+                return spec
+            }
+            return WatchedJobs(jobs: resting) { try await runner.run(resting) }
         }
         var loop = WatchLoop(
-            watched(specs, runner), manifests: files.paths, control: control, folder: request.folder,
-            reporting: reporting
+            watched: watched(specs, runner), manifests: files.paths, control: control, folder: request.folder,
+            listener: listener
         ) {
             let now = files.texts()
             guard now != texts else { return nil }
@@ -135,17 +128,20 @@ package struct RequestedRun {
         return try await loop()
     }
 
-    /// A file that has just appeared may still be written.
-    private static func resting(_ job: JobSpec) -> JobSpec {
-        var job = job
-        if job.minAge == 0 { job.minAge = 2 }
-        return job
-    }
-
-    private var selection: JobPlan.Selection {
-        JobPlan.Selection(
-            only: request.only, from: request.folder, inputs: request.inputs.map { Set($0.map(PathKey.init)) },
-            done: concluded)
+    private func refuseWrongEngine(_ settings: Settings) throws(FarmError) {
+        // Another process may resume a run with another engine than the one that began it.
+        if !isRepeated, sharing == .none || sharing == .detached {
+            try settings.check(slurmArguments: request.slurmArguments)
+        }
+        guard sharing == .detached else { return }
+        switch settings.engine.value {
+        case .local: throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
+        case .commands:
+            throw FarmError(
+                .usage,
+                "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm")
+        case .slurm: break
+        }
     }
 
     /// The command that takes options, if another one began the run.
@@ -168,7 +164,7 @@ extension RunRequest {
     }
 }
 
-/// What all parts of a run share: its request, and what carries it out.
+/// What all parts of a run share: its request, its preparation, and its listener.
 package struct RunContext {
     package let preparation: JobPreparation
     package let listener: any RunListener
@@ -180,18 +176,18 @@ package struct RunContext {
     var watch: WatchMemory?
     /// The command that takes options, if another one began the run.
     var originalCommand: String?
-    /// Where earlier runs are remembered, if this one is not: what they published is not lost unseen.
+    /// The state folder of earlier runs, if this run has another one. It tells whether outputs are missing.
     var ownState: String?
-    /// Of this command and no other.
+    /// Identifies this command.
     let command = RunName.new()
 
-    /// What stays of a run.
+    /// What is remembered of a run.
     package enum Memory: Hashable, Sendable {
-        /// Outputs alone: the job has no manifest, and several runs of it may go on at once.
+        /// Nothing: the job has no manifest, and several runs of it may go on at once.
         case none
-        /// The job's outputs are remembered. One run of a job goes on at a time.
+        /// The job's outputs. One run of a job goes on at a time.
         case outputs
-        /// The run is stored, too, with its request as JSON. Another process can resume it.
+        /// The outputs and the run, with its request as JSON. Another process can resume it.
         case run(request: String)
     }
 
@@ -204,7 +200,7 @@ package struct RunContext {
         self.memory = memory
     }
 
-    var farm: Farm { preparation.installation }
+    var farm: Farm { preparation.farm }
     var control: RunControl { preparation.control }
     var deadline: Deadline? { preparation.deadline }
     /// The folder that holds the database and the runs.
@@ -216,9 +212,9 @@ package struct RunContext {
     var storedRequest: String? { if case .run(let request) = memory { request } else { nil } }
     var isShared: Bool { sharing != .none }
 
-    /// A watch goes on if its inputs are gone for a moment.
+    /// A watch continues if its inputs are gone for a moment.
     var allowsEmpty: Bool { request.allowsEmpty || request.isWatching }
-    /// Only what somebody has to know is reported. What is to be reported once is then remembered as reported.
+    /// Only news that somebody must know is reported. One-time reports count as reported only then.
     var isSilent: Bool { request.isQuiet && !request.printsJSON }
 
     var missingDiskCheck: MissingDiskCheck {
@@ -227,16 +223,16 @@ package struct RunContext {
     }
 
     /// Whether another coordinator continues the run if this process ends.
-    func isContinued(_ directory: RunClaim) -> Bool {
+    func isContinued(_ run: RunClaim) -> Bool {
         switch sharing {
         case .none, .detached: false
-        // There is something to lose where it was prepared before.
-        case .prepared: !directory.isNew
+        // An earlier preparation must not be lost.
+        case .prepared: !run.isNew
         case .resumed: true
         }
     }
 
-    /// If pictures that are known to be broken cannot be passed on, the next coordinator tries them again.
+    /// Tells the next coordinator which pictures are broken. If that fails, it tries them again.
     func passOn(_ kind: RunLog.BrokenPictures, of ledger: Ledger?, to run: RunFolder) {
         if isShared { try? ledger?.tellBroken(kind, to: run.log) }
     }
@@ -244,19 +240,19 @@ package struct RunContext {
 
 /// How a run goes on without the process that began it.
 package enum RunSharing: Hashable, Sendable {
-    /// Not at all.
+    /// It does not.
     case none
     /// It is handed to a cluster.
     case detached
-    /// It is written down as so many shards, in this folder, for whoever does them.
-    case prepared(shards: Int, place: String)
-    /// It was begun before. The cluster's job of the run resumes it, or a person.
+    /// Shards of it are written into a folder, for any scheduler.
+    case prepared(shards: Int, folder: String)
+    /// An earlier coordinator began it. A job on the cluster resumes it, or a person.
     case resumed(RunFolder, asJob: Bool)
 
     var isResumed: Bool { if case .resumed = self { true } else { false } }
-    /// A person took it from a cluster's job.
+    /// A person took it from the cluster's job.
     var isTakenFromJob: Bool { if case .resumed(_, asJob: false) = self { true } else { false } }
-    /// It is a cluster's job that resumes it.
+    /// A job on the cluster resumes it.
     var isResumedByJob: Bool { if case .resumed(_, asJob: true) = self { true } else { false } }
 }
 
@@ -265,75 +261,89 @@ extension RunClaim {
     var isNew: Bool { epoch == 1 }
 }
 
-/// Runs jobs, one after another: all are prepared before the first one starts.
+/// Runs the jobs of a request, or adopts their outputs. It admits all jobs before the first one starts.
 package struct JobRunner {
     let context: RunContext
 
     package init(_ context: RunContext) { self.context = context }
 
-    /// - Returns: the worst of their ends.
-    package func run(_ jobs: [JobSpec]) async throws -> RunOutcome {
-        let execution = Execution(context)
-        return try await Admission(context).admit(jobs) { stages in
-            var worst = RunOutcome.done
+    package enum Work {
+        case render
+        /// Accept existing outputs as current.
+        ///
+        /// - Parameter moved: only outputs of jobs or pictures that had another name or folder.
+        case adopt(moved: Bool)
+    }
+
+    /// Admits jobs, does the work on each of them, and releases what they hold.
+    ///
+    /// - Returns: the worst outcome of the jobs.
+    package func run(_ jobs: [JobSpec], _ work: Work = .render) async throws -> RunOutcome {
+        let start = Date()
+        var stages: [JobStage] = []
+        let result: Result<RunOutcome, any Error>
+        do {
+            var admission = Admission(context)
+            let refused = try await admission.admit(jobs, &stages)
+            result = .success(max(try await carryOut(work, &stages), refused))
+        } catch let trouble as FileTrouble {
+            result = .failure(FarmError(.storage, trouble.message + Admission(context).remedy(for: trouble)))
+        } catch {
+            result = .failure(error)
+        }
+        for stage in stages where stage.isHandedOver { stage.leave(context) }
+        for stage in stages where !stage.isHandedOver { stage.leave(context) }
+        reportUnstarted(jobs, result, since: start)
+        return try result.get()
+    }
+
+    private func carryOut(_ work: Work, _ stages: inout [JobStage]) async throws -> RunOutcome {
+        var worst = RunOutcome.done
+        switch work {
+        case .adopt(let moved):
+            for job in stages.compactMap(\.job) {
+                worst = max(worst, try await JobAdoption(context: context).adopt(job, moved: moved))
+            }
+        case .render:
+            let execution = Execution(context)
             for index in stages.indices {
                 let outcome = try await execution.run(&stages[index])
                 worst = max(worst, outcome)
                 if outcome == .storage || outcome > .busy { break }
             }
             try Finishing(context).writeReports(stages)
-            return worst
         }
+        return worst
     }
 
-    /// Accepts the outputs of jobs that are there.
-    ///
-    /// - Parameter moved: only those of jobs, or of pictures, that had another name or place.
-    package func adopt(_ jobs: [JobSpec], moved: Bool) async throws -> RunOutcome {
-        try await Admission(context).admit(jobs) { stages in
-            var worst = RunOutcome.done
-            for job in stages.compactMap(\.job) {
-                worst = max(worst, try await JobAdoption(context: context).adopt(job, moved: moved))
+    /// The metrics report jobs that could not start, too.
+    private func reportUnstarted(_ jobs: [JobSpec], _ result: Result<RunOutcome, any Error>, since start: Date) {
+        let outcome =
+            switch result {
+            case .success(let outcome): outcome
+            case .failure(let error): FarmError(error).outcome
             }
-            return worst
-        }
-    }
-
-    /// Runs jobs. The metrics report those that could not start, too.
-    func runReportingMetrics(_ jobs: [JobSpec]) async throws -> RunOutcome {
-        let start = Date()
-        do {
-            let outcome = try await run(jobs)
-            reportUnstarted(jobs, outcome, since: start)
-            return outcome
-        } catch {
-            reportUnstarted(jobs, FarmError(error).outcome, since: start)
-            throw error
-        }
-    }
-
-    private func reportUnstarted(_ jobs: [JobSpec], _ outcome: RunOutcome, since start: Date) {
         do {
             try context.reports.writeUnstartedMetrics(
                 jobs.map(\.name), outcome, since: start.timeIntervalSince1970, now: Date().timeIntervalSince1970)
         } catch {
-            // The run's own end is worse news than that.
+            // The run's own outcome is more important.
             context.listener.report(.failed(FarmError(error)))
         }
     }
 }
 
-/// How far a job has come in a run, with what exists then.
+/// How far a job of a request has come, with what exists at that point.
 enum JobStage {
-    /// The run has a folder. Locks and plan are missing, or were refused.
+    /// The run has a folder, but no locks or no plan.
     case claimed(RunClaim)
-    /// It is locked and planned. Nothing of it has begun.
+    /// The job is locked and planned. Its work has not begun.
     case prepared(ClaimedJob)
-    /// Its work has begun.
+    /// The work has begun.
     case running(ClaimedJob)
     /// Another coordinator continues it.
     case handedOver(ClaimedJob)
-    /// Its run has ended here, and its end was reported.
+    /// The run has ended here, and its end was reported.
     case ended(JobResult)
 
     var job: ClaimedJob? {
@@ -348,13 +358,13 @@ enum JobStage {
     var result: JobResult? { if case .ended(let result) = self { result } else { nil } }
     var isHandedOver: Bool { if case .handedOver = self { true } else { false } }
 
-    /// Leaves the run's folder as its stage demands, at the end of the command.
+    /// Removes or releases the run's folder at the end of the command, as the stage demands.
     func leave(_ context: RunContext) {
         switch self {
         case .claimed(let folder):
             if folder.isNew { Self.remove(folder, context) } else { Self.release(folder, context) }
         case .prepared(let job):
-            // An interrupted run that was not resumed stays what it is.
+            // An interrupted run that was not resumed stays interrupted.
             if job.folder.isNew { remove(job, context) } else { Self.release(job.folder, context) }
         case .running(let job): remove(job, context)
         case .ended(let result): remove(result.job, context)
@@ -381,15 +391,21 @@ enum JobStage {
     }
 }
 
-/// A prepared job with what keeps others away from it.
+/// A prepared job with its locks and its run folder.
 struct ClaimedJob {
     var prepared: PreparedJob
     let folder: RunClaim
-    /// Nil for jobs without a manifest, of which several may run.
+    /// Nil for jobs without a manifest, because several runs of them may go on.
     let lock: JobLock?
     let ledger: Ledger?
-    /// Nil where the manifest asks for none.
+    /// Nil if the manifest asks for none.
     let index: IndexFile?
 
     var name: String { prepared.job.name }
+
+    func tracker() -> OutputTracker {
+        OutputTracker(
+            ledger: ledger, freshness: prepared.freshness, hasPictures: !prepared.job.picturePaths.isEmpty,
+            now: Int(currentTime() / 1_000_000_000))
+    }
 }

@@ -7,7 +7,7 @@ import Reports
 import Runs
 import Scheduling
 
-/// Carries out a prepared job: by an engine, through the run loop, to its end or to its handing over.
+/// Runs a prepared job with an engine until it ends or is handed over.
 struct Execution {
     let context: RunContext
     private let site: ExecutionSite
@@ -21,63 +21,57 @@ struct Execution {
         handover = Handover(context)
     }
 
-    /// - Parameter stage: becomes the job's last one.
+    /// - Parameter stage: a prepared job; becomes its last stage.
     func run(_ stage: inout JobStage) async throws -> RunOutcome {
         guard case .prepared(let job) = stage else { return .done }
         do {
-            return try await run(job, &stage)
+            let prepared = job.prepared
+            let started = Date()
+            let settings = site.runSettings(for: prepared)
+            let engine = try await site.engine(for: job)
+            let isSameRequest = try handover.share(job, settings)
+            let history = try await history(of: job, settings)
+            // No frame ends before the run has begun.
+            let tracker = job.tracker()
+            stage = .running(job)
+            var recovered = history?.heritage ?? RecoveredWork()
+            if context.isShared, isSameRequest { recovered.add(journalOf: job.folder) }
+            for broken in prepared.brokenFiles { tracker.remember(broken.failure, of: broken.files) }
+            let observer = context.listener.observer(of: job.name)
+            let collector = context.reports.areWanted ? FrameCollector(observer) : nil
+            let run = JobRun(
+                prepared.plan, targets: prepared.targets, ended: prepared.ended,
+                roots: job.lock?.roots ?? LockedFolders(of: prepared.job), directory: job.folder,
+                settings: settings, books: tracker, recorder: history?.recorder,
+                heritage: recovered,
+                receipts: ReceiptMaker(
+                    prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
+                observer: collector ?? observer)
+            let loop = RunLoop(
+                engine: engine, control: context.control.child(), deadline: context.deadline,
+                isGoneOnWith: context.isContinued(job.folder))
+            let summary = await run.run(loop)
+            if let stop = summary.stop, handover.isWanted(job, after: stop) {
+                // Nothing of the run may be removed, even if the next step fails.
+                stage = .handedOver(job)
+                await handover.handOver(job, summary, stop)
+                return RunOutcome(summary)
+            }
+            var result = JobResult(
+                job: job, summary: summary, reports: collector?.reports ?? [],
+                status: RunOutcome(summary, isStrict: context.request.isStrict), started: started,
+                workers: settings.workers)
+            try await finishing.finish(&result, history)
+            stage = .ended(result)
+            return result.status
         } catch {
-            // There is no end that others could read of.
+            // The run has no end that others could read.
             if context.isContinued(job.folder) {
                 stage = .handedOver(job)
                 await handover.leaveUnbegun(job, (error as? FarmError)?.message ?? "\(error)")
             }
             throw error
         }
-    }
-
-    private func run(_ job: ClaimedJob, _ stage: inout JobStage) async throws -> RunOutcome {
-        let prepared = job.prepared
-        let started = Date()
-        let settings = site.runSettings(for: prepared)
-        let engine = try await site.engine(for: job)
-        let isAsBefore = try handover.share(job, settings)
-        let history = try await history(of: job, settings)
-        // Nothing fails in a run before the run has begun.
-        let books = OutputTracker(
-            ledger: job.ledger, freshness: prepared.freshness,
-            hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
-        stage = .running(job)
-        var recovered = history?.heritage ?? RecoveredWork()
-        if context.isShared, isAsBefore { recovered.add(journalOf: job.folder) }
-        for broken in prepared.brokenFiles { books.remember(broken.failure, of: broken.files) }
-        let observer = context.listener.observer(of: job.name)
-        let collector = context.reports.areWanted ? FrameCollector(observer) : nil
-        let run = JobRun(
-            prepared.plan, targets: prepared.targets, ended: prepared.ended,
-            roots: job.lock?.roots ?? LockedFolders(of: prepared.job), directory: job.folder,
-            settings: settings, books: books, recorder: history?.recorder,
-            heritage: recovered,
-            receipts: ReceiptMaker(
-                prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
-            observer: collector ?? observer)
-        let loop = RunLoop(
-            engine: engine, control: context.control.child(), deadline: context.deadline,
-            isGoneOnWith: context.isContinued(job.folder))
-        let summary = await run.run(loop)
-        if let stop = summary.stop, handover.isWanted(job, after: stop) {
-            // Whatever goes wrong from here on, nothing of the run is removed.
-            stage = .handedOver(job)
-            await handover.handOver(job, summary, stop)
-            return RunOutcome(summary)
-        }
-        var result = JobResult(
-            job: job, summary: summary, reports: collector?.reports ?? [],
-            status: RunOutcome(summary, isStrict: context.request.isStrict), started: started, workers: settings.workers
-        )
-        try await finishing.finish(&result, history)
-        stage = .ended(result)
-        return result.status
     }
 
     private func history(of job: ClaimedJob, _ settings: RunSettings) async throws -> RunHistory? {
@@ -100,12 +94,12 @@ struct Execution {
     }
 }
 
-/// Accepts the outputs of a job that are there.
+/// Accepts the existing outputs of a job as current.
 struct JobAdoption {
     let context: RunContext
     private var listener: any RunListener { context.listener }
 
-    /// - Parameter moved: only outputs of jobs, or of pictures, that had another name or place.
+    /// - Parameter moved: only outputs of jobs or pictures that had another name or folder.
     func adopt(_ job: ClaimedJob, moved: Bool) async throws -> RunOutcome {
         moved ? try await takeOver(job) : try await adopt(job)
     }
@@ -128,7 +122,7 @@ struct JobAdoption {
                         )
                     }))
         }
-        // What of them is out of date is known once pictures were compared with what was recorded.
+        // The comparison of pictures with their records shows which outputs are out of date.
         var prepared = try await preparation.prepare(job.prepared.job, contents: try ledger.currentContents())
         try await preparation.compare(&prepared)
         try ledger.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
@@ -145,10 +139,7 @@ struct JobAdoption {
         let files = Adoption.files(of: candidates)
         let findings = try await context.preparation.findings(of: files, spec)
         let headers = try await context.preparation.headers(of: files, spec)
-        let books = OutputTracker(
-            ledger: job.ledger, freshness: prepared.freshness,
-            hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
-        let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, tracker: books)
+        let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, tracker: job.tracker())
         try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
         if !adoption.failures.isEmpty {
             listener.report(

@@ -25,7 +25,7 @@ struct ExecutionSite {
     /// A folder for runs' scratch space; nil for the run's own. What nodes of a cluster share lies beside the outputs, which
     /// they have to reach anyway, unless somebody names another place.
     func scratchFolder(for job: JobSpec) -> String? {
-        if case .prepared(_, let place) = context.sharing { return place }
+        if case .prepared(_, let shared) = context.sharing { return shared }
         guard isOnCluster else { return settings.scratch.value }
         if case .flag = settings.scratch.origin { return settings.scratch.value }
         let outputs = OutputFolders.of(job).first ?? job.folder

@@ -107,8 +107,8 @@ struct Handover {
             if let stored = run.record { listener.receive(.detached(stored, run)) }
             listener.report(name, .handedToCluster(left: left, run: run.name, folder: run.path))
         // One that was interrupted has left the shards as they were.
-        case .prepared(let shards, let place) where stop == .detached:
-            listener.report(name, .shardsWritten(shards, left: left, folder: place))
+        case .prepared(let shards, let folder) where stop == .detached:
+            listener.report(name, .shardsWritten(shards, left: left, folder: folder))
         case .resumed where run.isAsked(.detached):
             listener.report(name, .continuedByJob(left: left))
         case .resumed: listener.report(name, .continuedByNobody(left: left, folder: run.path))

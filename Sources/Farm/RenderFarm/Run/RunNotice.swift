@@ -45,7 +45,7 @@ package enum JobNotice: Hashable, Sendable {
     case stopped(StopReason, left: Int)
 
     // MARK: Before the run
-    case ledgerDoubted(String)
+    case ledgerDistrusted(String)
     /// The disk of these is gone.
     case picturesLost(String)
     case interruptedRunUnusable(run: String, reason: String)
@@ -192,7 +192,7 @@ extension JobNotice {
         switch self {
         case .failed(let message): return Words(.trouble, message)
         case .stopped(let reason, let left): return Words(.trouble, StopWords.describe(reason, left: left))
-        case .ledgerDoubted(let message): return Words(.remark, message)
+        case .ledgerDistrusted(let message): return Words(.remark, message)
         case .picturesLost(let message):
             return Words(
                 .remark, "\(message); the other pictures are rendered, and no output of these is removed")

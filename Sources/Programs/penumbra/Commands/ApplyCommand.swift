@@ -62,23 +62,22 @@ struct ApplyCommand: AsyncParsableCommand {
             // Nobody remembers what a command made: whatever is there may be somebody's.
             let text = try manifest() + "existing: error\n"
             try refuseMissing()
-            let installation = Farm(try Settings.load(place))
-            let signals = Signals()
-            let catalog = try await installation.introducedCatalog()
+            let farm = Farm(try Settings.load(place))
+            let control = Signals().control
+            let catalog = try await farm.introducedCatalog()
             let result = JobReader.read(
                 bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
-                overrides: overrides.map { Override($0) }, shared: installation.settings.sharedParameters,
+                overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,
                 inspect: FilterPictures.inspect)
             let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
             if let saveManifest {
                 let manifest = try savedManifest(at: saveManifest, result.pictures)
                 try NewFile.write(manifest, to: saveManifest, "the manifest", option: "--save-manifest")
             }
-            let preparation = JobPreparation(
-                installation: installation, catalog: catalog, folder: currentFolder(), selection: JobPlan.Selection(),
-                list: nil,
-                isForced: force, control: signals.control, deadline: nil, reread: { _, _ in result })
-            let request = RunRequest(manifests: [], folder: currentFolder())
+            var request = RunRequest(manifests: [], folder: currentFolder())
+            request.isForced = force
+            let preparation = try JobPreparation(
+                request, farm: farm, catalog: catalog, control: control, reread: { _, _ in result })
             return try await JobRunner(RunContext(request, preparation, reporting, memory: .none)).run(specs)
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import JobModel
 import RenderFarm
+import Runs
 import Reports
 import Settings
 
@@ -25,11 +26,12 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let installation = Farm(try Settings.load(place))
-            let catalog = try await installation.catalog()
+            let farm = Farm(try Settings.load(place))
+            let catalog = try await farm.catalog()
             reporting.warn(ofPluginsIn: catalog)
-            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
-            let specs = try reporting.jobs(await files.examined(by: installation.worker))
+            let files = ManifestFiles(
+                RunRequest(manifests), catalog: catalog, settings: farm.settings, control: Signals.current)
+            let specs = try reporting.jobs(await files.examined(by: farm.worker))
             for warning in try SharedOutputs.warnings(of: specs, folder: reporting.folder) { reporting.warn(warning) }
             if !json && !quiet {
                 for spec in specs {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import JobModel
 import Planning
 import RenderFarm
+import Runs
 import Settings
 
 struct ExportCommand: AsyncParsableCommand {
@@ -241,14 +242,14 @@ struct CrontabExport {
         let (schedule, line) = try written(arguments)
         let settings = try Settings.load(place, engine: engine.engine)
         try refuseEngine(settings)
-        let installation = Farm(settings)
+        let request = RunRequest(manifests, jobs)
         let files = ManifestFiles(
-            options: manifests, catalog: try await installation.catalog(), settings: installation.settings)
+            request, catalog: try await Farm(settings).catalog(), settings: settings, control: Signals.current)
         _ = try reporting.jobs(files.read())
         // Each would be refused every night.
         if let report = options.report { _ = try ReportFile(report, .page, in: currentFolder()) }
         if let metrics = options.metrics { _ = try ReportFile(metrics, .metrics, in: currentFolder()) }
-        _ = try jobs.list()
+        _ = try ListedFiles.list(request.filesFrom, in: request.folder, control: Signals.current)
         Console.print(line.text)
         for hint in schedule.hints { Console.complain("hint: \(hint.message)") }
         if let hint = environmentHint(ProcessInfo.processInfo.environment) { Console.complain("hint: \(hint)") }

@@ -124,13 +124,6 @@ struct SelectionOptions: ParsableArguments {
         completion: .file())
     var filesFrom: String?
 
-    var selection: JobPlan.Selection { JobPlan.Selection(only: only, from: currentFolder()) }
-
-    /// - Throws: with all problems of the list.
-    func list() throws -> FileList? {
-        try ListedFiles.list(filesFrom, in: currentFolder(), control: Signals.current)
-    }
-
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more, not \(limit).") }
     }
@@ -254,17 +247,22 @@ extension Settings {
 }
 
 extension RunRequest {
-    /// The manifests of a command line.
-    init(_ options: ManifestOptions) {
-        self.init(manifests: options.manifests.map { Manifest(path: $0) }, folder: currentFolder())
+    /// What the options that commands share ask for.
+    init(
+        _ options: ManifestOptions, _ jobs: SelectionOptions? = nil, _ place: LocationOptions? = nil,
+        in folder: String = currentFolder()
+    ) {
+        self.init(manifests: options.manifests.map { Manifest(path: $0) }, folder: folder)
         overrides = options.overrides
-    }
-}
-
-extension ManifestFiles {
-    /// Those of a command line.
-    init(options: ManifestOptions, catalog: Catalog, settings: Settings) {
-        self.init(RunRequest(options), catalog: catalog, settings: settings, control: Signals.current)
+        if let jobs {
+            (only, limit, filesFrom) = (jobs.only, jobs.limit, jobs.filesFrom)
+            (allowsEmpty, allowsGone) = (jobs.allowEmpty, jobs.allowGone)
+        }
+        if let place {
+            (configFile, stateFolder, scratch, workers) = (
+                place.configFile, place.stateDir, place.scratch, place.workers
+            )
+        }
     }
 }
 

@@ -5,6 +5,7 @@ import JobModel
 import JobStorage
 import Planning
 import RenderFarm
+import Runs
 import Reports
 import Scheduling
 import SafeFiles
@@ -39,34 +40,21 @@ struct PlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json).handling { reporting in
-            let installation = Farm(try Settings.load(place))
-            let catalog = try await installation.introducedCatalog()
+            let farm = Farm(try Settings.load(place))
+            let catalog = try await farm.introducedCatalog()
             reporting.warn(ofPluginsIn: catalog)
-            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
-            let specs = try reporting.jobs(await files.examined(by: installation.worker))
-            var preparation = JobPreparation(
-                installation: installation, catalog: catalog, folder: currentFolder(), selection: jobs.selection,
-                limit: jobs.limit,
-                list: try jobs.list(), isForced: force, control: Signals().control, deadline: nil,
-                reread: files.rereader())
-            preparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
-            preparation.allowsNothing = jobs.allowEmpty || jobs.allowGone
-            preparation.allowsGone = jobs.allowGone
+            var request = RunRequest(manifests, jobs)
+            request.isForced = force
+            let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: Signals.current)
+            let specs = try reporting.jobs(await files.examined(by: farm.worker))
+            let preparation = try JobPreparation(
+                request, farm: farm, catalog: catalog, control: Signals().control, reread: files.rereader())
             var planned: [PreparedJob] = []
             for spec in specs {
-                try await allowingEmpty(jobs.allowEmpty) {
-                    let refusal = MissingDiskCheck(
-                        allowsEmpty: jobs.allowEmpty, allowsGone: jobs.allowGone, folder: reporting.folder)
-                    let state = installation.settings.stateFolder.value
-                    try refusal.refuseLostOutputs(of: spec, state: state)
-                    let contents = try Ledger.inspect(state: state, job: spec, folders: OutputFolders.of(spec))
-                    for error in contents.distrusted { reporting.note("\(spec.name): \(error.message)") }
-                    var prepared = try await preparation.prepare(spec, contents: contents)
-                    if jobs.allowGone { prepared.giveUpLost() }
-                    try refusal.refuseLostInputs(prepared)
-                    try await preparation.compare(&prepared)
-                    try await preparation.lookAtWork(&prepared)
-                    planned.append(prepared)
+                do {
+                    planned.append(try await preparation.plan(spec, request, reporting))
+                } catch let error as FarmError where error.isEmptyJob && request.allowsEmpty {
+                    continue
                 }
             }
             var status = RunOutcome.done
@@ -77,7 +65,7 @@ struct PlanCommand: AsyncParsableCommand {
                 reporting.reportMadeBefore(prepared)
                 if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
                 reporting.planned(prepared)
-                show(prepared, PlanText(prepared, installation.runSettings))
+                show(prepared, PlanText(prepared, farm.runSettings))
                 showOrphans(prepared, reporting)
             }
             return status
@@ -101,5 +89,25 @@ struct PlanCommand: AsyncParsableCommand {
             for line in text.lines { Console.print(line) }
             for line in text.failures { Console.complain(line) }
         }
+    }
+}
+
+extension JobPreparation {
+    /// Prepares a job as a run does, and probes what the run would render. It writes nothing.
+    fileprivate func plan(
+        _ job: JobSpec, _ request: RunRequest, _ reporting: ConsoleReporter
+    ) async throws -> PreparedJob {
+        let check = MissingDiskCheck(
+            allowsEmpty: request.allowsEmpty, allowsGone: request.allowsGone, folder: reporting.folder)
+        let state = farm.settings.stateFolder.value
+        try check.refuseLostOutputs(of: job, state: state)
+        let contents = try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
+        for error in contents.distrusted { reporting.note("\(job.name): \(error.message)") }
+        var prepared = try await prepare(job, contents: contents)
+        if request.allowsGone { prepared.giveUpLost() }
+        try check.refuseLostInputs(prepared)
+        try await compare(&prepared)
+        try await probeWork(&prepared)
+        return prepared
     }
 }

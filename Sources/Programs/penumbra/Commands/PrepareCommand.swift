@@ -51,7 +51,7 @@ struct PrepareCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folder = PathText.normalized(runDir, in: currentFolder())
-        var prepared = RequestedRun(request, sharing: .prepared(shards: shards, place: folder))
+        var prepared = RequestedRun(request, sharing: .prepared(shards: shards, folder: folder))
         prepared.ownState = Settings.ownState(place)
         let run = prepared
         try await ConsoleReporter(json: false).handling { reporting in
@@ -59,24 +59,20 @@ struct PrepareCommand: AsyncParsableCommand {
                 var run = run
                 run.request.stateFolder = state
                 let outcome = try await reporting.follow(run)
-                // Who resumes the run tells of the pictures that have failed: other machines may just be beginning.
+                // `resume` reports pictures that failed. Other machines may just begin with the shards.
                 return outcome == .someFailed ? .done : outcome
             }
         }
     }
 
-    /// A run that asks for the same, on any machine.
+    /// A request that means the same on any machine.
     private var request: RunRequest {
-        let here = currentFolder()
-        let whole = { PathText.normalized($0, in: here) }
-        var request = RunRequest(
-            manifests: manifests.manifests.map { RunRequest.Manifest(path: $0) }, folder: here)
-        request.overrides = manifests.overrides
-        (request.only, request.limit) = (jobs.only, jobs.limit)
+        let whole = { PathText.normalized($0, in: currentFolder()) }
+        var request = RunRequest(manifests, jobs, place)
         request.filesFrom = jobs.filesFrom.map(whole)
-        (request.allowsEmpty, request.allowsGone) = (jobs.allowEmpty, jobs.allowGone)
-        (request.isForced, request.workers) = (force, place.workers)
-        (request.configFile, request.engine) = (place.configFile.map(whole), .local)
+        (request.isForced, request.engine) = (force, .local)
+        (request.stateFolder, request.scratch) = (nil, nil)
+        request.configFile = place.configFile.map(whole)
         return request
     }
 }

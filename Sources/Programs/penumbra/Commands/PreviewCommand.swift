@@ -8,6 +8,7 @@ import JobModel
 import Manifests
 import Planning
 import RenderFarm
+import Runs
 import Scheduling
 import Settings
 import WorkerProtocol
@@ -155,7 +156,9 @@ extension PreviewCommand {
         var options = ManifestOptions()
         options.manifests = [manifest]
         options.overrides = overrides + more
-        let outcome = ManifestFiles(options: options, catalog: catalog, settings: settings).read()
+        let outcome = ManifestFiles(
+            RunRequest(options), catalog: catalog, settings: settings, control: Signals.current
+        ).read()
         guard let job = try reporting.jobs(outcome).first, let filters = outcome.filters.first else {
             throw RunOutcome.badManifest.code
         }

@@ -101,22 +101,16 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the command line asks for.
+    /// The request of this command line.
     ///
-    /// - Parameter folder: where it was given.
+    /// - Parameter folder: the folder in which it was given.
     func request(in folder: String = currentFolder()) -> RunRequest {
-        var request = RunRequest(
-            manifests: manifests.manifests.map { RunRequest.Manifest(path: $0) }, folder: folder)
-        request.overrides = manifests.overrides
-        (request.only, request.limit, request.filesFrom) = (jobs.only, jobs.limit, jobs.filesFrom)
-        (request.allowsEmpty, request.allowsGone) = (jobs.allowEmpty, jobs.allowGone)
+        var request = RunRequest(manifests, jobs, place, in: folder)
         (request.isForced, request.isStrict) = (force, strict)
         request.orphans = deleteAllOrphans ? .allRemoved : deleteOrphans ? .removed : .listed
         (request.lockWait, request.deadline) = (lockWait?.seconds ?? 0, deadline?.seconds)
         (request.isWatching, request.isDetached) = (watch, detach)
         (request.engine, request.slurmArguments) = (engine.engine, engine.slurmArguments)
-        (request.configFile, request.stateFolder) = (place.configFile, place.stateDir)
-        (request.scratch, request.workers) = (place.scratch, place.workers)
         (request.reportPage, request.metricsFile) = (report, metrics)
         (request.isQuiet, request.printsJSON) = (quiet, json)
         return request

@@ -5,6 +5,7 @@ import FoundationEssentials
 import JobModel
 import Planning
 import RenderFarm
+import Runs
 import Reports
 import Scheduling
 import Settings
@@ -23,21 +24,19 @@ struct ShardExport {
     static let shardCounts = ExportedJob.shardCounts
 
     func write(_ reporting: ConsoleReporter) async throws -> RunOutcome {
-        let installation = Farm(try Settings.load(place))
-        let catalog = try await installation.introducedCatalog()
+        let farm = Farm(try Settings.load(place))
+        let catalog = try await farm.introducedCatalog()
         reporting.warn(ofPluginsIn: catalog)
-        let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
-        let specs = try reporting.jobs(await files.withExaminedPictures(by: installation.worker))
-        var jobPreparation = JobPreparation(
-            installation: installation, catalog: catalog, folder: currentFolder(), selection: jobs.selection,
-            limit: jobs.limit,
-            list: try jobs.list(), isForced: false, control: Signals().control, deadline: nil, reread: files.rereader())
-        jobPreparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
+        let request = RunRequest(manifests, jobs)
+        let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: Signals.current)
+        let specs = try reporting.jobs(await files.withExaminedPictures(by: farm.worker))
+        let jobPreparation = try JobPreparation(
+            request, farm: farm, catalog: catalog, control: Signals().control, reread: files.rereader())
         for spec in specs {
             let survey = try await WorkSample(of: spec, jobPreparation)
             reporting.hint(survey.plan, folder: reporting.folder)
             let draft = ExportDraft(
-                spec: spec, survey: survey, settings: installation.settings, options: options,
+                spec: spec, survey: survey, settings: farm.settings, options: options,
                 slurmArguments: slurmArguments, overrides: manifests.overrides, preparation: preparation,
                 configFile: place.configFile)
             if target == .slurm { try writeFolder(draft) } else { try writeTemplate(draft) }
@@ -189,6 +188,6 @@ struct ExportDraft {
         let count = shards(cores)
         let time = Figures.duration(.seconds(survey.estimate.seconds / Double(count * cores)))
         return "\(Figures.plural(count, "shard")) of about \(time) on "
-            + "\(Figures.plural(cores, "core")), by the headers of \(Figures.plural(survey.lookedAt, "picture"))"
+            + "\(Figures.plural(cores, "core")), by the headers of \(Figures.plural(survey.sampled, "picture"))"
     }
 }

@@ -132,10 +132,9 @@ struct BlurCommand: AsyncParsableCommand {
         let result = try await examined(read, session, reporting)
         let jobs = try reporting.jobs(ManifestFiles.Outcome(result, of: "blur"))
         guard let job = jobs.first else { throw FarmError(.badManifest, "\(chain): no filters could be read") }
-        let preparation = JobPreparation(
-            installation: session.farm, catalog: catalog, folder: currentFolder(),
-            selection: JobPlan.Selection(), list: nil,
-            isForced: force, control: session.control, deadline: nil, reread: { _, _ in result })
+        let preparation = try JobPreparation(
+            RunRequest(manifests: [], folder: currentFolder()), farm: session.farm, catalog: catalog,
+            control: session.control, reread: { _, _ in result })
         return Wish(job: try await preparation.readingPictures(of: job)) { [chain = job.chain] filters in
             // What no filters can be made of is something else.
             (try? Self.read(filters, catalog))?.job?.chain == chain
