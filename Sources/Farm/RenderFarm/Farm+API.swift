@@ -57,6 +57,14 @@ extension Farm {
     }
 }
 
+/// The types of other modules that programs need, so that they import this module alone.
+extension Farm {
+    public typealias Request = RunRequest
+    public typealias Control = RunControl
+    public typealias Outcome = RunOutcome
+    public typealias Failure = FarmError
+}
+
 extension Farm {
     /// What happens while a request is carried out.
     public enum Event: Sendable {
