@@ -145,9 +145,9 @@ extension PrometheusText {
             var tallies: [Tally] = []
             for run in runs {
                 // By bytes, as Prometheus compares labels.
-                let place = tallies.firstIndex { $0.job.utf8.elementsEqual(run.job.utf8) }
-                if place == nil { tallies.append(Tally(job: run.job)) }
-                tallies[place ?? tallies.count - 1].add(run)
+                let index = tallies.firstIndex { $0.job.utf8.elementsEqual(run.job.utf8) }
+                if index == nil { tallies.append(Tally(job: run.job)) }
+                tallies[index ?? tallies.count - 1].add(run)
             }
             return tallies
         }
@@ -193,8 +193,8 @@ extension PrometheusText {
         let prefix = prefix(family, job)
         let line = prefix + number(value)
         // By bytes, as Prometheus compares labels.
-        if let place = lines.firstIndex(where: { $0.utf8.starts(with: prefix.utf8) }) {
-            lines[place] = line
+        if let index = lines.firstIndex(where: { $0.utf8.starts(with: prefix.utf8) }) {
+            lines[index] = line
         } else if let last = lines.lastIndex(where: { $0.hasPrefix("\(family){") }) {
             lines.insert(line, at: last + 1)
         } else {

@@ -54,18 +54,18 @@ struct ArgumentCheck {
     /// Refuses an option that is given twice, of which the parser would take the last one in silence. A negative number
     /// becomes an option's value, which says what is wrong with it; the parser takes it for another option.
     private static func options(_ arguments: [String], of command: Command) throws(FarmError) -> [String] {
-        var (result, place): ([String], Int) = ([], 0)
+        var (result, index): ([String], Int) = ([], 0)
         var given: [String: String] = [:]
-        while place < arguments.count {
-            let argument = arguments[place]
-            if argument == "--" { return result + arguments[place...] }
-            place += 1
+        while index < arguments.count {
+            let argument = arguments[index]
+            if argument == "--" { return result + arguments[index...] }
+            index += 1
             guard let option = command.option(argument), option.kind == "option" else {
                 result.append(argument)
                 continue
             }
             let (name, value) = Self.split(argument)
-            let next = value ?? (place < arguments.count ? arguments[place] : "")
+            let next = value ?? (index < arguments.count ? arguments[index] : "")
             if let before = given.updateValue(next, forKey: option.name), !option.isRepeating {
                 throw FarmError(
                     .usage,
@@ -73,8 +73,8 @@ struct ArgumentCheck {
                         + "value; leave one of them out"
                 )
             }
-            if value == nil, place < arguments.count {
-                place += 1
+            if value == nil, index < arguments.count {
+                index += 1
                 let isNegative = next.hasPrefix("-") && Self.isNumber(next.dropFirst())
                 result += isNegative && name.hasPrefix("--") ? ["\(name)=\(next)"] : [argument, next]
             } else {
@@ -162,8 +162,8 @@ enum RawArguments {
     }
 
     private static var all: [[UInt8]] {
-        (0..<Int(CommandLine.argc)).compactMap { place in
-            CommandLine.unsafeArgv[place].map { start in
+        (0..<Int(CommandLine.argc)).compactMap { index in
+            CommandLine.unsafeArgv[index].map { start in
                 UnsafeBufferPointer(start: start, count: strlen(start)).map { UInt8(bitPattern: $0) }
             }
         }

@@ -74,9 +74,9 @@ final class ConsoleReporter: Sendable {
                 Console.complain(line)
             }
         }
-        for note in StopWords.notes(summary) { Console.complain("\(job.name): \(note)") }
+        for note in summary.notes { Console.complain("\(job.name): \(note)") }
         if let stop = summary.stop {
-            Console.complain("\(job.name): \(StopWords.describe(stop, left: summary.left))")
+            Console.complain("\(job.name): \(stop.message(left: summary.left))")
         }
         guard !quiet else { return }
         for line in SummaryText.slowest(summary, folder: folder) { Console.print(line) }

@@ -43,7 +43,7 @@ package struct InPlaceSession {
     }
 
     /// Those of folders of which something is kept, too: their names may not be those of pictures.
-    package func withKept(_ search: PictureSearch, _ passedBy: PictureSearch.SkippedFiles) -> [RequestedPicture] {
+    package func withKept(_ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles) -> [RequestedPicture] {
         let found = search.pictures.map { RequestedPicture($0) }
         var known = Set(found.map(\.picture.exactPath))
         let kept = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known.filter { search.holds($0) }
@@ -54,7 +54,7 @@ package struct InPlaceSession {
             }
         }
         // They may be copies, for which no original is kept that was put back under its own name.
-        let unnamed = more((passedBy.unnamed + passedBy.hidden.flatMap(\.pictures)).filter { isKept($0) })
+        let unnamed = more((skipped.unnamed + skipped.hidden.flatMap(\.pictures)).filter { isKept($0) })
         return unnamed + found.filter { $0.isNamed || isKept($0.picture) } + more(kept)
     }
 
@@ -64,21 +64,21 @@ package struct InPlaceSession {
 
     /// Finds the blurred ones among the pictures that a search passed by, and takes them off its list.
     package func takeBlurred(
-        from passedBy: inout PictureSearch.SkippedFiles
+        from skipped: inout PictureSearch.SkippedFiles
     ) async throws -> (blurred: [InspectedPicture], stop: StopReason?) {
         var seen: Set<[UInt8]> = []
-        let found = passedBy.unnamed + passedBy.hidden.flatMap(\.pictures) + passedBy.links.map(\.target)
+        let found = skipped.unnamed + skipped.hidden.flatMap(\.pictures) + skipped.links.map(\.target)
         let pictures = found.filter { seen.insert($0.exactPath).inserted }
         let (looked, stop) = try await InspectedPicture.inspect(
             at: pictures, originals, readsOriginals: false, settings: farm.runSettings, loop: loop)
         let blurred = looked.filter(\.isBlurred)
         let paths = Set(blurred.map(\.picture.exactPath))
-        passedBy.unnamed.removeAll { paths.contains($0.exactPath) }
-        for place in passedBy.hidden.indices {
-            passedBy.hidden[place].pictures.removeAll { paths.contains($0.exactPath) }
+        skipped.unnamed.removeAll { paths.contains($0.exactPath) }
+        for place in skipped.hidden.indices {
+            skipped.hidden[place].pictures.removeAll { paths.contains($0.exactPath) }
         }
-        passedBy.hidden.removeAll { $0.pictures.isEmpty && $0.isWhole }
-        passedBy.links.removeAll { paths.contains($0.target.exactPath) }
+        skipped.hidden.removeAll { $0.pictures.isEmpty && $0.isWhole }
+        skipped.links.removeAll { paths.contains($0.target.exactPath) }
         return (blurred, stop)
     }
 

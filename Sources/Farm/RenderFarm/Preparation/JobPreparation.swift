@@ -365,7 +365,7 @@ package struct JobPreparation {
         }
         var summary = RunSummary()
         summary.stop = stop
-        throw FarmError(RunOutcome(summary), StopWords.describe(stop))
+        throw FarmError(RunOutcome(summary), stop.message())
     }
 }
 

@@ -257,7 +257,7 @@ enum InputArgument {
         func error(_ words: (String) -> String) -> FarmError {
             switch self {
             case .system(let code): FarmError(.missingInput, words(String(cString: strerror(code))))
-            case .stopped(let reason): FarmError(RunOutcome(reason), StopWords.describe(reason))
+            case .stopped(let reason): FarmError(RunOutcome(reason), reason.message())
             }
         }
     }

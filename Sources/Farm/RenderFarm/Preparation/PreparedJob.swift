@@ -94,18 +94,18 @@ package enum SharedOutputs {
         var problems = jobs.map { _ in [FrameID: String]() }
         guard jobs.count > 1 else { return problems }
         var first: (output: String, jobs: [String])?
-        for (place, prepared) in jobs.enumerated() {
+        for (index, prepared) in jobs.enumerated() {
             for target in prepared.targets {
                 for output in target.outputs {
                     guard let owner = owners[PathKey(output)] else {
-                        owners[PathKey(output)] = (place, target)
+                        owners[PathKey(output)] = (index, target)
                         continue
                     }
-                    guard owner.job != place else { continue }
+                    guard owner.job != index else { continue }
                     let (job, other) = (prepared.job, jobs[owner.job].job)
                     if first == nil { first = (output, [other.name, job.name]) }
-                    problems[place][target.frame.id] =
-                        problems[place][target.frame.id] ?? message(target, output, as: owner.target, of: other, folder)
+                    problems[index][target.frame.id] =
+                        problems[index][target.frame.id] ?? message(target, output, as: owner.target, of: other, folder)
                     problems[owner.job][owner.target.frame.id] =
                         problems[owner.job][owner.target.frame.id]
                         ?? message(owner.target, output, as: target, of: job, folder)

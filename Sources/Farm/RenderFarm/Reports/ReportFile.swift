@@ -194,8 +194,8 @@ struct IndexFile {
     /// Those whose files are there, and not written since.
     private func inPlace(_ records: [OutputRecord]) -> [OutputRecord] {
         let bySize = prepared.job.compare == .size
-        let isInPlace = concurrentMap(records, keeping: OutputLookup()) { record, place in
-            guard let stamp = place.stamp(at: record.path, isFolder: true) else { return false }
+        let isInPlace = concurrentMap(records, keeping: OutputLookup()) { record, lookup in
+            guard let stamp = lookup.stamp(at: record.path, isFolder: true) else { return false }
             // Where times and inodes wander, sizes alone are compared.
             return bySize ? stamp.size == record.file.stamp.size : stamp.isUntouched(since: record.file.stamp)
         }

@@ -62,7 +62,7 @@ struct JobResult {
         return RunReport(
             job: job.name, manifest: job.manifestPath, started: Self.moment(started), ended: Self.moment(ended),
             elapsed: summary.elapsed, exitCode: status.rawValue,
-            stopped: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: summary.counts,
+            stopped: summary.stopMessage, counts: summary.counts,
             bytesRead: summary.bytesRead, workers: workers, workersReplaced: summary.workersLost,
             frames: reports.map { frame($0, folder) },
             orphans: prepared.orphans.map { PathText.shown($0.path, from: folder) },

@@ -261,7 +261,7 @@ extension Admission {
             }
             group.addTask {
                 for await reason in control.stops() {
-                    throw FarmError(RunOutcome(reason), "\(job.name): \(StopWords.describe(reason))")
+                    throw FarmError(RunOutcome(reason), "\(job.name): \(reason.message())")
                 }
                 return nil
             }

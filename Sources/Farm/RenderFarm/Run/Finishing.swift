@@ -29,11 +29,11 @@ struct Finishing {
         result.status = max(result.status, orphans, indexed)
         result.ended = Date()
         var counts = summary.counts
-        (counts.work, counts.notes) = (job.prepared.workCount, StopWords.notes(summary))
+        (counts.work, counts.notes) = (job.prepared.workCount, summary.notes)
         counts.rerun = job.prepared.rerun
         try history?.end(
             exitCode: Int(result.status.rawValue),
-            reason: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts)
+            reason: summary.stopMessage, counts: counts)
         if context.reports.page != nil, summary.stop == nil {
             let farm = context.farm
             result.thumbnails = await Thumbnails.make(

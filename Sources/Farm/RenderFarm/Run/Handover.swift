@@ -72,7 +72,7 @@ struct Handover {
         }
         if stop == .detached { return try run.ask(.detached) }
         // On a disk that is full the reason is not written, and somebody goes on all the same.
-        let noting = Result { try run.note(lastStop: StopWords.describe(stop, left: summary.left)) }
+        let noting = Result { try run.note(lastStop: stop.message(left: summary.left)) }
         defer {
             if case .failure(let error as FileTrouble) = noting {
                 listener.report(.failed(FarmError(.storage, error.message)))
@@ -128,7 +128,7 @@ struct Handover {
         ShardFolder.removeIfEmpty(logs: "\(run.state)/logs/\(run.name)")
         let work = record.counts.work
         var counts = summary.counts
-        (counts.work, counts.notes) = (max(work, job.prepared.workCount), StopWords.notes(summary))
+        (counts.work, counts.notes) = (max(work, job.prepared.workCount), summary.notes)
         // What earlier coordinators had put in place was there already for the last one.
         let told = job.folder.epoch > 2 ? (try? run.log.publishedCount()) ?? 0 : 0
         let earlier = max(0, told - counts.published)
@@ -136,7 +136,7 @@ struct Handover {
         (record.counts, record.epoch) = (counts, job.folder.epoch)
         var end = RunRecord.End(
             time: currentTime(), exitCode: Int(status.rawValue),
-            reason: summary.stop.map { StopWords.describe($0, left: summary.left) })
+            reason: summary.stopMessage)
         end.hasMoreFailures = summary.failures.count > Self.mostFailures
         end.failures = summary.failures.prefix(Self.mostFailures).compactMap { report in
             guard case .failed(let cause, let message) = report.state else { return nil }

@@ -191,7 +191,7 @@ extension JobNotice {
         func frames(_ count: Int) -> String { Figures.plural(count, "frame") }
         switch self {
         case .failed(let message): return Words(.trouble, message)
-        case .stopped(let reason, let left): return Words(.trouble, StopWords.describe(reason, left: left))
+        case .stopped(let reason, let left): return Words(.trouble, reason.message(left: left))
         case .ledgerDistrusted(let message): return Words(.remark, message)
         case .picturesLost(let message):
             return Words(
@@ -303,39 +303,42 @@ extension RunListener {
     }
 }
 
-/// Why runs stop, in words. They are stored with a run: databases and `ended/` have them.
-package enum StopWords {
-    package static func name(ofSignal signal: Int32) -> String {
-        [SIGINT: "Ctrl-C", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"][signal] ?? "signal \(signal)"
-    }
-
-    /// What happened to workers that a person should know of, though everything may be done.
-    package static func notes(_ summary: RunSummary) -> [String] {
-        let retired = summary.retired.map { "worker slot \($0.slot.number) was retired: \(faults(of: $0))" }
-        guard summary.flagged > 0 else { return retired }
-        let results = summary.flagged == 1 ? "1 result" : "\(Figures.count(summary.flagged)) results"
+extension RunSummary {
+    /// Faults of workers that a person should know of, even if all frames are done. They are stored with the run.
+    package var notes: [String] {
+        let retired = retired.map { "worker slot \($0.slot.number) was retired: \($0.faults)" }
+        guard flagged > 0 else { return retired }
+        let results = flagged == 1 ? "1 result" : "\(Figures.count(flagged)) results"
         return retired + [
             "\(results) came faster than any machine can be; what they belong to was rendered again and compared"
         ]
     }
 
-    private static func faults(of retirement: Retirement) -> String {
-        let pictures = "failed on \(Figures.plural(retirement.pictures, "picture")) that other slots rendered"
-        let idle = "ended \(retirement.idleDeaths == 1 ? "once" : "\(retirement.idleDeaths) times") while idle"
-        return switch (retirement.pictures, retirement.idleDeaths) {
-        case (_, 0): "its workers \(pictures), and did nothing well between"
-        case (0, _): "its workers \(idle), and did nothing well between"
-        default: "its workers \(pictures) and \(idle), and did nothing well between"
-        }
+    /// Why the run stopped early, in one line; nil if it did not.
+    package var stopMessage: String? { stop?.message(left: counts.left) }
+}
+
+extension Retirement {
+    fileprivate var faults: String {
+        let failed = "failed on \(Figures.plural(pictures, "picture")) that other slots rendered"
+        let idle = "ended \(idleDeaths == 1 ? "once" : "\(idleDeaths) times") while idle"
+        let faults = idleDeaths == 0 ? failed : pictures == 0 ? idle : "\(failed) and \(idle)"
+        return "its workers \(faults), and did nothing well between"
+    }
+}
+
+extension StopReason {
+    package static func name(ofSignal signal: Int32) -> String {
+        [SIGINT: "Ctrl-C", SIGTERM: "SIGTERM", SIGHUP: "SIGHUP"][signal] ?? "signal \(signal)"
     }
 
-    /// Why the run stopped early, in one line.
+    /// Why a run stopped early, in one line. Databases and `ended/` store it with the run.
     ///
     /// - Parameter left: how many frames are left.
-    package static func describe(_ reason: StopReason, left: Int = 0) -> String {
-        switch reason {
+    package func message(left: Int = 0) -> String {
+        switch self {
         case .interrupted(let signal):
-            return "stopped by \(name(ofSignal: signal)); finished outputs are in place, nothing is half-written"
+            return "stopped by \(Self.name(ofSignal: signal)); finished outputs are in place, nothing is half-written"
         case .cancelled:
             return "cancelled by 'penumbra cancel'; finished outputs are in place, nothing is half-written"
         case .detached: return "\(Figures.plural(left, "frame")) handed over"
@@ -343,7 +346,7 @@ package enum StopWords {
             return "another coordinator has taken this run over; nothing was undone"
         case .storage(let message):
             let message = VisibleText.message(message)
-            // Some troubles say themselves what to do, on a line of its own.
+            // Some messages have a line of their own that says what to do.
             guard !message.contains("\n   = ") else { return message }
             return "\(message); free some space or choose another place, then run it again"
         case .deadline:
@@ -356,7 +359,7 @@ package enum StopWords {
                 "the plugin '\(PathText.visible(plugin))' faulted on \(pictures) pictures; remove or mend it, then run the job again"
         case .lastSlot(let retirement):
             return
-                "the last worker slot that is left fails: \(faults(of: retirement)); \(Figures.plural(left, "frame")) left; "
+                "the last worker slot that is left fails: \(retirement.faults); \(Figures.plural(left, "frame")) left; "
                 + "'penumbra doctor' looks for the reason, 'penumbra logs' tells what the workers said"
         case .cluster(let message), .resourceLimit(let message):
             let message = VisibleText.message(message)
@@ -366,7 +369,7 @@ package enum StopWords {
             }
             return "\(message[..<remedy.lowerBound]); \(left)\(message[remedy.lowerBound...])"
         case .engine(let message):
-            // Some troubles say themselves what to do, on a line of its own.
+            // Some messages have a line of their own that says what to do.
             guard !message.contains("\n   = ") else { return "no worker can be started: \(message)" }
             return "no worker can be started: \(message); 'penumbra doctor' looks for the reason"
         }

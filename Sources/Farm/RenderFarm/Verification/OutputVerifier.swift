@@ -107,8 +107,8 @@ package struct OutputVerifier {
         summary.stop = stop
         if case .interrupted(let signal) = stop {
             throw FarmError(
-                RunOutcome(summary), "stopped by \(StopWords.name(ofSignal: signal)); nothing was changed")
+                RunOutcome(summary), "stopped by \(StopReason.name(ofSignal: signal)); nothing was changed")
         }
-        throw FarmError(RunOutcome(summary), StopWords.describe(stop))
+        throw FarmError(RunOutcome(summary), stop.message())
     }
 }

@@ -24,7 +24,7 @@ struct AdoptCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(
         help:
@@ -36,21 +36,21 @@ struct AdoptCommand: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
-        try await ConsoleReporter(json: false, quiet: quiet).handling { reporting in
-            let farm = Farm(try Settings.load(place))
+        try await ConsoleReporter(json: false, quiet: quiet).handling { reporter in
+            let farm = Farm(try Settings.load(location))
             let control = Signals().control
             let catalog = try await farm.introducedCatalog()
             var request = RunRequest(manifests, jobs)
             request.isQuiet = quiet
             let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)
-            let specs = try reporting.jobs(files.read())
+            let specs = try reporter.jobs(files.read())
             // Only the missing disk check of the run allows what is gone.
             var selection = request
             selection.allowsGone = false
             var preparation = try JobPreparation(
                 selection, farm: farm, catalog: catalog, control: control, reread: files.rereader())
             preparation.allowsNothing = false
-            return try await JobRunner(RunContext(request, preparation, reporting, memory: .outputs))
+            return try await JobRunner(RunContext(request, preparation, reporter, memory: .outputs))
                 .run(specs.map(updating), .adopt(moved: moved))
         }
     }

@@ -44,7 +44,7 @@ struct ApplyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Also writes the job to a file that does not exist yet.", valueName: "file"))
     var saveManifest: String?
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Replace what is there already.")
     var force = false
@@ -58,18 +58,18 @@ struct ApplyCommand: AsyncParsableCommand {
     func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
             // Nobody remembers what a command made: whatever is there may be somebody's.
             let text = try manifest() + "existing: error\n"
             try refuseMissing()
-            let farm = Farm(try Settings.load(place))
+            let farm = Farm(try Settings.load(location))
             let control = Signals().control
             let catalog = try await farm.introducedCatalog()
             let result = JobReader.read(
                 bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
                 overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,
                 inspect: FilterPictures.inspect)
-            let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
+            let specs = try reporter.jobs(ManifestFiles.Outcome(result, of: "apply"))
             if let saveManifest {
                 let manifest = try savedManifest(at: saveManifest, result.pictures)
                 try NewFile.write(manifest, to: saveManifest, "the manifest", option: "--save-manifest")
@@ -78,7 +78,7 @@ struct ApplyCommand: AsyncParsableCommand {
             request.isForced = force
             let preparation = try JobPreparation(
                 request, farm: farm, catalog: catalog, control: control, reread: { _, _ in result })
-            return try await JobRunner(RunContext(request, preparation, reporting, memory: .none)).run(specs)
+            return try await JobRunner(RunContext(request, preparation, reporter, memory: .none)).run(specs)
         }
     }
 
@@ -114,7 +114,7 @@ struct ApplyCommand: AsyncParsableCommand {
                 whole: isHere ? nil : whole
             ).text
         }
-        return isHere ? text : AppliedManifest.withWholePaths(text, pictures)
+        return isHere ? text : AppliedManifest.withAbsolutePaths(text, pictures)
     }
 
     private func manifest(inputs: [String], output: String) throws -> String {
@@ -141,17 +141,17 @@ struct AppliedManifest {
     let isFolder: (String) -> Bool
 
     /// Why there is none.
-    enum Problem: Error, Hashable {
+    enum ChainError: Error, Hashable {
         case emptyChain
         /// Counted from 1.
-        case emptyFilter(place: Int, count: Int)
+        case emptyFilter(number: Int, count: Int)
         case oneFileForMany(count: Int)
 
         var message: String {
             switch self {
             case .emptyChain: "the chain has no filter; write it like 'gaussian: {radius: 12}'"
-            case .emptyFilter(let place, let count):
-                "filter \(place) of \(count) in the chain is empty; write one there, or remove a '|'"
+            case .emptyFilter(let number, let count):
+                "filter \(number) of \(count) in the chain is empty; write one there, or remove a '|'"
             case .oneFileForMany(let count):
                 "--output is one file, and there are \(count) pictures; end it with / for a folder, or use fields "
                     + "such as out/{stem}.png"
@@ -159,10 +159,10 @@ struct AppliedManifest {
         }
     }
 
-    func text() throws(Problem) -> String {
+    func text() throws(ChainError) -> String {
         let filters = chain.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
         guard !filters.allSatisfy(\.isEmpty) else { throw .emptyChain }
-        if let empty = filters.firstIndex(of: "") { throw .emptyFilter(place: empty + 1, count: filters.count) }
+        if let empty = filters.firstIndex(of: "") { throw .emptyFilter(number: empty + 1, count: filters.count) }
         var lines = ["job: apply", "inputs:"]
         lines += inputs.map { "  - \(Self.quoted(GlobPattern.matching($0)))" }
         lines += ["filters:"] + filters.map { "  - \($0)" }
@@ -171,7 +171,7 @@ struct AppliedManifest {
     }
 
     /// A folder keeps the pictures' names; a text with fields is a template already.
-    private func template() throws(Problem) -> String {
+    private func template() throws(ChainError) -> String {
         if PathNames.endsWithSlash(output) || isFolder(output) {
             return (PathNames.endsWithSlash(output) ? output : output + "/") + "{stem}.{ext}"
         }
@@ -206,7 +206,7 @@ extension Substring {
 
 extension AppliedManifest {
     /// The text of a manifest with whole paths in place of those that it names pictures by.
-    static func withWholePaths(_ text: String, _ mentions: [PictureMention]) -> String {
+    static func withAbsolutePaths(_ text: String, _ mentions: [PictureMention]) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         // From the right to the left, so that places stay what they are.
         let mentions = mentions.filter { $0.span.source == .file }.sorted { $0.span.start > $1.span.start }

@@ -14,14 +14,14 @@ struct FiltersCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("A filter, for its parameters.", valueName: "name"))
     var name: String?
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print the descriptors as JSON.")
     var json = false
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let catalog = try await Farm(try Settings.load(place)).catalog()
+            let catalog = try await Farm(try Settings.load(location)).catalog()
             var filters = catalog.filters
             if let name {
                 guard let filter = catalog.filter(named: name) else {
@@ -48,14 +48,14 @@ struct FormatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "formats", abstract: "List the image formats that are read and written, with their save options.")
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print the descriptors as JSON.")
     var json = false
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let catalog = try await Farm(try Settings.load(place)).catalog()
+            let catalog = try await Farm(try Settings.load(location)).catalog()
             if json {
                 printJSON(catalog.formats)
             } else {
@@ -90,11 +90,11 @@ struct SchemaCommand: AsyncParsableCommand {
             Make it again when filters or Penumbra have changed. 'penumbra check' knows more than a schema can say.
             """)
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let catalog = try await Farm(try Settings.load(place)).catalog()
+            let catalog = try await Farm(try Settings.load(location)).catalog()
             Console.printJSON(ManifestSchema(catalog).json)
             catalog.pluginProblems.forEach(Console.complain)
             return .done

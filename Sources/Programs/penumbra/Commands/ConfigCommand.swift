@@ -10,7 +10,7 @@ struct ConfigCommand: AsyncParsableCommand {
         abstract: "Print each setting with its origin.",
         discussion: "Defaults give way to the config file, that to PENUMBRA_… variables, those to flags.")
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -23,7 +23,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let rows = Self.rows(try Settings.load(place))
+            let rows = Self.rows(try Settings.load(location))
             if json {
                 printJSON(rows)
             } else {

@@ -22,7 +22,7 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check that this installation can work, and say what to mend.")
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
     @Option(help: ArgumentHelp("With the engine of a cluster: a folder that all nodes share.", valueName: "dir"))
@@ -30,7 +30,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let settings = try Settings.load(place, engine: engine.engine)
+            let settings = try Settings.load(location, engine: engine.engine)
             try settings.check(slurmArguments: engine.slurmArguments)
             if shared != nil, !settings.engine.value.isCluster {
                 throw FarmError(.usage, "--shared is a folder for --engine slurm, and the engine is local")
@@ -53,18 +53,18 @@ struct DoctorCommand: AsyncParsableCommand {
         if !engine.slurmArguments.isEmpty { flags.arguments = engine.slurmArguments }
         let options = flags.over(settings.slurm.value)
         let examination = ClusterExamination(
-            settings: settings, installation: Farm(settings), system: system, options: options,
+            settings: settings, farm: Farm(settings), system: system, options: options,
             folder: shared.map { PathText.normalized($0, in: currentFolder()) } ?? options.folder, say: say)
         return await examination.run()
     }
 
     private func say(_ isWell: Bool, _ text: String) { Console.print((isWell ? "ok    " : "FAIL  ") + text) }
 
-    private func examineWorker(_ installation: Farm) async -> RunOutcome {
+    private func examineWorker(_ farm: Farm) async -> RunOutcome {
         do {
-            let catalog = try await installation.catalog()
+            let catalog = try await farm.catalog()
             let versions = catalog.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-            say(true, "worker \(installation.worker.executable): \(versions.joined(separator: ", "))")
+            say(true, "worker \(farm.worker.executable): \(versions.joined(separator: ", "))")
             let sameVersion = catalog.versions["penumbra"] == Version.penumbra
             if !sameVersion { say(false, "penumbra is \(Version.penumbra): reinstall both programs together") }
             say(true, "\(catalog.filters.count) filters, \(catalog.formats.count) formats")
@@ -108,7 +108,7 @@ struct DoctorCommand: AsyncParsableCommand {
 /// What `penumbra doctor` looks at with the engine of a cluster.
 struct ClusterExamination {
     let settings: Settings
-    let installation: Farm
+    let farm: Farm
     let system: any BatchSystem
     let options: ClusterOptions
     /// A folder that all nodes share; nil when none was named.
@@ -165,8 +165,8 @@ struct ClusterExamination {
             // One that was made here, for a slip of the pen perhaps, would be shared with nobody.
             let free = try WritableFolder.examine(folder, creates: false)
             say(true, "shared folder \(folder): writable here, \(Figures.bytes(free)) free")
-            let place = try await tryOut(in: folder)
-            say(true, "\(place) reads and writes it, and has the same programs, plugins and codecs")
+            let node = try await tryOut(in: folder)
+            say(true, "\(node) reads and writes it, and has the same programs, plugins and codecs")
             return .done
         } catch let trouble as FileTrouble {
             say(false, "shared folder: \(trouble.message)")
@@ -184,8 +184,8 @@ struct ClusterExamination {
             system: system, options: options,
             setup: ClusterEngine.Setup(
                 folder: shared, logs: "\(folder)/logs/\(name)", run: name, epoch: 1, program: programPath(),
-                versions: try await installation.catalog().makings,
-                workers: Shard.Workers(plugins: installation.worker.plugins, silence: settings.silence.value))
+                versions: try await farm.catalog().makings,
+                workers: Shard.Workers(plugins: farm.worker.plugins, silence: settings.silence.value))
         ) { Console.complain($0) }
         defer { engine.forgetTrial() }
         return try await engine.tryOut(signals: Signals().control.signals(), limit: Self.limit)
@@ -196,7 +196,7 @@ struct ClusterExamination {
         case NoAnswer.failed(let failure): failure.message
         case NoAnswer.died(let death): "an element came to nothing: \(death.manner.words)"
         case NoAnswer.refused(.cluster(let message)): message
-        case NoAnswer.refused(let reason): StopWords.describe(reason)
+        case NoAnswer.refused(let reason): reason.message()
         case NoAnswer.interrupted: "interrupted"
         case NoAnswer.tookTooLong:
             "no node has answered within \(Self.limit.components.seconds) s"

@@ -38,7 +38,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
     @OptionGroup(title: "Options of --to openjd and slurm") var shards: ShardOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     func validate() throws {
         if let other = cron.pointless { throw ValidationError("\(other), and cron wants lines that end silently.") }
@@ -86,25 +86,25 @@ struct ExportCommand: AsyncParsableCommand {
         [
             TargetOption("--engine", engine.engine != nil, [.crontab]),
             TargetOption("--slurm-arg", !engine.slurmArguments.isEmpty, [.crontab, .slurm]),
-            TargetOption("--state-dir", place.stateDir != nil, [.crontab]),
-            TargetOption("--scratch", place.scratch != nil, [.crontab]),
+            TargetOption("--state-dir", location.stateDir != nil, [.crontab]),
+            TargetOption("--scratch", location.scratch != nil, [.crontab]),
             // Slurm gives cores.
-            TargetOption("--workers", place.workers != nil, [.crontab, .openjd]),
+            TargetOption("--workers", location.workers != nil, [.crontab, .openjd]),
         ].filter(\.isGiven)
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: false).handling { reporting in
+        try await ConsoleReporter(json: false).handling { reporter in
             switch to {
             case .crontab:
                 return try await CrontabExport(
-                    manifests: manifests, options: cron, jobs: jobs, engine: engine, place: place
-                ).write(reporting)
+                    manifests: manifests, options: cron, jobs: jobs, engine: engine, location: location
+                ).write(reporter)
             case .openjd, .slurm:
                 return try await ShardExport(
                     target: to, manifests: manifests, options: shards, slurmArguments: engine.slurmArguments,
-                    jobs: jobs, preparation: preparation, place: place
-                ).write(reporting)
+                    jobs: jobs, preparation: preparation, location: location
+                ).write(reporter)
             }
         }
     }
@@ -234,18 +234,18 @@ struct CrontabExport {
     let options: CronOptions
     let jobs: SelectionOptions
     let engine: EngineOptions
-    let place: LocationOptions
+    let location: LocationOptions
 
-    func write(_ reporting: ConsoleReporter) async throws -> RunOutcome {
+    func write(_ reporter: ConsoleReporter) async throws -> RunOutcome {
         let arguments = runArguments(in: currentFolder())
         try Self.refuse(arguments)
         let (schedule, line) = try written(arguments)
-        let settings = try Settings.load(place, engine: engine.engine)
+        let settings = try Settings.load(location, engine: engine.engine)
         try refuseEngine(settings)
         let request = RunRequest(manifests, jobs)
         let files = ManifestFiles(
             request, catalog: try await Farm(settings).catalog(), settings: settings, control: Signals.current)
-        _ = try reporting.jobs(files.read())
+        _ = try reporter.jobs(files.read())
         // Each would be refused every night.
         if let report = options.report { _ = try ReportFile(report, .page, in: currentFolder()) }
         if let metrics = options.metrics { _ = try ReportFile(metrics, .metrics, in: currentFolder()) }
@@ -273,10 +273,10 @@ struct CrontabExport {
         func whole(_ path: String) -> String { PathText.normalized(path, in: folder) }
         func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
         return ["--quiet"]
-            + option("--config", place.configFile.map(whole))
-            + option("--state-dir", place.stateDir.map(whole))
-            + option("--scratch", place.scratch.map(whole))
-            + option("--workers", place.workers.map(String.init))
+            + option("--config", location.configFile.map(whole))
+            + option("--state-dir", location.stateDir.map(whole))
+            + option("--scratch", location.scratch.map(whole))
+            + option("--workers", location.workers.map(String.init))
             + option("--deadline", options.deadline)
             + option("--lock-wait", options.lockWait)
             + (options.force ? ["--force"] : []) + (options.strict ? ["--strict"] : [])
@@ -322,10 +322,10 @@ struct CrontabExport {
             environment.keys.filter {
                 $0.hasPrefix("PENUMBRA_") || $0 == "XDG_CONFIG_HOME" || $0 == "XDG_STATE_HOME"
             })
-        if place.configFile != nil { names.subtract(["PENUMBRA_CONFIG", "XDG_CONFIG_HOME"]) }
-        if place.stateDir != nil { names.subtract(["PENUMBRA_STATE_DIR", "XDG_STATE_HOME"]) }
-        if place.scratch != nil { names.remove("PENUMBRA_SCRATCH") }
-        if place.workers != nil { names.remove("PENUMBRA_WORKERS") }
+        if location.configFile != nil { names.subtract(["PENUMBRA_CONFIG", "XDG_CONFIG_HOME"]) }
+        if location.stateDir != nil { names.subtract(["PENUMBRA_STATE_DIR", "XDG_STATE_HOME"]) }
+        if location.scratch != nil { names.remove("PENUMBRA_SCRATCH") }
+        if location.workers != nil { names.remove("PENUMBRA_WORKERS") }
         guard !names.isEmpty else { return nil }
         let list = names.sorted().joined(separator: ", ")
         return "cron does not know this shell's \(list); write NAME=value lines above the job's, or use options and a "

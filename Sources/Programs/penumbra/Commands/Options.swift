@@ -174,17 +174,17 @@ struct RunLookupOptions: ParsableArguments {
     @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
     var json = false
 
-    var place: LocationOptions {
-        var place = LocationOptions()
-        (place.configFile, place.stateDir, place.scratch, place.workers) = (configFile, stateDir, nil, nil)
-        return place
+    var location: LocationOptions {
+        var location = LocationOptions()
+        (location.configFile, location.stateDir, location.scratch, location.workers) = (configFile, stateDir, nil, nil)
+        return location
     }
 
     func archive(_ shared: RunDirOption? = nil) throws -> RunArchive {
         if let folder = shared?.runDir {
             return try RunArchive(runFolder: PathText.normalized(folder, in: currentFolder()))
         }
-        let state = try Settings.load(place).stateFolder.value
+        let state = try Settings.load(location).stateFolder.value
         return try RunArchive(state: state)
     }
 }
@@ -220,28 +220,28 @@ extension Settings {
     /// Gathers the settings of a command line.
     ///
     /// - Throws: ``FarmError`` for a config that is wrong or missing.
-    static func load(_ place: LocationOptions, engine: EngineName? = nil) throws -> Settings {
-        let settings = try load(flags(place, engine), folder: currentFolder())
+    static func load(_ location: LocationOptions, engine: EngineName? = nil) throws -> Settings {
+        let settings = try load(flags(location, engine), folder: currentFolder())
         try settings.refuseNetworkState()
         return settings
     }
 
     /// The folder in which this user's runs are remembered, for a command that keeps its own state elsewhere. Nil where no database
     /// can be there, or the settings are wrong, which the command itself tells.
-    static func ownState(_ place: LocationOptions) -> String? { try? load(place).stateFolder.value }
+    static func ownState(_ location: LocationOptions) -> String? { try? load(location).stateFolder.value }
 
     /// For an element of a cluster's job, which keeps no state and has its cores and memory from the cluster.
-    static func load(_ place: LocationOptions, allocation: Allocation) throws -> Settings {
-        var place = place
-        place.workers = place.workers ?? min(allocation.cores ?? .max, Machine.cores(), 1024)
+    static func load(_ location: LocationOptions, allocation: Allocation) throws -> Settings {
+        var location = location
+        location.workers = location.workers ?? min(allocation.cores ?? .max, Machine.cores(), 1024)
         return try load(
-            flags(place, nil), folder: currentFolder(), memory: min(allocation.memory ?? .max, Machine.memory()))
+            flags(location, nil), folder: currentFolder(), memory: min(allocation.memory ?? .max, Machine.memory()))
     }
 
-    private static func flags(_ place: LocationOptions, _ engine: EngineName?) -> Flags {
+    private static func flags(_ location: LocationOptions, _ engine: EngineName?) -> Flags {
         var flags = Flags()
-        (flags.configFile, flags.stateFolder) = (place.configFile, place.stateDir)
-        (flags.scratch, flags.workers, flags.engine) = (place.scratch, place.workers, engine)
+        (flags.configFile, flags.stateFolder) = (location.configFile, location.stateDir)
+        (flags.scratch, flags.workers, flags.engine) = (location.scratch, location.workers, engine)
         return flags
     }
 }
@@ -249,7 +249,7 @@ extension Settings {
 extension RunRequest {
     /// What the options that commands share ask for.
     init(
-        _ options: ManifestOptions, _ jobs: SelectionOptions? = nil, _ place: LocationOptions? = nil,
+        _ options: ManifestOptions, _ jobs: SelectionOptions? = nil, _ location: LocationOptions? = nil,
         in folder: String = currentFolder()
     ) {
         self.init(manifests: options.manifests.map { Manifest(path: $0) }, folder: folder)
@@ -258,9 +258,9 @@ extension RunRequest {
             (only, limit, filesFrom) = (jobs.only, jobs.limit, jobs.filesFrom)
             (allowsEmpty, allowsGone) = (jobs.allowEmpty, jobs.allowGone)
         }
-        if let place {
+        if let location {
             (configFile, stateFolder, scratch, workers) = (
-                place.configFile, place.stateDir, place.scratch, place.workers
+                location.configFile, location.stateDir, location.scratch, location.workers
             )
         }
     }

@@ -24,7 +24,7 @@ struct PlanCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print JSON lines, with every tile and the rectangles that it reads.")
     var json = false
@@ -39,44 +39,44 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json).handling { reporting in
-            let farm = Farm(try Settings.load(place))
+        try await ConsoleReporter(json: json).handling { reporter in
+            let farm = Farm(try Settings.load(location))
             let catalog = try await farm.introducedCatalog()
-            reporting.warn(ofPluginsIn: catalog)
+            reporter.warn(ofPluginsIn: catalog)
             var request = RunRequest(manifests, jobs)
             request.isForced = force
             let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: Signals.current)
-            let specs = try reporting.jobs(await files.examined(by: farm.worker))
+            let specs = try reporter.jobs(await files.examined(by: farm.worker))
             let preparation = try JobPreparation(
                 request, farm: farm, catalog: catalog, control: Signals().control, reread: files.rereader())
             var planned: [PreparedJob] = []
             for spec in specs {
                 do {
-                    planned.append(try await preparation.plan(spec, request, reporting))
+                    planned.append(try await preparation.plan(spec, request, reporter))
                 } catch let error as FarmError where error.isEmptyJob && request.allowsEmpty {
                     continue
                 }
             }
             var status = RunOutcome.done
-            for (job, problems) in zip(planned, try SharedOutputs.problems(of: planned, folder: reporting.folder)) {
+            for (job, problems) in zip(planned, try SharedOutputs.problems(of: planned, folder: reporter.folder)) {
                 var prepared = job
                 prepared.fail(problems)
-                reporting.hint(prepared.plan, folder: reporting.folder)
-                reporting.reportMadeBefore(prepared)
+                reporter.hint(prepared.plan, folder: reporter.folder)
+                reporter.reportMadeBefore(prepared)
                 if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
-                reporting.planned(prepared)
+                reporter.planned(prepared)
                 show(prepared, PlanText(prepared, farm.runSettings))
-                showOrphans(prepared, reporting)
+                showOrphans(prepared, reporter)
             }
             return status
         }
     }
 
-    private func showOrphans(_ prepared: PreparedJob, _ reporting: ConsoleReporter) {
-        OrphanCleanup.listUnselected(prepared, reporting)
-        OrphanCleanup.listLost(prepared, reporting)
+    private func showOrphans(_ prepared: PreparedJob, _ reporter: ConsoleReporter) {
+        OrphanCleanup.listUnselected(prepared, reporter)
+        OrphanCleanup.listLost(prepared, reporter)
         guard !prepared.orphans.isEmpty else { return }
-        reporting.list(
+        reporter.list(
             "\(prepared.job.name): \(Figures.plural(prepared.orphans.count, "output")) without an input any more",
             prepared.orphans.map(\.path), all: SummaryText.planOfAll)
     }
@@ -95,14 +95,14 @@ struct PlanCommand: AsyncParsableCommand {
 extension JobPreparation {
     /// Prepares a job as a run does, and probes what the run would render. It writes nothing.
     fileprivate func plan(
-        _ job: JobSpec, _ request: RunRequest, _ reporting: ConsoleReporter
+        _ job: JobSpec, _ request: RunRequest, _ reporter: ConsoleReporter
     ) async throws -> PreparedJob {
         let check = MissingDiskCheck(
-            allowsEmpty: request.allowsEmpty, allowsGone: request.allowsGone, folder: reporting.folder)
+            allowsEmpty: request.allowsEmpty, allowsGone: request.allowsGone, folder: reporter.folder)
         let state = farm.settings.stateFolder.value
         try check.refuseLostOutputs(of: job, state: state)
         let contents = try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
-        for error in contents.distrusted { reporting.note("\(job.name): \(error.message)") }
+        for error in contents.distrusted { reporter.note("\(job.name): \(error.message)") }
         var prepared = try await prepare(job, contents: contents)
         if request.allowsGone { prepared.giveUpLost() }
         try check.refuseLostInputs(prepared)

@@ -44,7 +44,7 @@ struct PluginNewCommand: AsyncParsableCommand {
                 + "from.", valueName: "folder"))
     var sdk: String?
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
@@ -63,7 +63,7 @@ struct PluginNewCommand: AsyncParsableCommand {
 
     /// A plugin cannot have the name of a filter that is there.
     private func refuseTaken(_ name: String) async throws {
-        let catalog = try await Farm(try Settings.load(place)).catalog()
+        let catalog = try await Farm(try Settings.load(location)).catalog()
         guard let filter = catalog.filter(named: name) else { return }
         let owner: String =
             switch filter.origin {
@@ -122,7 +122,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
         completion: .file(extensions: ["so"]))
     var files: [String]
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print the findings as JSON.")
     var json = false
@@ -136,10 +136,10 @@ struct PluginCheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let installation = Farm(try Settings.load(place))
+            let farm = Farm(try Settings.load(location))
             var records: [Record] = []
             for file in try files.flatMap(Self.libraries) {
-                let findings = try await check(file, installation)
+                let findings = try await check(file, farm)
                 records += findings.compactMap { record($0, of: file) }
                 if !json { Self.lines(findings, file).forEach(Console.print) }
             }
@@ -171,13 +171,13 @@ struct PluginCheckCommand: AsyncParsableCommand {
         return libraries.map { folder + $0 }
     }
 
-    private func check(_ file: String, _ installation: Farm) async throws -> [PluginFinding] {
+    private func check(_ file: String, _ farm: Farm) async throws -> [PluginFinding] {
         let path = realPath(PathText.normalized(file, in: currentFolder()))
         guard isReadable(path) else {
             throw FarmError(.missingInput, "\(PathText.visible(file)): there is no such file")
         }
         do {
-            return try await PluginExaminer.check(path, installation.worker)
+            return try await PluginExaminer.check(path, farm.worker)
         } catch {
             throw FarmError(.unavailable, error.message)
         }
@@ -209,14 +209,14 @@ struct PluginListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the plugins that your workers use, with what pins them.")
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print the list as JSON.")
     var json = false
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let settings = try Settings.load(place)
+            let settings = try Settings.load(location)
             let list = try await Farm(settings).pluginList()
             if json {
                 printJSON(list)

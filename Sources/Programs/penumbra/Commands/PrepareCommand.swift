@@ -29,7 +29,7 @@ struct PrepareCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Option(help: ArgumentHelp("Where the shards go, with all that belongs to the run.", valueName: "dir"))
     var runDir: String
@@ -52,13 +52,13 @@ struct PrepareCommand: AsyncParsableCommand {
     func run() async throws {
         let folder = PathText.normalized(runDir, in: currentFolder())
         var prepared = RequestedRun(request, sharing: .prepared(shards: shards, folder: folder))
-        prepared.ownState = Settings.ownState(place)
+        prepared.ownState = Settings.ownState(location)
         let run = prepared
-        try await ConsoleReporter(json: false).handling { reporting in
-            try await TemporaryState.with(place.stateDir) { state in
+        try await ConsoleReporter(json: false).handling { reporter in
+            try await TemporaryState.with(location.stateDir) { state in
                 var run = run
                 run.request.stateFolder = state
-                let outcome = try await reporting.follow(run)
+                let outcome = try await reporter.follow(run)
                 // `resume` reports pictures that failed. Other machines may just begin with the shards.
                 return outcome == .someFailed ? .done : outcome
             }
@@ -68,11 +68,11 @@ struct PrepareCommand: AsyncParsableCommand {
     /// A request that means the same on any machine.
     private var request: RunRequest {
         let whole = { PathText.normalized($0, in: currentFolder()) }
-        var request = RunRequest(manifests, jobs, place)
+        var request = RunRequest(manifests, jobs, location)
         request.filesFrom = jobs.filesFrom.map(whole)
         (request.isForced, request.engine) = (force, .local)
         (request.stateFolder, request.scratch) = (nil, nil)
-        request.configFile = place.configFile.map(whole)
+        request.configFile = location.configFile.map(whole)
         return request
     }
 }

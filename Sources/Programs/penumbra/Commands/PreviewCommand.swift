@@ -72,7 +72,7 @@ struct PreviewCommand: AsyncParsableCommand {
             valueName: "path=value"))
     var overrides: [String] = []
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     /// A preview that takes longer than this hangs.
     private static let limit = Duration.seconds(600)
@@ -80,13 +80,13 @@ struct PreviewCommand: AsyncParsableCommand {
     func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
 
     func run() async throws {
-        try await ConsoleReporter(json: false).handling { reporting in
+        try await ConsoleReporter(json: false).handling { reporter in
             let view = try self.view()
-            let installation = Farm(try Settings.load(place))
+            let farm = Farm(try Settings.load(location))
             let signals = Signals()
-            let catalog = try await installation.introducedCatalog()
+            let catalog = try await farm.introducedCatalog()
             let format = try fileFormat(catalog)
-            let (spec, filters) = try job(reporting, catalog, installation.settings, set: [])
+            let (spec, filters) = try job(reporter, catalog, farm.settings, set: [])
             guard spec.outputs.indices.contains(outputNumber - 1) else {
                 throw FarmError(
                     .usage,
@@ -94,12 +94,12 @@ struct PreviewCommand: AsyncParsableCommand {
                         ? "--output-number: \(spec.name) has only one output"
                         : "--output-number takes 1 to \(spec.outputs.count), the outputs of \(spec.name)")
             }
-            let (labels, specs) = try swept(spec, filters, reporting, catalog, installation.settings)
+            let (labels, specs) = try swept(spec, filters, reporter, catalog, farm.settings)
             let input = try self.input(spec, catalog)
             let outputs = spec.outputs.indices.map { outputSpec(spec, $0, input, catalog) }
             let target = PreviewTarget(output)
             let temporary = try target.temporaryPath(showing: input, of: spec, catalog)
-            let book = PreviewRegistry(state: installation.settings.stateFolder.value)
+            let book = PreviewRegistry(state: farm.settings.stateFolder.value)
             if !force { try target.refuseForeign(book) }
             defer { unlink(temporary) }
             // A swept value, such as a tint, may ask for sRGB. All panels are in one picture.
@@ -110,8 +110,8 @@ struct PreviewCommand: AsyncParsableCommand {
                 output: outputs[outputNumber - 1],
                 others: outputs.indices.filter { $0 != outputNumber - 1 }.map { outputs[$0] }, view: view,
                 comparison: compare, fileFormat: format, path: temporary,
-                memory: installation.runSettings.frameMemory)
-            let receipt = try await rendered(task, installation, signals)
+                memory: farm.runSettings.frameMemory)
+            let receipt = try await rendered(task, farm, signals)
             if !force { try target.refuseForeign(book) }
             try put(temporary)
             target.remember(book)
@@ -124,7 +124,7 @@ struct PreviewCommand: AsyncParsableCommand {
 extension PreviewCommand {
     private func view() throws -> PreviewTask.View {
         do {
-            let (at, size) = (try PreviewRequest.place(at), try PreviewRequest.size(size))
+            let (at, size) = (try PreviewRequest.point(at), try PreviewRequest.size(size))
             return PreviewTask.View(x: at.x, y: at.y, width: size.width, height: size.height)
         } catch {
             throw FarmError(.usage, error.message)
@@ -151,7 +151,7 @@ extension PreviewCommand {
 
     /// The job with more of its values set, and where its filters are.
     private func job(
-        _ reporting: ConsoleReporter, _ catalog: Catalog, _ settings: Settings, set more: [String]
+        _ reporter: ConsoleReporter, _ catalog: Catalog, _ settings: Settings, set more: [String]
     ) throws -> (spec: JobSpec, filters: [FilterMention]) {
         var options = ManifestOptions()
         options.manifests = [manifest]
@@ -159,7 +159,7 @@ extension PreviewCommand {
         let outcome = ManifestFiles(
             RunRequest(options), catalog: catalog, settings: settings, control: Signals.current
         ).read()
-        guard let job = try reporting.jobs(outcome).first, let filters = outcome.filters.first else {
+        guard let job = try reporter.jobs(outcome).first, let filters = outcome.filters.first else {
             throw RunOutcome.badManifest.code
         }
         return (job, filters)
@@ -167,16 +167,16 @@ extension PreviewCommand {
 
     /// A job for each value of the sweep, and what its panel is called.
     private func swept(
-        _ spec: JobSpec, _ filters: [FilterMention], _ reporting: ConsoleReporter, _ catalog: Catalog,
+        _ spec: JobSpec, _ filters: [FilterMention], _ reporter: ConsoleReporter, _ catalog: Catalog,
         _ settings: Settings
     ) throws -> (labels: [String], specs: [JobSpec]) {
         guard let sweep else { return ([], [spec]) }
         do {
             let sweep = try PreviewRequest.Sweep(sweep)
             let path = try sweep.path(in: spec, filters, output: outputNumber - 1, catalog)
-            let specs = try sweep.values.map { try job(reporting, catalog, settings, set: ["\(path)=\($0)"]).spec }
+            let specs = try sweep.values.map { try job(reporter, catalog, settings, set: ["\(path)=\($0)"]).spec }
             return (sweep.values.map { "\(sweep.name) \($0)" }, specs)
-        } catch let problem as PreviewRequest.Problem {
+        } catch let problem as PreviewRequest.OptionError {
             throw FarmError(.usage, problem.message)
         }
     }
@@ -213,10 +213,10 @@ extension PreviewCommand {
     }
 
     private func rendered(
-        _ task: PreviewTask, _ installation: Farm, _ signals: Signals
+        _ task: PreviewTask, _ farm: Farm, _ signals: Signals
     ) async throws -> PreviewReceipt {
         do {
-            let receipt = try await installation.engine().ask(
+            let receipt = try await farm.engine().ask(
                 .preview(task), signals: signals.control.signals(), limit: Self.limit)
             guard case .preview(let preview) = receipt else {
                 throw FarmError(
@@ -241,7 +241,7 @@ extension PreviewCommand {
             let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
             return FarmError(
                 .someFailed, "\(PathText.visible(task.input.path)): the worker ended (\(death.manner))\(words)")
-        case .refused(let reason): return FarmError(.unavailable, StopWords.describe(reason))
+        case .refused(let reason): return FarmError(.unavailable, reason.message())
         case .interrupted(let signal):
             return FarmError(RunOutcome(signal: signal), "interrupted; nothing was written")
         case .tookTooLong:
@@ -276,15 +276,15 @@ extension PreviewTask.Comparison: ExpressibleByArgument {}
 /// What `penumbra preview` was asked to show, taken from its options.
 enum PreviewRequest {
     /// Why an option cannot be read.
-    struct Problem: Error, Hashable {
+    struct OptionError: Error, Hashable {
         let message: String
     }
 
     /// `40%,30%` or `1200,800`: a point of the output.
-    static func place(_ text: String) throws(Problem) -> (x: Length, y: Length) {
+    static func point(_ text: String) throws(OptionError) -> (x: Length, y: Length) {
         let parts = text.filter { $0 != " " }.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2, let x = length(parts[0]), let y = length(parts[1]) else {
-            throw Problem(message: "--at takes a point like 40%,30% or 1200,800, not '\(text)'")
+            throw OptionError(message: "--at takes a point like 40%,30% or 1200,800, not '\(text)'")
         }
         return (x, y)
     }
@@ -302,11 +302,13 @@ enum PreviewRequest {
     static let largestSide = 8192
 
     /// `800` or `800x600`: how much of the output is shown.
-    static func size(_ text: String) throws(Problem) -> (width: Int, height: Int) {
+    static func size(_ text: String) throws(OptionError) -> (width: Int, height: Int) {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard let width = parts[0], let height = parts.count == 1 ? width : parts.count == 2 ? parts[1] : nil,
             (1...largestSide).contains(width), (1...largestSide).contains(height)
-        else { throw Problem(message: "--size takes 1 to \(largestSide) pixels like 800 or 800x600, not '\(text)'") }
+        else {
+            throw OptionError(message: "--size takes 1 to \(largestSide) pixels like 800 or 800x600, not '\(text)'")
+        }
         return (width, height)
     }
 
@@ -319,11 +321,11 @@ enum PreviewRequest {
         static let most = 16
 
         /// `radius=4,8,16`
-        init(_ text: String) throws(Problem) {
+        init(_ text: String) throws(OptionError) {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let values = parts.count == 2 ? parts[1].split(separator: ",").map(String.init) : []
             guard !values.isEmpty, !parts[0].isEmpty, values.count <= Self.most else {
-                throw Problem(
+                throw OptionError(
                     message: "--sweep takes a parameter and up to \(Self.most) values like radius=4,8,16, not '\(text)'"
                 )
             }
@@ -336,7 +338,7 @@ enum PreviewRequest {
         /// - Parameter filters: those that the job has in common, then those of each output.
         func path(
             in job: JobSpec, _ filters: [FilterMention], output: Int, _ catalog: Catalog
-        ) throws(Problem) -> String {
+        ) throws(OptionError) -> String {
             let parts = name.split(separator: ".").map(String.init)
             if name.contains("[") || parts.count > 2 { return name }
             let (wantedFilter, parameter) = (parts.count == 2 ? parts[0] : nil, parts.last ?? name)
@@ -344,21 +346,21 @@ enum PreviewRequest {
             let common = filters.prefix(job.chain.count).map { ($0.path, $0.invocation.filter) }
             let own = filters.dropFirst(before).prefix(job.outputs[output].chain.count)
                 .map { ("outputs[\(output)].\($0.path)", $0.invocation.filter) }
-            let places = (common + own).filter { _, filter in
+            let paths = (common + own).filter { _, filter in
                 guard filter == wantedFilter ?? filter else { return false }
                 return catalog.filter(named: filter)?.parameters.contains {
                     $0.name == parameter || $0.synonyms.contains { $0.name == parameter }
                 } ?? false
-            }.map { place, _ in "\(place).\(parameter)" }
-            guard let place = places.first else {
-                throw Problem(message: "--sweep: no filter of the job has a parameter '\(name)'")
+            }.map { filter, _ in "\(filter).\(parameter)" }
+            guard let path = paths.first else {
+                throw OptionError(message: "--sweep: no filter of the job has a parameter '\(name)'")
             }
-            guard places.count == 1 else {
-                throw Problem(
+            guard paths.count == 1 else {
+                throw OptionError(
                     message: "--sweep: several filters have a parameter '\(name)'; write one of "
-                        + places.joined(separator: ", "))
+                        + paths.joined(separator: ", "))
             }
-            return place
+            return path
         }
     }
 }

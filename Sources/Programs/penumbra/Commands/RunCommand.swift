@@ -28,7 +28,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
     @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
@@ -96,8 +96,8 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporting in
-            try await reporting.follow(RequestedRun(request()))
+        try await ConsoleReporter(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporter in
+            try await reporter.follow(RequestedRun(request()))
         }
     }
 
@@ -105,7 +105,7 @@ struct RunCommand: AsyncParsableCommand {
     ///
     /// - Parameter folder: the folder in which it was given.
     func request(in folder: String = currentFolder()) -> RunRequest {
-        var request = RunRequest(manifests, jobs, place, in: folder)
+        var request = RunRequest(manifests, jobs, location, in: folder)
         (request.isForced, request.isStrict) = (force, strict)
         request.orphans = deleteAllOrphans ? .allRemoved : deleteOrphans ? .removed : .listed
         (request.lockWait, request.deadline) = (lockWait?.seconds ?? 0, deadline?.seconds)

@@ -33,35 +33,35 @@ struct ShardCommand: AsyncParsableCommand {
     @Flag(help: "Print lines that Open Job Description knows: openjd_progress, openjd_status, openjd_fail.")
     var openjd = false
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     func validate() throws {
         guard (work == nil) != (runDir == nil) else { throw ValidationError("Give the shards' folder by --run-dir.") }
     }
 
     func run() async throws {
-        let teller = OpenJDTeller(isOn: openjd)
-        try await ConsoleReporter(json: false).handling { reporting in
+        let openJD = OpenJDOutput(isOn: openjd)
+        try await ConsoleReporter(json: false).handling { reporter in
             do {
                 let signals = Signals()
                 var worst = RunOutcome.done
-                for shard in try wanted(reporting) {
-                    worst = max(worst, try await carryOut(shard, signals, reporting, teller))
+                for shard in try wanted(reporter) {
+                    worst = max(worst, try await carryOut(shard, signals, reporter, openJD))
                 }
-                teller.tell(progress: 100)
+                openJD.tell(progress: 100)
                 return worst
             } catch let trouble as ShardFolder.Trouble {
-                teller.tell(failure: trouble.message)
+                openJD.tell(failure: trouble.message)
                 throw FarmError(.storage, trouble.message)
             } catch let error as FarmError {
-                teller.tell(failure: error.message)
+                openJD.tell(failure: error.message)
                 throw error
             }
         }
     }
 
     /// One of each run in the folder.
-    private func wanted(_ reporting: ConsoleReporter) throws -> [(folder: ShardFolder, number: Int)] {
+    private func wanted(_ reporter: ConsoleReporter) throws -> [(folder: ShardFolder, number: Int)] {
         if let work { return [(ShardFolder(work), index)] }
         let folder = PathText.normalized(runDir ?? "", in: currentFolder())
         let runs = RunFolder.meant(in: folder)
@@ -71,7 +71,7 @@ struct ShardCommand: AsyncParsableCommand {
         }
         let found = try runs.compactMap { run -> (ShardFolder, PreparedShards.Range)? in
             guard run.end == nil, let scratch = run.scratch else {
-                reporting.say("\(run.name): has ended, there is nothing to do")
+                reporter.say("\(run.name): has ended, there is nothing to do")
                 return nil
             }
             try MissingDiskCheck.refuseLostDisks(of: run)
@@ -91,25 +91,25 @@ struct ShardCommand: AsyncParsableCommand {
     }
 
     private func carryOut(
-        _ shard: (folder: ShardFolder, number: Int), _ signals: Signals, _ reporting: ConsoleReporter,
-        _ teller: OpenJDTeller
+        _ shard: (folder: ShardFolder, number: Int), _ signals: Signals, _ reporter: ConsoleReporter,
+        _ openJD: OpenJDOutput
     ) async throws -> RunOutcome {
         let allocation = Allocation(ProcessInfo.processInfo.environment)
         let run = ShardRun(
-            folder: shard.folder, number: shard.number, place: allocation.place,
+            folder: shard.folder, number: shard.number, place: allocation.name,
             attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
-        ) { done, all in teller.tell(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
+        ) { done, all in openJD.tell(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
         let written = try run.shard()
-        let settings = try Settings.load(place, allocation: allocation)
+        let settings = try Settings.load(location, allocation: allocation)
         let own = Farm.plugins(settings)
-        let installation = Farm(settings, plugins: written.workers.plugins.restricted(by: own))
-        try installation.secureDescriptors(workers: settings.workers.value)
+        let farm = Farm(settings, plugins: written.workers.plugins.restricted(by: own))
+        try farm.secureDescriptors(workers: settings.workers.value)
         let end = try await run.run(
-            written, engine: installation.engine(), workers: settings.workers.value
+            written, engine: farm.engine(), workers: settings.workers.value
         ) { signals.control.signals() }
         switch end {
         case .done(let tasks, let failed):
-            reporting.say("shard \(index), attempt \(run.attempt): \(tasks) tasks, \(failed) failed")
+            reporter.say("shard \(index), attempt \(run.attempt): \(tasks) tasks, \(failed) failed")
             return .done
         case .refused(let reason): throw FarmError(.unavailable, "shard \(index): \(reason)")
         case .interrupted(let signal):
@@ -122,7 +122,7 @@ struct ShardCommand: AsyncParsableCommand {
 
 /// Tells a scheduler of Open Job Description how it goes, on the standard output.
 /// <https://github.com/OpenJobDescription/openjd-specifications/wiki/How-Jobs-Are-Run>
-struct OpenJDTeller: Sendable {
+struct OpenJDOutput: Sendable {
     let isOn: Bool
 
     func tell(progress percent: Int, _ status: String? = nil) {
@@ -140,20 +140,22 @@ struct OpenJDTeller: Sendable {
 /// What a cluster has given to this process.
 struct Allocation: Sendable {
     /// `element 12_3 on n2`, as messages name it.
-    let place: String
+    let name: String
     let cores: Int?
     /// In bytes.
     let memory: Int?
 
     init(_ environment: [String: String]) {
-        func number(_ name: String) -> Int? { environment[name].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
+        func number(_ variable: String) -> Int? {
+            environment[variable].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        }
         let node = environment["PENUMBRA_JOB_NODE"] ?? environment["SLURMD_NODENAME"] ?? "this machine"
         if let element = environment["PENUMBRA_JOB_ELEMENT"] {
-            place = "element \(element) on \(node)"
+            name = "element \(element) on \(node)"
         } else if let array = environment["SLURM_ARRAY_JOB_ID"], let task = environment["SLURM_ARRAY_TASK_ID"] {
-            place = "element \(array)_\(task) on \(node)"
+            name = "element \(array)_\(task) on \(node)"
         } else {
-            place = "a shard on \(node)"
+            name = "a shard on \(node)"
         }
         let cores = number("PENUMBRA_JOB_CORES") ?? number("SLURM_CPUS_PER_TASK") ?? number("SLURM_CPUS_ON_NODE")
         self.cores = cores

@@ -19,26 +19,26 @@ struct ShardExport {
     let jobs: SelectionOptions
     /// Further arguments of `penumbra prepare`.
     let preparation: [String]
-    let place: LocationOptions
+    let location: LocationOptions
 
     static let shardCounts = ExportedJob.shardCounts
 
-    func write(_ reporting: ConsoleReporter) async throws -> RunOutcome {
-        let farm = Farm(try Settings.load(place))
+    func write(_ reporter: ConsoleReporter) async throws -> RunOutcome {
+        let farm = Farm(try Settings.load(location))
         let catalog = try await farm.introducedCatalog()
-        reporting.warn(ofPluginsIn: catalog)
+        reporter.warn(ofPluginsIn: catalog)
         let request = RunRequest(manifests, jobs)
         let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: Signals.current)
-        let specs = try reporting.jobs(await files.withExaminedPictures(by: farm.worker))
+        let specs = try reporter.jobs(await files.withExaminedPictures(by: farm.worker))
         let jobPreparation = try JobPreparation(
             request, farm: farm, catalog: catalog, control: Signals().control, reread: files.rereader())
         for spec in specs {
             let survey = try await WorkSample(of: spec, jobPreparation)
-            reporting.hint(survey.plan, folder: reporting.folder)
+            reporter.hint(survey.plan, folder: reporter.folder)
             let draft = ExportDraft(
                 spec: spec, survey: survey, settings: farm.settings, options: options,
                 slurmArguments: slurmArguments, overrides: manifests.overrides, preparation: preparation,
-                configFile: place.configFile)
+                configFile: location.configFile)
             if target == .slurm { try writeFolder(draft) } else { try writeTemplate(draft) }
         }
         return .done

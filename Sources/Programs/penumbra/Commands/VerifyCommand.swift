@@ -35,7 +35,7 @@ struct VerifyCommand: AsyncParsableCommand {
     @Flag(help: "Also render the outputs again, and compare.")
     var rerender = false
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
@@ -49,73 +49,73 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
             let verifier = try OutputVerifier(
-                Farm(try Settings.load(place)), control: Signals().control, listener: reporting,
-                folder: reporting.folder)
+                Farm(try Settings.load(location)), control: Signals().control, listener: reporter,
+                folder: reporter.folder)
             let found = try await verifier.find(files)
             for job in found.unpublishedJobs {
-                reporting.complain("\(job): nothing is known of its outputs; has it run with this state folder?")
+                reporter.complain("\(job): nothing is known of its outputs; has it run with this state folder?")
             }
-            if !found.unknown.isEmpty { show(unknown: found.unknown, reporting) }
+            if !found.unknown.isEmpty { show(unknown: found.unknown, reporter) }
             let chosen = found.outputs.sampled(sample?.sample, seed: seed ?? UInt64(UInt32.random(in: .min ... .max)))
-            let outcome = try await verify(chosen, verifier, reporting)
+            let outcome = try await verify(chosen, verifier, reporter)
             // Damage counts more than a job that has published nothing.
             return outcome == .done ? found.outcome : outcome
         }
     }
 
     private func verify(
-        _ chosen: ChosenOutputs, _ verifier: OutputVerifier, _ reporting: ConsoleReporter
+        _ chosen: ChosenOutputs, _ verifier: OutputVerifier, _ reporter: ConsoleReporter
     ) async throws -> RunOutcome {
         guard !chosen.outputs.isEmpty else { return .done }
-        defer { reporting.endProgress() }
+        defer { reporter.endProgress() }
         let start = ContinuousClock.now
         let compared = try await verifier.compare(chosen.outputs)
-        show(compared, chosen, elapsed: .now - start, reporting)
+        show(compared, chosen, elapsed: .now - start, reporter)
         var isDamaged = compared.contains(where: \.condition.isDamage)
         if rerender {
             let start = ContinuousClock.now
             let rerendered = try await verifier.rerender(compared.map(\.output))
-            show(rerendered, elapsed: .now - start, reporting)
+            show(rerendered, elapsed: .now - start, reporter)
             isDamaged = isDamaged || rerendered.contains(where: \.condition.isDamage)
         }
         return isDamaged ? .someFailed : .done
     }
 
-    private func show(unknown: [String], _ reporting: ConsoleReporter) {
+    private func show(unknown: [String], _ reporter: ConsoleReporter) {
         if json {
             for path in unknown { JSONLine.verified(VerifiedLine(unknown: path)).print() }
         } else {
-            for line in VerificationText.unknown(unknown, folder: reporting.folder) { Console.complain(line) }
+            for line in VerificationText.unknown(unknown, folder: reporter.folder) { Console.complain(line) }
         }
     }
 
     private func show(
-        _ outputs: [VerifiedOutput], _ chosen: ChosenOutputs, elapsed: Duration, _ reporting: ConsoleReporter
+        _ outputs: [VerifiedOutput], _ chosen: ChosenOutputs, elapsed: Duration, _ reporter: ConsoleReporter
     ) {
-        reporting.endProgress()
+        reporter.endProgress()
         let line = VerificationLine(outputs, chosen.sampling)
         if json {
             for output in outputs { JSONLine.verified(VerifiedLine(output)).print() }
             JSONLine.verification(line).print()
         } else {
-            for text in VerificationText.damage(outputs, folder: reporting.folder) { Console.complain(text) }
-            reporting.say(line.text(elapsed: elapsed))
+            for text in VerificationText.damage(outputs, folder: reporter.folder) { Console.complain(text) }
+            reporter.say(line.text(elapsed: elapsed))
         }
     }
 
-    private func show(_ outputs: [RerenderedOutput], elapsed: Duration, _ reporting: ConsoleReporter) {
-        reporting.endProgress()
+    private func show(_ outputs: [RerenderedOutput], elapsed: Duration, _ reporter: ConsoleReporter) {
+        reporter.endProgress()
         let line = VerificationLine(outputs)
         if json {
             for output in outputs { JSONLine.rerendered(RerenderedLine(output)).print() }
             JSONLine.verification(line).print()
         } else {
-            let text = RerenderingText(outputs, folder: reporting.folder)
+            let text = RerenderingText(outputs, folder: reporter.folder)
             for line in text.damage { Console.complain(line) }
             if !quiet { for line in text.remarks { Console.complain(line) } }
-            reporting.say(line.text(elapsed: elapsed))
+            reporter.say(line.text(elapsed: elapsed))
         }
     }
 }

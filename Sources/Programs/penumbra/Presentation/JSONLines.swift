@@ -198,10 +198,10 @@ struct SummaryLine: Encodable {
         jobs = summaries.count + planned.count
         for summary in summaries {
             counts += summary.counts
-            counts.notes = (counts.notes ?? []) + StopWords.notes(summary)
+            counts.notes = (counts.notes ?? []) + summary.notes
             outputsKept += summary.keptOutputs.count
             workersReplaced += summary.workersLost
-            stopped = stopped ?? summary.stop.map { StopWords.describe($0, left: summary.left) }
+            stopped = stopped ?? summary.stopMessage
         }
         for plan in planned {
             counts += plan.counts

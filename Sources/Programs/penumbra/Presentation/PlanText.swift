@@ -42,11 +42,11 @@ struct PlanText {
         let megapixels = rendered.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
         let count = Figures.plural(prepared.targets.count, "frame")
         let total = "\(prepared.job.name): \(count), \(rendered.count) to render, \(Figures.fixed(megapixels, 1)) MP"
-        return [total] + table.lines.map { "  " + $0 } + passedBy
+        return [total] + table.lines.map { "  " + $0 } + skipped
     }
 
     /// What the folders of the inputs hold beside pictures: a person may have meant it.
-    private var passedBy: [String] {
+    private var skipped: [String] {
         let kinds = prepared.plan.passedBy.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         guard !kinds.isEmpty else { return [] }
         let words = kinds.map { "\(Figures.count($0.value)) \($0.key)" }

@@ -35,16 +35,16 @@ final class ProgressView: Sendable {
 /// Prints how far the run is, as a scheduler of Open Job Description wants it told.
 final class OpenJDProgress: Sendable {
     /// The percent that were told last.
-    private let told = Mutex(-1)
+    private let reported = Mutex(-1)
 
     func show(_ progress: RunProgress) {
         let percent = 100 * progress.done / max(1, progress.total)
-        let isNews = told.withLock { told in
-            defer { told = percent }
-            return percent != told
+        let isNews = reported.withLock { reported in
+            defer { reported = percent }
+            return percent != reported
         }
         guard isNews else { return }
-        OpenJDTeller(isOn: true).tell(progress: percent, "\(progress.done) of \(progress.total) frames")
+        OpenJDOutput(isOn: true).tell(progress: percent, "\(progress.done) of \(progress.total) frames")
     }
 }
 

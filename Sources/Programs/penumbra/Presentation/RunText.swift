@@ -216,11 +216,11 @@ enum RunText {
 
     static func lines(of attempt: StoredAttempt) -> [String] {
         let line = AttemptLine(attempt)
-        let place = "\(line.started)  \(line.task)  attempt \(line.attempt), worker \(line.worker)"
+        let beginning = "\(line.started)  \(line.task)  attempt \(line.attempt), worker \(line.worker)"
         let end = "\(line.state)\(line.message.map { ": \(VisibleText.message($0))" } ?? "")"
         // What others have written begins no line as Penumbra's own do.
         let log = (line.log ?? "").split(whereSeparator: \.isNewline).map { "    \(PathText.visible(String($0)))" }
-        return ["\(place): \(end)"] + log
+        return ["\(beginning): \(end)"] + log
     }
 }
 

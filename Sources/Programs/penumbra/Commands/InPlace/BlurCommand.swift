@@ -69,7 +69,7 @@ struct BlurCommand: AsyncParsableCommand {
     @Flag(help: "Change nothing; list the pictures of which originals are kept, or those of them that are named.")
     var list = false
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Option(
         help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"),
@@ -100,11 +100,11 @@ struct BlurCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let session = try await InPlaceSession(place)
-            if list { return try await BlurList(session: session, reporting: reporting).run(pictures) }
-            let wish = try await wish(session, reporting)
-            return try await session.locked(lockWait?.seconds ?? 0) { try await blur(session, reporting, wish) }
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
+            let session = try await InPlaceSession(location)
+            if list { return try await BlurList(session: session, reporter: reporter).run(pictures) }
+            let request = try await request(session, reporter)
+            return try await session.locked(lockWait?.seconds ?? 0) { try await blur(session, reporter, request) }
         }
     }
 
@@ -115,33 +115,33 @@ struct BlurCommand: AsyncParsableCommand {
     }
 
     /// The filters that are wanted.
-    private struct Wish {
+    private struct Request {
         let job: JobSpec
         /// Whether filters, as a command line has them, are these, however they are written.
         let isChain: @Sendable (String) -> Bool
     }
 
-    private func wish(_ session: InPlaceSession, _ reporting: ConsoleReporter) async throws -> Wish {
+    private func request(_ session: InPlaceSession, _ reporter: ConsoleReporter) async throws -> Request {
         let catalog = session.catalog
         let read: ReadResult
-        do throws(AppliedManifest.Problem) {
+        do throws(AppliedManifest.ChainError) {
             read = try Self.read(chain, catalog)
         } catch {
             throw FarmError(.usage, error.message)
         }
-        let result = try await examined(read, session, reporting)
-        let jobs = try reporting.jobs(ManifestFiles.Outcome(result, of: "blur"))
+        let result = try await examined(read, session, reporter)
+        let jobs = try reporter.jobs(ManifestFiles.Outcome(result, of: "blur"))
         guard let job = jobs.first else { throw FarmError(.badManifest, "\(chain): no filters could be read") }
         let preparation = try JobPreparation(
             RunRequest(manifests: [], folder: currentFolder()), farm: session.farm, catalog: catalog,
             control: session.control, reread: { _, _ in result })
-        return Wish(job: try await preparation.readingPictures(of: job)) { [chain = job.chain] filters in
+        return Request(job: try await preparation.readingPictures(of: job)) { [chain = job.chain] filters in
             // What no filters can be made of is something else.
             (try? Self.read(filters, catalog))?.job?.chain == chain
         }
     }
 
-    private static func read(_ chain: String, _ catalog: Catalog) throws(AppliedManifest.Problem) -> ReadResult {
+    private static func read(_ chain: String, _ catalog: Catalog) throws(AppliedManifest.ChainError) -> ReadResult {
         // Only its filters are looked at.
         let manifest = AppliedManifest(chain: chain, inputs: ["picture"], output: "picture.png") { _ in false }
         return JobReader.read(
@@ -151,12 +151,12 @@ struct BlurCommand: AsyncParsableCommand {
 
     /// With what only a worker knows of any filters. A Gaussian of the command's own has a radius.
     private func examined(
-        _ read: ReadResult, _ session: InPlaceSession, _ reporting: ConsoleReporter
+        _ read: ReadResult, _ session: InPlaceSession, _ reporter: ConsoleReporter
     ) async throws -> ReadResult {
         guard filter != nil, read.job != nil else { return read }
         let examination = await WorkerChecks([read], by: session.farm.worker)
         if let failure = examination.failure {
-            reporting.warn("the filters could not be examined: \(failure)")
+            reporter.warn("the filters could not be examined: \(failure)")
         }
         guard !examination.changeNothing(read.filters) else {
             throw FarmError(
@@ -168,46 +168,46 @@ struct BlurCommand: AsyncParsableCommand {
     }
 
     private func blur(
-        _ session: InPlaceSession, _ reporting: ConsoleReporter, _ wish: Wish
+        _ session: InPlaceSession, _ reporter: ConsoleReporter, _ request: Request
     ) async throws -> RunOutcome {
-        let search = reporting.search(pictures, session)
+        let search = reporter.search(pictures, session)
         if let folder = search.folders.first, radius == nil, sigma == nil, filter == nil {
             throw FarmError(
                 .usage,
                 "\(PathText.shown(folder.path, from: currentFolder())): a folder's pictures are blurred only with a radius that "
                     + "you choose\n   = give --radius, such as --radius 10, or --filter")
         }
-        var passedBy = search.passedBy()
-        let (_, unlooked) = try await session.takeBlurred(from: &passedBy)
-        if unlooked != nil { return reporting.tell(unlooked, left: search.pictures.count) }
-        reporting.tell(passedBy, all: "'penumbra is-blurred --json'")
+        var skipped = search.passedBy()
+        let (_, stopBefore) = try await session.takeBlurred(from: &skipped)
+        if stopBefore != nil { return reporter.tell(stopBefore, left: search.pictures.count) }
+        reporter.tell(skipped, all: "'penumbra is-blurred --json'")
         let wanted = search.pictures.map { RequestedPicture($0) }
-        let report = InPlaceReport(.blur, reporting)
+        let report = InPlaceReport(.blur, reporter)
         let stop = try await session.blur(
-            wanted, by: wish.job, chain: chain, areSame: wish.isChain, keeping: keep, isForced: force,
-            observer: reporting.observer(of: "blur")
+            wanted, by: request.job, chain: chain, areSame: request.isChain, keeping: keep, isForced: force,
+            observer: reporter.observer(of: "blur")
         ) { report.add($0, filters: chain) }
-        let isEmpty = wanted.isEmpty && passedBy.isNothing && search.problems.isEmpty
+        let isEmpty = wanted.isEmpty && skipped.isNothing && search.problems.isEmpty
         report.end(
             isEmpty ? "there is no picture in what was named" : done(report, session),
             [
                 ("already blurred", "already blurred"), ("blurred otherwise", "blurred with other filters before"),
                 ("left", "left"),
-            ], others: passedBy.others)
+            ], others: skipped.others)
         let trouble = search.problems.isEmpty ? RunOutcome.done : .storage
-        let sharp = passedBy.isNothing ? RunOutcome.done : .someFailed
-        return max(report.status, trouble, sharp, reporting.tell(stop, left: report.count("left")))
+        let sharp = skipped.isNothing ? RunOutcome.done : .someFailed
+        return max(report.status, trouble, sharp, reporter.tell(stop, left: report.count("left")))
     }
 
     private func done(_ report: InPlaceReport, _ session: InPlaceSession) -> String {
         let count = report.count("blurred")
         guard count > 0 else { return "" }
         let whose = count == 1 ? "its original is" : "their originals are"
-        let place =
+        let store =
             keep == .state
             ? "in \(session.originals.root)" : "beside \(count == 1 ? "it" : "them"), in \(Originals.folderName)"
         return
-            "blurred \(count == 1 ? "1 picture" : "\(count) pictures") (\(PathText.visible(chain))); \(whose) kept \(place), "
+            "blurred \(count == 1 ? "1 picture" : "\(count) pictures") (\(PathText.visible(chain))); \(whose) kept \(store), "
             + "and 'penumbra unblur' puts \(count == 1 ? "it" : "them") back"
     }
 }
@@ -217,11 +217,11 @@ extension OriginalLocation: ExpressibleByArgument {}
 /// What `penumbra blur --list` tells of the pictures of which originals are kept.
 struct BlurList {
     let session: InPlaceSession
-    let reporting: ConsoleReporter
+    let reporter: ConsoleReporter
 
     /// - Parameter paths: those of pictures and folders that are meant; empty for all.
     func run(_ paths: [String]) async throws -> RunOutcome {
-        let search = reporting.search(paths, session)
+        let search = reporter.search(paths, session)
         let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
         let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.folders.map(\.path)
         let (known, distrusted) = session.originals.pictures(andIn: folders)
@@ -234,20 +234,20 @@ struct BlurList {
             !isKnown.contains($0.exactPath) && session.originals.mayBeElsewhere($0)
         }
         let pictures = meant + renamed
-        for trouble in distrusted { reporting.complain(trouble.message) }
+        for trouble in distrusted { reporter.complain(trouble.message) }
         let (inspected, stop) = try await InspectedPicture.inspect(
             at: pictures, session.originals, readsOriginals: false, settings: session.farm.runSettings,
             loop: session.loop)
-        if stop != nil { return reporting.tell(stop, left: pictures.count) }
+        if stop != nil { return reporter.tell(stop, left: pictures.count) }
         print(inspected.flatMap { picture in picture.originals.map { KeptLine(picture, $0) } })
         return distrusted.isEmpty ? .done : .someFailed
     }
 
     private func print(_ lines: [KeptLine]) {
-        if reporting.json {
+        if reporter.json {
             for line in lines { JSONLine.kept(line).print() }
         } else if lines.isEmpty {
-            reporting.say("no originals are kept")
+            reporter.say("no originals are kept")
         } else {
             var table = Table(["state", "since (UTC)", "filters", "picture"])
             for line in lines {

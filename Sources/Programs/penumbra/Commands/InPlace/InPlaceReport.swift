@@ -17,7 +17,7 @@ final class InPlaceReport {
     }
 
     private let command: Command
-    private let reporting: ConsoleReporter
+    private let reporter: ConsoleReporter
     private let folder = currentFolder()
     private var counts: [String: Int] = [:]
     private(set) var status = RunOutcome.done
@@ -29,12 +29,12 @@ final class InPlaceReport {
     /// Lines of one kind that are printed.
     private static let mostLines = 20
 
-    init(_ command: Command, _ reporting: ConsoleReporter) { (self.command, self.reporting) = (command, reporting) }
+    init(_ command: Command, _ reporter: ConsoleReporter) { (self.command, self.reporter) = (command, reporter) }
 
     func count(_ state: String) -> Int { counts[state] ?? 0 }
 
     func add(_ results: [InPlaceResult], filters: String? = nil) {
-        reporting.endProgress()
+        reporter.endProgress()
         for result in results {
             let line = InPlaceLine(result, of: command, filters: filters)
             status = max(status, result.outcome.runOutcome)
@@ -43,7 +43,7 @@ final class InPlaceReport {
                 for kind in result.conversions { converted[kind, default: []].append(result.picture.path) }
             }
             if case .unblurred(_, _, _, isKept: true) = result.outcome { kept += 1 }
-            if reporting.json { JSONLine.picture(line).print() } else { show(result, line) }
+            if reporter.json { JSONLine.picture(line).print() } else { show(result, line) }
         }
     }
 
@@ -54,7 +54,7 @@ final class InPlaceReport {
         let words = message.hasPrefix(path) ? String(message.dropFirst(path.count)) : message
         let text = "\(PathText.shown(result.picture.path, from: folder)): \(VisibleText.message(words))"
         switch result.outcome {
-        case .alreadyBlurred, .notBlurred: reporting.say(text)
+        case .alreadyBlurred, .notBlurred: reporter.say(text)
         default: Console.complain(text)
         }
     }
@@ -85,16 +85,16 @@ final class InPlaceReport {
         for kind in InPlaceConversion.allCases {
             guard let paths = converted[kind] else { continue }
             let words = Self.words(kind, paths.count)
-            if kind == .furtherPictures { reporting.list(words, paths) } else { reporting.say(words) }
+            if kind == .furtherPictures { reporter.list(words, paths) } else { reporter.say(words) }
         }
         if kept > 0 {
-            reporting.say(
+            reporter.say(
                 kept == 1
                     ? "1 picture was blurred under another name; its original stays kept, too, until 'penumbra gc --originals'"
                     : "\(Figures.count(kept)) pictures were blurred under other names; their originals stay kept, too, until "
                         + "'penumbra gc --originals'")
         }
-        guard !reporting.json else { return }
+        guard !reporter.json else { return }
         let rest = kinds.compactMap { kind in
             count(kind.state) > 0 ? "\(Figures.count(count(kind.state))) \(kind.words)" : nil
         }
@@ -108,10 +108,10 @@ final class InPlaceReport {
             let all = command == .blur ? "'penumbra is-blurred --json'" : "--json"
             let text = "… and \(Figures.count(number - Self.mostLines)) more: \(state); \(all) names all"
             // As those before.
-            if ["already blurred", "not blurred"].contains(state) { reporting.say(text) } else { reporting.note(text) }
+            if ["already blurred", "not blurred"].contains(state) { reporter.say(text) } else { reporter.note(text) }
         }
         guard !done.isEmpty || !skips.isEmpty else { return }
-        reporting.say(([done].filter { !$0.isEmpty } + rest + skips).joined(separator: ", "))
+        reporter.say(([done].filter { !$0.isEmpty } + rest + skips).joined(separator: ", "))
     }
 }
 
@@ -209,9 +209,9 @@ extension InPlaceResult.Outcome {
 }
 
 extension InPlaceSession {
-    init(_ place: LocationOptions) async throws {
+    init(_ location: LocationOptions) async throws {
         // Signals are heard before the first worker starts.
-        let settings = try Settings.load(place)
+        let settings = try Settings.load(location)
         try await self.init(Farm(settings), control: Signals().control)
     }
 }
@@ -227,7 +227,7 @@ extension ConsoleReporter {
     /// Lists what of the folders is as sharp as before, or may be. It is told where silence is asked for, too.
     ///
     /// - Parameter all: what names those that are not listed.
-    func tell(_ passedBy: PictureSearch.SkippedFiles, all: String) {
+    func tell(_ skipped: PictureSearch.SkippedFiles, all: String) {
         func list(_ files: [InputFile], _ one: String, _ several: String, reasons: [String]? = nil) {
             guard !files.isEmpty else { return }
             complain(
@@ -235,21 +235,21 @@ extension ConsoleReporter {
                 reasons: reasons, all: all)
         }
         list(
-            passedBy.links.map(\.link),
+            skipped.links.map(\.link),
             "link to pictures elsewhere was not followed, and what they lead to was not blurred",
             "links to pictures elsewhere were not followed, and what they lead to was not blurred")
         list(
-            passedBy.folderLinks, "link to a folder elsewhere was not followed, and no picture in it was blurred",
+            skipped.folderLinks, "link to a folder elsewhere was not followed, and no picture in it was blurred",
             "links to folders elsewhere were not followed, and no picture in them was blurred")
         list(
-            passedBy.unnamed, "picture is hidden or has no picture's name, and was not blurred",
+            skipped.unnamed, "picture is hidden or has no picture's name, and was not blurred",
             "pictures are hidden or have no picture's name, and were not blurred")
         list(
-            passedBy.hidden.map(\.folder), "hidden folder was passed by, and the pictures in it were not blurred",
+            skipped.hidden.map(\.folder), "hidden folder was passed by, and the pictures in it were not blurred",
             "hidden folders were passed by, and the pictures in them were not blurred",
-            reasons: passedBy.hidden.map(Self.words))
+            reasons: skipped.hidden.map(Self.words))
         list(
-            passedBy.unread, "picture or film is in a format that Penumbra does not read, and was not blurred",
+            skipped.unread, "picture or film is in a format that Penumbra does not read, and was not blurred",
             "pictures or films are in formats that Penumbra does not read, and were not blurred")
     }
 
@@ -263,7 +263,7 @@ extension ConsoleReporter {
         guard let stop else { return .done }
         var summary = RunSummary()
         summary.stop = stop
-        complain(StopWords.describe(stop, left: left))
+        complain(stop.message(left: left))
         return RunOutcome(summary)
     }
 }

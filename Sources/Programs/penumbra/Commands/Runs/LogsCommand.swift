@@ -53,14 +53,14 @@ struct LogsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporter in
             let archive = try options.archive(shared)
             let (name, task) = try wanted(of: archive)
             let filter = task.flatMap(TaskFilter.init)
             let run = try archive.run(name)
             let details = try archive.details(of: run)
             let attempts = details.attempts.filter { filter?.includes($0) ?? true }
-            if task == nil, attempts.isEmpty { reporting.say("\(run.stored.name): \(why(noAttemptsOf: run, details))") }
+            if task == nil, attempts.isEmpty { reporter.say("\(run.stored.name): \(why(noAttemptsOf: run, details))") }
             if let task, attempts.isEmpty { throw FarmError(.missingInput, "the run has no attempt of '\(task)'") }
             for attempt in attempts {
                 if options.json {

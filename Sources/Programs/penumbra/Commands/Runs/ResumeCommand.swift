@@ -52,24 +52,24 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let teller = OpenJDTeller(isOn: openjd)
+        let openJD = OpenJDOutput(isOn: openjd)
         do {
-            try await goOn()
+            try await resumeRuns()
         } catch let exit as ExitCode {
             if exit == .success {
-                teller.tell(progress: 100)
+                openJD.tell(progress: 100)
             } else {
-                teller.tell(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
+                openJD.tell(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
             }
             throw exit
         }
     }
 
-    private func goOn() async throws {
+    private func resumeRuns() async throws {
         // The run that goes on writes JSON lines, and this command none.
         try await ConsoleReporter(json: false).handling { _ in
             let archive = try options.archive(shared)
-            if archive.isShared { throw ExitCode(try await goOnWithAll(archive)) }
+            if archive.isShared { throw ExitCode(try await resumeShared(archive)) }
             let wanted =
                 try run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canBeResumed }
             if wanted.isEmpty, options.json {
@@ -86,21 +86,21 @@ struct ResumeCommand: AsyncParsableCommand {
             // Whoever ends this command means all of it.
             let signals = Signals.ofRuns
             var worst: Int32 = 0
-            for run in wanted where signals.first == nil { worst = max(worst, try await goOn(with: run, archive)) }
+            for run in wanted where signals.first == nil { worst = max(worst, try await resume(run, archive)) }
             throw ExitCode(max(worst, signals.first.map { 128 + $0 } ?? 0))
         }
     }
 
-    private func goOn(with run: RunStatus, _ archive: RunArchive) async throws -> Int32 {
+    private func resume(_ run: RunStatus, _ archive: RunArchive) async throws -> Int32 {
         switch run.condition {
         case .paused:
             run.folder.takeBack(.pause)
             if !options.json { Console.print("\(run.stored.name): goes on") }
             return 0
         case .interrupted:
-            let place = run.folder.state
-            return try await resume(
-                run, archive, place == archive.state ? nil : RunFolder(state: place, name: run.stored.name))
+            let state = run.folder.state
+            return try await repeatRun(
+                run, archive, state == archive.state ? nil : RunFolder(state: state, name: run.stored.name))
         case .detached:
             if !options.json {
                 Console.print(
@@ -126,7 +126,7 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 
     /// Runs that several machines see: what they came to is told by their folders.
-    private func goOnWithAll(_ archive: RunArchive) async throws -> Int32 {
+    private func resumeShared(_ archive: RunArchive) async throws -> Int32 {
         let signals = Signals.ofRuns
         var worst: Int32 = 0
         for run in try self.run.map({ [try archive.run($0)] }) ?? archive.meantRuns() where signals.first == nil {
@@ -134,10 +134,10 @@ struct ResumeCommand: AsyncParsableCommand {
                 if !options.json { Console.print("\(run.stored.name): has ended with exit code \(code)") }
                 worst = max(worst, Int32(code))
             } else if run.condition == .paused {
-                worst = max(worst, try await goOn(with: run, archive))
+                worst = max(worst, try await resume(run, archive))
             } else {
                 worst = max(
-                    worst, try await resume(run, archive, RunFolder(state: archive.state, name: run.stored.name)))
+                    worst, try await repeatRun(run, archive, RunFolder(state: archive.state, name: run.stored.name)))
             }
         }
         return max(worst, signals.first.map { 128 + $0 } ?? 0)
@@ -146,13 +146,13 @@ struct ResumeCommand: AsyncParsableCommand {
     /// Carries the run's own request out again.
     ///
     /// - Parameter shared: where it is, if not in this machine's state folder.
-    private func resume(_ run: RunStatus, _ archive: RunArchive, _ shared: RunFolder? = nil) async throws -> Int32 {
+    private func repeatRun(_ run: RunStatus, _ archive: RunArchive, _ shared: RunFolder? = nil) async throws -> Int32 {
         guard var repeated = try RepeatedRun(run, options, archive) else { return RunOutcome.missingInput.rawValue }
         repeated.run.request.engine = engine ?? repeated.run.request.engine
         repeated.run.request.workers = workers ?? repeated.run.request.workers
         guard let shared else { return try await repeated.exitCode(openjd: openjd) }
         repeated.run.sharing = .resumed(shared, asJob: asJob)
-        repeated.run.ownState = Settings.ownState(options.place)
+        repeated.run.ownState = Settings.ownState(options.location)
         return try await TemporaryState.with(options.stateDir) { state in
             repeated.run.request.stateFolder = state
             return try await repeated.exitCode(openjd: openjd)
@@ -209,12 +209,12 @@ struct RepeatedRun {
     /// - Parameter notes: are told first.
     func exitCode(openjd: Bool = false, notes: [String] = []) async throws -> Int32 {
         let (run, request) = (run, run.request)
-        let reporting = ConsoleReporter(
+        let reporter = ConsoleReporter(
             json: isForJSON, quiet: request.isQuiet, isStrict: request.isStrict, openjd: openjd)
         do {
-            try await reporting.handling { reporting in
-                for note in notes { reporting.note(note) }
-                return try await reporting.follow(run)
+            try await reporter.handling { reporter in
+                for note in notes { reporter.note(note) }
+                return try await reporter.follow(run)
             }
             return 0
         } catch let exit as ExitCode {

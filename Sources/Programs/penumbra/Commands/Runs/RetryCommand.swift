@@ -97,9 +97,9 @@ struct RetryCommand: AsyncParsableCommand {
     }
 
     private func tell(_ words: String, _ status: RunOutcome) -> RunOutcome {
-        let reporting = ConsoleReporter(json: options.json)
+        let reporter = ConsoleReporter(json: options.json)
         if options.json { JSONLine.header.print() }
-        if status == .done { reporting.say(words) } else { reporting.complain(words) }
+        if status == .done { reporter.say(words) } else { reporter.complain(words) }
         if options.json { JSONLine.summary(SummaryLine(exitCode: status.rawValue, [])).print() }
         return status
     }

@@ -28,26 +28,26 @@ struct WaitCommand: AsyncParsableCommand {
     var timeout: TimeArgument?
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporter in
             let archive = try options.archive(shared)
             // The runs that are meant now, whatever begins later.
             let runs = try archive.isShared && argument.run == nil ? archive.meantRuns() : [archive.run(argument.run)]
-            if runs.count > 1 { reporting.note("\(runs.count) runs are waited for") }
-            let vigil = RunWaiter(archive: archive, end: timeout.map { .now + $0.duration })
+            if runs.count > 1 { reporter.note("\(runs.count) runs are waited for") }
+            let waiter = RunWaiter(archive: archive, end: timeout.map { .now + $0.duration })
             var worst: Int32 = 0
             for run in runs {
-                guard let last = try await vigil.wait(for: run) else {
-                    reporting.complain("\(run.stored.name): goes on; the time to wait for it is over")
+                guard let last = try await waiter.wait(for: run) else {
+                    reporter.complain("\(run.stored.name): goes on; the time to wait for it is over")
                     return .busy
                 }
-                worst = max(worst, try tell(last, archive, reporting))
+                worst = max(worst, try tell(last, archive, reporter))
             }
             throw ExitCode(worst)
         }
     }
 
     /// - Returns: the exit code for it.
-    private func tell(_ run: RunStatus, _ archive: RunArchive, _ reporting: ConsoleReporter) throws -> Int32 {
+    private func tell(_ run: RunStatus, _ archive: RunArchive, _ reporter: ConsoleReporter) throws -> Int32 {
         let line = RunLine(run, concluded: try archive.concluded(of: run))
         if options.json {
             JSONLine.run(line).print()
@@ -56,8 +56,8 @@ struct WaitCommand: AsyncParsableCommand {
         }
         guard let code = run.exitCode else {
             let reason = run.reason ?? "its coordinator was killed"
-            let place = run.sharedFolder.map { " --run-dir \($0)" } ?? ""
-            reporting.complain("\(run.stored.name): \(reason); 'penumbra resume\(place)' goes on")
+            let option = run.sharedFolder.map { " --run-dir \($0)" } ?? ""
+            reporter.complain("\(run.stored.name): \(reason); 'penumbra resume\(option)' goes on")
             return 137
         }
         return Int32(code)
