@@ -252,14 +252,14 @@ import TestSupport
 /// Notices as values, and their words.
 @Suite struct RunNoticeTests {
     @Test func `a notice of a job begins with the job's name`() {
-        let words = RunNotice.job("photos", .orphans(["/out/a.png"])).words(from: "/")
+        let words = RunNotice.job("photos", .orphans(["/out/a.png"])).text(from: "/")
         #expect(words.message == "photos: 1 output without an input any more; --delete-orphans removes them")
         #expect(words.kind == .files)
         #expect(words.paths == ["/out/a.png"])
     }
 
     @Test func `what somebody has to act on is trouble, what can wait is not`() {
-        func kind(_ notice: JobNotice) -> RunNotice.Words.Kind { RunNotice.job("job", notice).words(from: "/").kind }
+        func kind(_ notice: JobNotice) -> RunNotice.Text.Kind { RunNotice.job("job", notice).text(from: "/").kind }
         #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: true)) == .trouble)
         #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: false)) == .files)
         #expect(kind(.stopped(.cancelled, left: 2)) == .trouble)
@@ -268,8 +268,8 @@ import TestSupport
 
     @Test func `paths are shown from the reader's folder`() {
         let notice = RunNotice.watch(.appeared("/srv/photos", isFile: false, isFirst: false))
-        #expect(notice.words(from: "/srv").message == "photos: the folder is there again")
-        #expect(notice.words(from: "/home").message == "/srv/photos: the folder is there again")
+        #expect(notice.text(from: "/srv").message == "photos: the folder is there again")
+        #expect(notice.text(from: "/home").message == "/srv/photos: the folder is there again")
     }
 }
 
@@ -284,7 +284,7 @@ import TestSupport
         func receive(_ event: RunEvent) {
             gate.wait()
             gate.signal()
-            if case .notice(let notice) = event { received.withLock { $0.append(notice.words(from: "/").message) } }
+            if case .notice(let notice) = event { received.withLock { $0.append(notice.text(from: "/").message) } }
             if case .began(let job, _) = event { received.withLock { $0.append(job) } }
         }
     }

@@ -14,7 +14,7 @@ package struct CrontabLine: Hashable, Sendable {
     ///   - folder: The absolute folder that the program starts in. Nil for the user's home.
     package init(
         schedule: CronSchedule, program: String, arguments: [String], folder: String? = nil
-    ) throws(ExportProblem) {
+    ) throws(ExportError) {
         precondition(program.hasPrefix("/"), "cron's search path is not ours")
         let words = [program] + arguments
         for word in words + [folder ?? ""] where word.utf8.contains(UInt8(ascii: "\n")) { throw .lineBreak(word) }
@@ -73,7 +73,7 @@ package struct CronSchedule: Hashable, Sendable {
         "@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually", "@reboot",
     ]
 
-    package init(_ text: String) throws(ExportProblem) {
+    package init(_ text: String) throws(ExportError) {
         let fields = text.split { $0 == " " || $0 == "\t" }.map(String.init)
         self.text = fields.joined(separator: " ")
         if let word = fields.first, word.hasPrefix("@") {
@@ -97,7 +97,7 @@ package struct CronSchedule: Hashable, Sendable {
 
     private static func hints(
         ofDays days: Set<Int>, months: Set<Int>, _ fields: [String]
-    ) throws(ExportProblem) -> [Hint] {
+    ) throws(ExportError) -> [Hint] {
         let (dayOfMonth, month, weekday) = (fields[2], fields[3], fields[4])
         // Cron checks the first character only: `*/2` begins with a star, `1-31` does not.
         guard dayOfMonth.hasPrefix("*") || weekday.hasPrefix("*") else {
@@ -154,7 +154,7 @@ struct FieldReader {
     /// For messages.
     let schedule: String
 
-    func items(of text: String) throws(ExportProblem) -> [Item] {
+    func items(of text: String) throws(ExportError) -> [Item] {
         if let named = value(named: text) { return [Item(text: text, first: named, last: named, step: 1)] }
         var items: [Item] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -163,7 +163,7 @@ struct FieldReader {
         return items
     }
 
-    private func item(_ text: String, in list: String) throws(ExportProblem) -> Item {
+    private func item(_ text: String, in list: String) throws(ExportError) -> Item {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let (first, last) = try ends(of: parts[0], in: list)
         guard parts.count == 2 else { return Item(text: text, first: first, last: last, step: 1) }
@@ -176,7 +176,7 @@ struct FieldReader {
         return Item(text: text, first: first, last: last, step: step)
     }
 
-    private func ends(of range: String, in list: String) throws(ExportProblem) -> (first: Int, last: Int) {
+    private func ends(of range: String, in list: String) throws(ExportError) -> (first: Int, last: Int) {
         if range == "*" { return (field.range.lowerBound, field.range.upperBound) }
         let ends = range.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let first = try value(of: ends[0], in: list)
@@ -188,7 +188,7 @@ struct FieldReader {
         return (first, last)
     }
 
-    private func value(of text: String, in list: String) throws(ExportProblem) -> Int {
+    private func value(of text: String, in list: String) throws(ExportError) -> Int {
         if value(named: text) != nil {
             throw .nameInList(field, found: list, instead: numbered(list), schedule: schedule)
         }

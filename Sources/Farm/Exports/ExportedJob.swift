@@ -54,7 +54,7 @@ package struct ExportedJob: Hashable, Sendable {
 }
 
 /// Why a job cannot be exported to a scheduler.
-package enum ExportProblem: Error, Hashable, Sendable {
+package enum ExportError: Error, Hashable, Sendable {
     case fieldCount(Int, schedule: String)
     case unknownWord(String)
     case wordWithFields(String, schedule: String)

@@ -10,7 +10,7 @@ package struct OpenJobTemplate: Sendable {
     package let missing: [(name: String, value: String)]
 
     /// - Parameter folder: The absolute folder of the template. Nil if unknown.
-    package init(_ job: ExportedJob, folder: String?) throws(ExportProblem) {
+    package init(_ job: ExportedJob, folder: String?) throws(ExportError) {
         let parameters = Parameters(job)
         let all = parameters.all
         guard all.count <= TemplateParameter.mostParameters else { throw .manyParameters(all.count) }
@@ -165,7 +165,7 @@ struct TemplateParameter: Hashable, Sendable {
         }
     }
 
-    func check() throws(ExportProblem) {
+    func check() throws(ExportError) {
         guard !value.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             throw .controlCharacter(value)
         }

@@ -22,7 +22,7 @@ package struct SlurmFolder: Sendable {
     }
 
     /// - Parameter folder: The absolute folder of the files.
-    package init(_ job: ExportedJob, folder: String, requests: Requests) throws(ExportProblem) {
+    package init(_ job: ExportedJob, folder: String, requests: Requests) throws(ExportError) {
         let scripts = SlurmScripts(job: job, folder: folder, requests: requests)
         files = [
             File(name: "README.md", text: SlurmReadMe(job: job, folder: folder).text),
@@ -41,7 +41,7 @@ struct SlurmScripts {
     let folder: String
     let requests: SlurmFolder.Requests
 
-    func prepare() throws(ExportProblem) -> String {
+    func prepare() throws(ExportError) -> String {
         try script(
             "prepare", log: "prepare.%j",
             says:
@@ -53,14 +53,14 @@ struct SlurmScripts {
                     + job.overrides.flatMap { ["--set", $0] } + job.preparation))
     }
 
-    func render() throws(ExportProblem) -> String {
+    func render() throws(ExportError) -> String {
         try script(
             "render", log: "render.%A_%a", options: ["--array=1-\(job.size.shards)%\(requests.elementsAtOnce)"],
             says: "Does one shard, by worker processes on all cores of the element.",
             command: command(["shard", "--run-dir", job.runFolder, "--index"]) + " \"$SLURM_ARRAY_TASK_ID\"")
     }
 
-    func finish() throws(ExportProblem) -> String {
+    func finish() throws(ExportError) -> String {
         try script(
             "finish", log: "finish.%j",
             says: "Checks what the shards have done, does what is missing, joins tiles, verifies and publishes.",
@@ -74,7 +74,7 @@ struct SlurmScripts {
 
     private func script(
         _ step: String, log: String, options: [String] = [], says: String, start: String? = nil, command: String
-    ) throws(ExportProblem) -> String {
+    ) throws(ExportError) -> String {
         // A requeued job continues its log.
         let own = [
             "--job-name=\(job.name)-\(step)", "--output=\(logs)/\(log).out", "--open-mode=append", "--requeue",
@@ -178,7 +178,7 @@ enum SlurmDirective {
     /// Outside of quotes, sbatch splits a line at blanks and takes `#` for a comment. Within quotes, a backslash
     /// escapes the next character.
     /// (Slurm 22.05. Outside of quotes a backslash does not protect a blank.)
-    static func line(_ option: String) throws(ExportProblem) -> String {
+    static func line(_ option: String) throws(ExportError) -> String {
         guard !option.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             throw .brokenRequest(option)
         }

@@ -150,7 +150,7 @@ private struct EventListener: RunListener {
                 .progress(
                     job: job, Farm.Progress(done: progress.done, failed: progress.failed, total: progress.total)))
         case .frame(let job, let report): receive(.frame(job: job, Farm.Frame(report)))
-        case .notice(let notice): receive(.message(Farm.Message(notice.words(from: folder))))
+        case .notice(let notice): receive(.message(Farm.Message(notice.text(from: folder))))
         case .ended(let end): receive(.ended(job: end.job.name))
         case .handedOver(let job, _): receive(.ended(job: job))
         case .detached: break
@@ -174,7 +174,7 @@ extension Farm.Frame {
 }
 
 extension Farm.Message {
-    fileprivate init(_ words: RunNotice.Words) {
+    fileprivate init(_ words: RunNotice.Text) {
         let isTrouble =
             switch words.kind {
             case .trouble, .troubledFiles: true

@@ -89,7 +89,7 @@ package struct FrameRecord: Hashable, Sendable {
     package let input: String
     package let outputs: [ReportedOutput]
     /// Those that stay as they are, whatever became of the others.
-    package let kept: [KeptFile]
+    package let kept: [FileReason]
     package let state: FrameResult
     /// What it took, where it was worked on.
     package let time: Duration?
@@ -99,7 +99,7 @@ package struct FrameRecord: Hashable, Sendable {
     package let after: Thumbnail?
 
     package init(
-        input: String, outputs: [ReportedOutput], kept: [KeptFile] = [], state: FrameResult, time: Duration? = nil,
+        input: String, outputs: [ReportedOutput], kept: [FileReason] = [], state: FrameResult, time: Duration? = nil,
         megapixels: Double? = nil, before: Thumbnail? = nil, after: Thumbnail? = nil
     ) {
         self.kept = kept
@@ -110,18 +110,6 @@ package struct FrameRecord: Hashable, Sendable {
         self.megapixels = megapixels
         self.before = before
         self.after = after
-    }
-}
-
-/// An output that stays as it is, and why.
-package struct KeptFile: Hashable, Sendable {
-    /// As shown to people.
-    package let path: String
-    package let reason: String
-
-    package init(path: String, reason: String) {
-        self.path = path
-        self.reason = reason
     }
 }
 

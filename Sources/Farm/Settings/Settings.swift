@@ -111,8 +111,8 @@ package struct Settings: Sendable {
             _ flagName: String = ""
         ) -> Setting<Value> {
             var layers = Layers(standard: standard)
-            if let file { layers.add(file.contents.wishes[keyPath: wish], .file(file.path)) }
-            layers.add(environment.wishes[keyPath: wish], .environment(variable))
+            if let file { layers.add(file.contents.values[keyPath: wish], .file(file.path)) }
+            layers.add(environment.values[keyPath: wish], .environment(variable))
             layers.add(flag, .flag(flagName))
             return layers.result
         }
@@ -139,8 +139,8 @@ package struct Settings: Sendable {
         engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
         slurm = layered(ClusterOptions(), \.slurm, "")
         commands = Setting(
-            file?.contents.wishes.commands,
-            file.flatMap { $0.contents.wishes.commands == nil ? nil : .file($0.path) } ?? .standard)
+            file?.contents.values.commands,
+            file.flatMap { $0.contents.values.commands == nil ? nil : .file($0.path) } ?? .standard)
         configFile = file?.path
     }
 

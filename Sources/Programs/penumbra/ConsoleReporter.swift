@@ -162,7 +162,7 @@ extension ConsoleReporter: RunListener {
         case .frame(let job, let report):
             if openjd { return }
             if json { JSONLine.frame(FrameLine(report, job: job)).print() } else { progress.count(report) }
-        case .notice(let notice): show(notice.words(from: folder))
+        case .notice(let notice): show(notice.text(from: folder))
         case .ended(let end): show(end)
         case .handedOver(_, let summary):
             summaries.withLock { $0.append(summary) }
@@ -177,20 +177,20 @@ extension ConsoleReporter: RunListener {
         }
     }
 
-    func say(_ message: String) { show(RunNotice.Words(.result, message)) }
-    func note(_ message: String) { show(RunNotice.Words(.remark, message)) }
-    func warn(_ message: String) { show(RunNotice.Words(.warning, message)) }
-    func complain(_ message: String) { show(RunNotice.Words(.trouble, message)) }
+    func say(_ message: String) { show(RunNotice.Text(.result, message)) }
+    func note(_ message: String) { show(RunNotice.Text(.remark, message)) }
+    func warn(_ message: String) { show(RunNotice.Text(.warning, message)) }
+    func complain(_ message: String) { show(RunNotice.Text(.trouble, message)) }
 
     func list(_ message: String, _ paths: [String], all: String? = nil) {
-        show(RunNotice.Words(.files, message, paths: paths, all: all))
+        show(RunNotice.Text(.files, message, paths: paths, all: all))
     }
 
     func complain(_ message: String, _ paths: [String], reasons: [String]?, all: String? = nil) {
-        show(RunNotice.Words(.troubledFiles, message, paths: paths, reasons: reasons, all: all))
+        show(RunNotice.Text(.troubledFiles, message, paths: paths, reasons: reasons, all: all))
     }
 
-    private func show(_ notice: RunNotice.Words) {
+    private func show(_ notice: RunNotice.Text) {
         progress.clear()
         if json { return JSONLine.notice(notice).print() }
         switch notice.kind {
@@ -208,7 +208,7 @@ extension ConsoleReporter: RunListener {
 }
 
 extension JSONLine {
-    fileprivate static func notice(_ notice: RunNotice.Words) -> JSONLine {
+    fileprivate static func notice(_ notice: RunNotice.Text) -> JSONLine {
         func problem(_ severity: String, of manifest: String = "") -> JSONLine {
             .problem(ProblemLine(manifest: manifest, message: notice.message, severity: severity))
         }

@@ -248,7 +248,7 @@ package struct WorkerChecks {
 /// A file that the user has named: a manifest, or a list of files. It may be a pipe that somebody writes to as long as he
 /// likes. A signal ends the wait.
 enum InputArgument {
-    enum Trouble: Error {
+    enum ReadError: Error {
         /// The file system's error number.
         case system(Int32)
         case stopped(StopReason)
@@ -269,7 +269,7 @@ enum InputArgument {
     ///   - path: `-` for the standard input.
     ///   - folder: where a relative path starts.
     ///   - limit: so many bytes at most; what follows is left out.
-    package static func read(_ path: String, in folder: String, limit: Int, control: RunControl?) throws(Trouble)
+    package static func read(_ path: String, in folder: String, limit: Int, control: RunControl?) throws(ReadError)
         -> [UInt8]
     {
         // Whoever opens a pipe would wait for its other end.
@@ -323,9 +323,9 @@ package enum ListedFiles {
     ///   - path: `-` for the standard input.
     ///   - folder: where a relative path starts.
     package static func read(_ path: String, in folder: String, control: RunControl?) throws(FarmError) -> [UInt8] {
-        do throws(InputArgument.Trouble) {
+        do throws(InputArgument.ReadError) {
             let bytes = try InputArgument.read(path, in: folder, limit: most, control: control)
-            if bytes.count == most { throw InputArgument.Trouble.system(EFBIG) }
+            if bytes.count == most { throw InputArgument.ReadError.system(EFBIG) }
             return bytes
         } catch {
             throw error.error { "\(PathText.visible(path)): the list of files cannot be read: \($0)" }

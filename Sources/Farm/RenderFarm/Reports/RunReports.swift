@@ -85,7 +85,7 @@ struct JobResult {
             outputs: report.outputs.map {
                 ReportedOutput(path: PathText.shown($0, from: folder), file: files[PathKey($0)])
             },
-            kept: report.kept.map { KeptFile(path: PathText.shown($0.path, from: folder), reason: $0.reason) },
+            kept: report.kept.map { FileReason(path: PathText.shown($0.path, from: folder), reason: $0.reason) },
             state: report.state, time: report.seconds.map { .seconds($0) }, megapixels: megapixels,
             before: thumbnails[PathKey(report.input)], after: report.outputs.first.flatMap { thumbnails[PathKey($0)] })
     }

@@ -283,11 +283,11 @@ package struct JobRunner {
         var stages: [JobStage] = []
         let result: Result<RunOutcome, any Error>
         do {
-            var admission = Admission(context)
+            var admission = Admission(context: context)
             let refused = try await admission.admit(jobs, &stages)
             result = .success(max(try await carryOut(work, &stages), refused))
         } catch let trouble as FileTrouble {
-            result = .failure(FarmError(.storage, trouble.message + Admission(context).remedy(for: trouble)))
+            result = .failure(FarmError(.storage, trouble.message + Admission(context: context).remedy(for: trouble)))
         } catch {
             result = .failure(error)
         }
@@ -305,13 +305,13 @@ package struct JobRunner {
                 worst = max(worst, try await JobAdoption(context: context).adopt(job, moved: moved))
             }
         case .render:
-            let execution = Execution(context)
+            let execution = Execution(context: context)
             for index in stages.indices {
                 let outcome = try await execution.run(&stages[index])
                 worst = max(worst, outcome)
                 if outcome == .storage || outcome > .busy { break }
             }
-            try Finishing(context).writeReports(stages)
+            try Finishing(context: context).writeReports(stages)
         }
         return worst
     }

@@ -22,19 +22,11 @@ struct WatchLoop {
     /// Reads the manifests again; nil if they are unchanged.
     let reread: () async throws -> WatchedJobs?
     /// Missing folders that were reported.
-    private var gone: Set<PathKey> = []
+    var gone: Set<PathKey> = []
     /// Entries of `inputs` that name a folder, or named one when it last existed.
-    private var namedFolders: Set<PathKey> = []
+    var namedFolders: Set<PathKey> = []
     /// Those of ``namedFolders`` that never existed. They may be meant for files.
-    private var guessedFolders: Set<PathKey> = []
-
-    init(
-        watched: WatchedJobs, manifests: [String], control: RunControl, folder: String, listener: any RunListener,
-        reread: @escaping () async throws -> WatchedJobs?
-    ) {
-        (self.watched, self.manifests, self.control) = (watched, manifests, control)
-        (self.folder, self.listener, self.reread) = (folder, listener, reread)
-    }
+    var guessedFolders: Set<PathKey> = []
 
     /// A copy of pictures makes many changes. The loop waits until there are none for this long.
     private static let quiet = Duration.seconds(1)

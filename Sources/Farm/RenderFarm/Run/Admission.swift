@@ -14,16 +14,11 @@ import Settings
 /// prepares the frames.
 struct Admission {
     let context: RunContext
-    private let site: ExecutionSite
     /// The folders that jobs of this request have locked.
-    private var lockedFolders: Set<FileStamp.Identity> = []
+    var lockedFolders: Set<FileStamp.Identity> = []
+    private var site: ExecutionSite { ExecutionSite(context: context) }
     private var request: RunRequest { context.request }
     private var listener: any RunListener { context.listener }
-
-    init(_ context: RunContext) {
-        self.context = context
-        site = ExecutionSite(context)
-    }
 
     /// - Parameter stages: gets the jobs that may start, under their locks.
     /// - Returns: the worst outcome of jobs that may not.

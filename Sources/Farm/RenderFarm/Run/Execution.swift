@@ -10,16 +10,8 @@ import Scheduling
 /// Runs a prepared job with an engine until it ends or is handed over.
 struct Execution {
     let context: RunContext
-    private let site: ExecutionSite
-    private let finishing: Finishing
-    private let handover: Handover
-
-    init(_ context: RunContext) {
-        self.context = context
-        site = ExecutionSite(context)
-        finishing = Finishing(context)
-        handover = Handover(context)
-    }
+    private var site: ExecutionSite { ExecutionSite(context: context) }
+    private var handover: Handover { Handover(context: context) }
 
     /// - Parameter stage: a prepared job; becomes its last stage.
     func run(_ stage: inout JobStage) async throws -> RunOutcome {
@@ -61,7 +53,7 @@ struct Execution {
                 job: job, summary: summary, reports: collector?.reports ?? [],
                 status: RunOutcome(summary, isStrict: context.request.isStrict), started: started,
                 workers: settings.workers)
-            try await finishing.finish(&result, history)
+            try await Finishing(context: context).finish(&result, history)
             stage = .ended(result)
             return result.status
         } catch {

@@ -15,8 +15,6 @@ import Shards
 struct ExecutionSite {
     let context: RunContext
 
-    init(_ context: RunContext) { self.context = context }
-
     private var settings: Settings { context.farm.settings }
     private var listener: any RunListener { context.listener }
 

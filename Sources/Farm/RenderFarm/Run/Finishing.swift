@@ -14,8 +14,6 @@ struct Finishing {
     let context: RunContext
     private var listener: any RunListener { context.listener }
 
-    init(_ context: RunContext) { self.context = context }
-
     /// - Parameter result: gets the worst outcome, the end and the thumbnails.
     func finish(_ result: inout JobResult, _ history: RunHistory?) async throws {
         let (job, summary) = (result.job, result.summary)
@@ -41,7 +39,7 @@ struct Finishing {
                 loop: RunLoop(engine: farm.working(for: job.folder).engine(), control: context.control))
         }
         // Last of all: whoever waits for this end may begin the job's next run at once.
-        try Handover(context).end(job, summary, result.status)
+        try Handover(context: context).end(job, summary, result.status)
     }
 
     /// Writes the report files, if nobody continues any of the runs: whoever does so reports.

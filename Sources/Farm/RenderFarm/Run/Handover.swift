@@ -12,13 +12,8 @@ import Scheduling
 /// Runs that go on without the process that began them: what other coordinators read of a run, and who continues it.
 struct Handover {
     let context: RunContext
-    private let site: ExecutionSite
+    private var site: ExecutionSite { ExecutionSite(context: context) }
     private var listener: any RunListener { context.listener }
-
-    init(_ context: RunContext) {
-        self.context = context
-        site = ExecutionSite(context)
-    }
 
     /// Writes down what other coordinators need.
     ///

@@ -7,7 +7,7 @@ import Reports
 package import Scheduling
 import Synchronization
 
-/// Something that a person may want to know of a request, beside what became of its frames. ``words(from:)`` has the text.
+/// Something that a person may want to know of a request, beside what became of its frames. ``text(from:)`` has the text.
 package enum RunNotice: Hashable, Sendable {
     /// Something was not done. The rest of the request goes on.
     case failed(FarmError)
@@ -20,12 +20,6 @@ package enum RunNotice: Hashable, Sendable {
     case clusterUnclear(String)
     case watch(WatchNotice)
     case job(String, JobNotice)
-}
-
-/// A file, and why it is named.
-package struct FileReason: Hashable, Sendable {
-    package let path: String
-    package let reason: String
 }
 
 package enum WatchNotice: Hashable, Sendable {
@@ -88,7 +82,7 @@ package enum JobNotice: Hashable, Sendable {
 
 extension RunNotice {
     /// A notice as text.
-    package struct Words: Hashable, Sendable {
+    package struct Text: Hashable, Sendable {
         package enum Kind: Hashable, Sendable {
             /// How something went. Nobody has to act on it.
             case result
@@ -130,52 +124,52 @@ extension RunNotice {
     }
 
     /// - Parameter folder: paths in the message are shown as they are seen from there.
-    package func words(from folder: String) -> Words {
+    package func text(from folder: String) -> Text {
         switch self {
-        case .failed(let error): return Words(.trouble, error.message)
-        case .pluginUnusable(let problem): return Words(.warning, problem)
+        case .failed(let error): return Text(.trouble, error.message)
+        case .pluginUnusable(let problem): return Text(.warning, problem)
         case .orphansStay(let options):
-            return Words(
+            return Text(
                 .warning,
                 "--delete-orphans does nothing together with \(options): a run of some frames knows of no outputs whose inputs "
                     + "are gone")
-        case .manifestHint(let manifest, let message): return Words(.manifestWarning(manifest), message)
-        case .clusterUnclear(let message): return Words(.remark, message)
-        case .watch(let notice): return notice.words(from: folder)
+        case .manifestHint(let manifest, let message): return Text(.manifestWarning(manifest), message)
+        case .clusterUnclear(let message): return Text(.remark, message)
+        case .watch(let notice): return notice.text(from: folder)
         case .job(let job, let notice):
-            var words = notice.words(from: folder)
-            words.message = "\(job): \(words.message)"
-            return words
+            var text = notice.text(from: folder)
+            text.message = "\(job): \(text.message)"
+            return text
         }
     }
 }
 
 extension WatchNotice {
-    fileprivate func words(from folder: String) -> RunNotice.Words {
+    fileprivate func text(from folder: String) -> RunNotice.Text {
         func shown(_ path: String) -> String { PathText.shown(path, from: folder) }
         switch self {
         case .manifestChanged:
-            return RunNotice.Words(.result, "the manifest has changed; its jobs are watched as it says now")
+            return RunNotice.Text(.result, "the manifest has changed; its jobs are watched as it says now")
         case .manifestUnusable:
-            return RunNotice.Words(
+            return RunNotice.Text(
                 .remark, "the manifest has changed and cannot be used; its jobs are watched as it said before")
         case .folderUnwatchable(let path, let rescan):
-            return RunNotice.Words(
+            return RunNotice.Text(
                 .remark,
                 "\(shown(path)): cannot be watched as a whole (see fs.inotify.max_user_watches); it is looked through every "
                     + "\(rescan) s")
         case .folderMissing(let path):
-            return RunNotice.Words(
+            return RunNotice.Text(
                 .remark,
                 "\(shown(path)): the folder is gone, or its disk is not mounted; nothing in it is rendered until it is there again"
             )
         case .nothingThere(let path):
-            return RunNotice.Words(
+            return RunNotice.Text(
                 .remark,
                 "\(shown(path)): no such file or folder, or its disk is not mounted; nothing of it is rendered until it is there"
             )
         case .appeared(let path, let isFile, let isFirst):
-            return RunNotice.Words(
+            return RunNotice.Text(
                 .remark, "\(shown(path)): the \(isFile ? "file" : "folder") is there\(isFirst ? "" : " again")")
         }
     }
@@ -185,49 +179,49 @@ extension JobNotice {
     private static let plan = "'penumbra plan --json'"
 
     /// Without the job's name.
-    fileprivate func words(from folder: String) -> RunNotice.Words {
-        typealias Words = RunNotice.Words
+    fileprivate func text(from folder: String) -> RunNotice.Text {
+        typealias Text = RunNotice.Text
         func outputs(_ count: Int) -> String { Figures.plural(count, "output") }
         func frames(_ count: Int) -> String { Figures.plural(count, "frame") }
         switch self {
-        case .failed(let message): return Words(.trouble, message)
-        case .stopped(let reason, let left): return Words(.trouble, reason.message(left: left))
-        case .ledgerDistrusted(let message): return Words(.remark, message)
+        case .failed(let message): return Text(.trouble, message)
+        case .stopped(let reason, let left): return Text(.trouble, reason.message(left: left))
+        case .ledgerDistrusted(let message): return Text(.remark, message)
         case .picturesLost(let message):
-            return Words(
+            return Text(
                 .remark, "\(message); the other pictures are rendered, and no output of these is removed")
         case .interruptedRunUnusable(let run, let reason):
-            return Words(.remark, "the interrupted run \(run) cannot be gone on with: \(reason)")
+            return Text(.remark, "the interrupted run \(run) cannot be gone on with: \(reason)")
         case .danglingLinks(let links):
-            return Words(
+            return Text(
                 .troubledFiles,
                 "\(Figures.plural(links.count, "link")) \(links.count == 1 ? "leads" : "lead") nowhere: what was there is gone, "
                     + "or not mounted", paths: links)
         case .forcedRunContinues(let made):
-            return Words(
+            return Text(
                 .result,
                 "goes on where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already")
         case .outputsKeepOldPixels(let count, let change):
-            return Words(
+            return Text(
                 .remark,
                 "this version of Penumbra changes \(change); \(outputs(count)) keep their old pixels, and 'upgrade: rerender' "
                     + "in the manifest makes them anew")
         case .receiptsWritten(let count):
-            return Words(
+            return Text(
                 .result, "\(Figures.plural(count, "receipt")) written of outputs that were published before")
         case .receiptsBlocked(let paths):
-            return Words(
+            return Text(
                 .files, "\(outputs(paths.count)) without a receipt: another file is in its place, and stays",
                 paths: paths)
         case .receiptsRefused(let paths, let reason):
-            return Words(.files, "\(outputs(paths.count)) without a receipt: \(reason)", paths: paths)
+            return Text(.files, "\(outputs(paths.count)) without a receipt: \(reason)", paths: paths)
         case .receiptsImpossible(let count):
-            return Words(
+            return Text(
                 .remark,
                 "\(outputs(count)) without a receipt: too little was remembered when they were published; --force makes them "
                     + "anew")
         case .unselectedOutputs(let paths):
-            return Words(
+            return Text(
                 .files,
                 "\(outputs(paths.count)) of pictures that are no inputs of this job any more, and never removed by it",
                 paths: paths, all: Self.plan)
@@ -235,56 +229,56 @@ extension JobNotice {
             let message =
                 "\(outputs(paths.count)) \(paths.count == 1 ? "stays" : "stay"), because \(cause); if the pictures were removed "
                 + "or moved on purpose, say so with --allow-gone"
-            return areToBeRemoved ? Words(.trouble, message) : Words(.files, message, paths: paths, all: Self.plan)
+            return areToBeRemoved ? Text(.trouble, message) : Text(.files, message, paths: paths, all: Self.plan)
         case .orphans(let paths):
-            return Words(
+            return Text(
                 .files, "\(outputs(paths.count)) without an input any more; --delete-orphans removes them",
                 paths: paths, all: Self.plan)
         case .orphansRemoved(let paths):
-            return Words(.files, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
+            return Text(.files, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
         case .orphansKept(let files, let isRemoving):
             let words =
                 !isRemoving
                 ? "without an input any more, which a person has to remove"
                 : "without an input \(files.count == 1 ? "stays as it is" : "stay as they are")"
-            return Words(.troubledFiles, "\(outputs(files.count)) \(words)", files, all: Self.plan)
+            return Text(.troubledFiles, "\(outputs(files.count)) \(words)", files, all: Self.plan)
         case .orphansDoubted(let count, let pattern):
-            return Words(
+            return Text(
                 .trouble,
                 "nothing matches '\(PathText.shown(pattern, from: folder))', so that \(outputs(count)) without an input stay; if "
                     + "the pictures were removed on purpose, --delete-orphans=all removes their outputs")
         case .orphansTooMany(let count, let all):
-            return Words(
+            return Text(
                 .trouble,
                 "\(Figures.count(count)) of \(outputs(all)) have no input any more, over \(OrphanRemoval.mostPercent) %, and "
                     + "stay; --delete-orphans=all removes them nevertheless")
         case .adopted(let count, let missing):
             let rest =
                 missing == 0 ? "" : ", \(Figures.count(missing)) with missing outputs, which the next run renders"
-            return Words(.result, "\(frames(count)) adopted\(rest)")
+            return Text(.result, "\(frames(count)) adopted\(rest)")
         case .notAdopted(let files):
-            return Words(
+            return Text(
                 .troubledFiles, "not adopted because of \(Figures.plural(files.count, "file"))", files)
         case .takenOver(let count, let stale):
             let rest =
                 stale == 0
                 ? "" : "; \(frames(stale)) \(stale == 1 ? "is" : "are") out of date, and rendered by the next run"
-            return Words(.result, "\(outputs(count)) taken over\(rest)")
-        case .notTakenOver(let files): return Words(.troubledFiles, "not taken over", files)
-        case .cluster(let message): return Words(.remark, message)
-        case .clusterRefuses(let reason): return Words(.trouble, "Slurm does not go on with the run: \(reason)")
+            return Text(.result, "\(outputs(count)) taken over\(rest)")
+        case .notTakenOver(let files): return Text(.troubledFiles, "not taken over", files)
+        case .cluster(let message): return Text(.remark, message)
+        case .clusterRefuses(let reason): return Text(.trouble, "Slurm does not go on with the run: \(reason)")
         case .handedToCluster(let left, let run, let folder):
-            return Words(
+            return Text(
                 .result,
                 "\(frames(left)) handed to Slurm; run \(run), in \(folder)\n"
                     + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
         case .shardsWritten(let shards, let left, let folder):
-            return Words(.result, "\(frames(left)) in \(Figures.plural(shards, "shard")) at \(folder)")
-        case .noShardsWritten: return Words(.result, "no shards were written: nothing is left for them")
+            return Text(.result, "\(frames(left)) in \(Figures.plural(shards, "shard")) at \(folder)")
+        case .noShardsWritten: return Text(.result, "no shards were written: nothing is left for them")
         case .continuedByJob(let left):
-            return Words(.result, "\(frames(left)) left, which a job in Slurm's queue goes on with")
+            return Text(.result, "\(frames(left)) left, which a job in Slurm's queue goes on with")
         case .continuedByNobody(let left, let folder):
-            return Words(
+            return Text(
                 .result,
                 "\(frames(left)) left, which nobody goes on with\n   = penumbra resume --run-dir \(folder) does")
         }

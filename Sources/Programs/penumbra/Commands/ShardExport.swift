@@ -47,7 +47,7 @@ struct ShardExport {
     private func writeTemplate(_ draft: ExportDraft) throws {
         let output = options.path
         let folder = output.map { realPath(PathText.folder(of: PathText.normalized($0, in: currentFolder()))) }
-        let template = try exported { () throws(ExportProblem) in
+        let template = try exported { () throws(ExportError) in
             try OpenJobTemplate(draft.templateJob, folder: folder)
         }
         if let output {
@@ -64,7 +64,7 @@ struct ShardExport {
     private func writeFolder(_ draft: ExportDraft) throws {
         let output = options.path ?? ""
         let folder = realPath(PathText.normalized(output, in: currentFolder()))
-        let scripts = try exported { () throws(ExportProblem) in
+        let scripts = try exported { () throws(ExportError) in
             try SlurmFolder(draft.scriptsJob(in: folder), folder: folder, requests: draft.slurmRequests)
         }
         try NewFolder.write(
@@ -73,7 +73,7 @@ struct ShardExport {
         hint("to submit it: sh \(ShellWord.quoted("\(folder)/submit.sh"))")
     }
 
-    private func exported<Form>(_ form: () throws(ExportProblem) -> Form) throws(FarmError) -> Form {
+    private func exported<Form>(_ form: () throws(ExportError) -> Form) throws(FarmError) -> Form {
         do {
             return try form()
         } catch {

@@ -78,7 +78,7 @@ struct FrameLine: Encodable {
     /// Of a kept frame that of the first output which is kept.
     var reason: String?
     /// Outputs that stay as they are, whatever became of the others; nil where none does.
-    let keptOutputs: [KeptOutputLine]?
+    let keptOutputs: [FileReason]?
     var cause: String?
     var message: String?
     var bytes: Int?
@@ -107,7 +107,7 @@ struct FrameLine: Encodable {
         pathBase64 = report.inputBytes.map { Data($0).base64EncodedString() }
         output = report.outputs.first
         outputs = report.outputs.count > 1 ? Self.outputs(of: report) : nil
-        keptOutputs = KeptOutputLine.lines(report.kept)
+        keptOutputs = report.kept.reasons
         state = report.state.kind.rawValue
         switch report.state {
         case .published:
@@ -140,15 +140,9 @@ extension FrameLine {
     }
 }
 
-/// An output that is kept, and why.
-struct KeptOutputLine: Encodable {
-    let path: String
-    let reason: String
-
-    /// Nil where there are none.
-    static func lines(_ outputs: [KeptOutput]) -> [KeptOutputLine]? {
-        outputs.isEmpty ? nil : outputs.map { KeptOutputLine(path: $0.path, reason: $0.reason) }
-    }
+extension [KeptOutput] {
+    /// For a line of JSON; nil if there are none.
+    var reasons: [FileReason]? { isEmpty ? nil : map { FileReason(path: $0.path, reason: $0.reason) } }
 }
 
 /// Outputs that have something in common.

@@ -166,7 +166,7 @@ struct PlanLine: Encodable {
     let shard: String
     let reason: String
     /// Outputs that would stay as they are, whatever is done with the others; nil where none would.
-    let keptOutputs: [KeptOutputLine]?
+    let keptOutputs: [FileReason]?
     /// Nil when the frame's rows stream from the decoder to the encoder.
     let heldBecause: String?
     let readAmplification: Double?
@@ -198,7 +198,7 @@ struct PlanLine: Encodable {
         let tiled = isRendered && decision?.tiled == true
         shard = !isRendered ? "skip" : tiled ? "tile" : "frame"
         self.reason = reason
-        keptOutputs = KeptOutputLine.lines(target.verdict.kept)
+        keptOutputs = target.verdict.kept.reasons
         heldBecause = probe?.passage.heldBecause
         readAmplification = probe?.readAmplification
         tiles = tiled ? probe.map { zip($0.grid.tiles, $0.tileSources).map { Tile(rect: $0, reads: $1) } } : nil
