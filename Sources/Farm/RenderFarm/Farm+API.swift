@@ -16,7 +16,7 @@ extension Farm {
     ///   - worker: the path of `penumbra-worker`. Without it the settings name it, or it is beside the running program.
     ///   - stateFolder: where runs are remembered. `penumbra status --state-dir` reads it, too.
     ///   - workers: how many worker processes a run has at once.
-    ///   - folder: where relative paths start.
+    ///   - folder: the folder where relative paths start.
     public init(
         worker: String? = nil, stateFolder: String? = nil, workers: Int? = nil, configFile: String? = nil,
         folder: String
@@ -78,7 +78,7 @@ extension Farm {
     }
 
     public struct Progress: Hashable, Sendable {
-        /// Frames that have ended, those that failed counted.
+        /// Frames that have ended, including those that failed.
         public let done: Int
         public let failed: Int
         public let total: Int
@@ -88,9 +88,9 @@ extension Farm {
     public struct Frame: Hashable, Sendable {
         public enum State: Hashable, Sendable {
             case published
-            /// Nothing was to be done.
+            /// The outputs were up to date.
             case skipped
-            /// The outputs that are there stay.
+            /// The existing outputs were kept.
             case kept
             case failed(String)
             /// The run was stopped before.
@@ -102,9 +102,9 @@ extension Farm {
         public let state: State
     }
 
-    /// Something that a person may want to read.
+    /// A message for a person.
     public struct Message: Hashable, Sendable {
-        /// Something that was asked for was not done, or somebody has to act.
+        /// A part of the request was not done, or somebody has to act.
         public let isTrouble: Bool
         public let text: String
         public let paths: [String]

@@ -1,33 +1,33 @@
 package import JobModel
 
-/// What one run of a job did, as reports tell it.
+/// The report of one run of a job.
 package struct RunReport: Hashable, Sendable {
     package let job: String
-    /// As shown to people.
+    /// The path as messages show it.
     package let manifest: String
     package let started: Moment
     package let ended: Moment
-    /// By a clock that nobody sets.
+    /// The duration by a monotonic clock.
     package let elapsed: Duration
-    /// 0 when all is well.
+    /// 0 if all is well.
     package let exitCode: Int32
-    /// Why it ended before its work did, in words.
+    /// Why the run stopped early, in words.
     package let stopped: String?
-    /// Causes that no frame had are counted, too.
+    /// Causes without a failure have a count, too.
     package let counts: RunCounts
     package let bytesRead: Int
     package let workers: Int
     /// Workers that died and were replaced.
     package let workersReplaced: Int
-    /// In the order in which they are shown; may be fewer than were counted.
+    /// In the order of the page. It may have fewer frames than were counted.
     package let frames: [FrameRecord]
     /// Outputs whose inputs are gone.
     package let orphans: [String]
-    /// Worker slots that were given up in the run.
+    /// The number of worker slots that the run retired.
     package let retiredSlots: Int
-    /// What the run was set to.
+    /// The settings of the job.
     package let settings: [Fact]
-    /// Of the programs and libraries that took part.
+    /// The versions of programs and libraries.
     package let versions: [Fact]
 
     package init(
@@ -62,7 +62,7 @@ extension RunReport {
     package struct Moment: Hashable, Sendable {
         /// UTC as ISO 8601: `2026-11-21T21:30:00Z`.
         package let text: String
-        /// Since 1970.
+        /// Seconds since 1970.
         package let seconds: Double
 
         package init(text: String, seconds: Double) {
@@ -71,7 +71,7 @@ extension RunReport {
         }
     }
 
-    /// A name and what it stands for.
+    /// A name with a value.
     package struct Fact: Hashable, Sendable {
         package let name: String
         package let value: String
@@ -83,17 +83,17 @@ extension RunReport {
     }
 }
 
-/// What became of one frame.
+/// The report of one frame.
 package struct FrameRecord: Hashable, Sendable {
-    /// As shown to people; whatever is in it is made harmless where it is printed.
+    /// The path as messages show it. The page escapes it.
     package let input: String
     package let outputs: [ReportedOutput]
-    /// Those that stay as they are, whatever became of the others.
+    /// The kept outputs.
     package let kept: [FileReason]
     package let state: FrameResult
-    /// What it took, where it was worked on.
+    /// The time of the frame's work, if it had any.
     package let time: Duration?
-    /// Of the input, where it was opened.
+    /// The size of the input, if it was opened.
     package let megapixels: Double?
     package let before: Thumbnail?
     package let after: Thumbnail?
@@ -115,7 +115,7 @@ package struct FrameRecord: Hashable, Sendable {
 
 /// One output of a frame.
 package struct ReportedOutput: Hashable, Sendable {
-    /// What is known of a file that is there.
+    /// A file that was written.
     package struct File: Hashable, Sendable {
         package let bytes: Int
         package let width: Int
@@ -130,7 +130,7 @@ package struct ReportedOutput: Hashable, Sendable {
         }
     }
 
-    /// As shown to people.
+    /// The path as messages show it.
     package let path: String
     package let file: File?
 
@@ -140,9 +140,9 @@ package struct ReportedOutput: Hashable, Sendable {
     }
 }
 
-/// A small picture, as a file in memory.
+/// A thumbnail as a file in memory.
 package struct Thumbnail: Hashable, Sendable {
-    /// By MIME type: what every browser shows.
+    /// A format that every browser shows, by its MIME type.
     package enum Format: String, Hashable, Sendable, CaseIterable {
         case jpeg = "image/jpeg"
         case png = "image/png"

@@ -5,9 +5,9 @@ import JobModel
 import Manifests
 import Planning
 
-/// Looks at a command line before the parser does, for mistakes of which the parser says nothing, or what misleads.
+/// Checks a command line before the parser does, for mistakes that the parser misses or describes wrongly.
 struct ArgumentCheck {
-    /// As the parser is to see them.
+    /// The arguments for the parser.
     let arguments: [String]
 
     /// - Parameter arguments: without the program's name.
@@ -29,9 +29,9 @@ struct ArgumentCheck {
         self.arguments = arguments[..<depth] + options
     }
 
-    /// The commands and their arguments, as the parser knows them.
+    /// The parser's description of all commands and their arguments.
     private static var root: Command {
-        // The parser writes what is read here.
+        // The parser itself writes this description.
         (try? JSONDecoder().decode(Tool.self, from: Data(Penumbra._dumpHelp().utf8)).command)
             ?? Command(commandName: "")
     }
@@ -51,8 +51,8 @@ struct ArgumentCheck {
         arguments.map { $0 == "--delete-orphans=all" ? "--delete-orphans-all" : $0 }
     }
 
-    /// Refuses an option that is given twice, of which the parser would take the last one in silence. A negative number
-    /// becomes an option's value, which says what is wrong with it; the parser takes it for another option.
+    /// Refuses an option that is given twice, because the parser would silently take the last one. A negative number
+    /// becomes an option's value, so that the error names that option. The parser would take it for another option.
     private static func options(_ arguments: [String], of command: Command) throws(FarmError) -> [String] {
         var (result, index): ([String], Int) = ([], 0)
         var given: [String: String] = [:]
@@ -84,7 +84,7 @@ struct ArgumentCheck {
         return result
     }
 
-    /// It begins as a number does, or as what some programs take for one.
+    /// Whether a text begins like a number, or like a special value.
     private static func isNumber(_ text: Substring) -> Bool {
         text.drop { $0 == "." }.first?.isNumber == true || ["inf", "nan"].contains(text.prefix(3).lowercased())
     }
@@ -111,7 +111,7 @@ private struct Command: Decodable {
         let isRepeating: Bool
         var names: [Name]?
 
-        /// Of several the first one.
+        /// The first of its names.
         var name: String { names?.first?.name ?? "" }
 
         func isNamed(_ text: Substring) -> Bool {
@@ -129,9 +129,9 @@ private struct Command: Decodable {
         return arguments?.first { $0.isNamed(name) }
     }
 
-    /// The command that words name, and how many of them do.
+    /// The command that words name, and how many words name it.
     ///
-    /// - Parameter parent: this command, as a person writes it; empty for the program.
+    /// - Parameter parent: this command, as the user writes it; empty for the program.
     func command(_ words: ArraySlice<String>, of parent: String) throws(FarmError) -> (Command, Int) {
         let commands = (subcommands ?? []).filter { $0.commandName != "help" }
         guard !commands.isEmpty, let word = words.first else { return (self, 0) }
@@ -151,11 +151,11 @@ private struct Command: Decodable {
     }
 }
 
-/// The command line as the system has it: Swift's strings are UTF-8, names of files need not be.
+/// The bytes of the command line. Swift's strings are UTF-8, but file names need not be.
 enum RawArguments {
-    /// The bytes of an argument that the parser has given as text.
+    /// The bytes of an argument that the parser returned as text.
     static func bytes(of argument: String) -> [UInt8] {
-        // Only what is not UTF-8 has been changed, and shows that by this character.
+        // Swift has put this character in place of bytes that are not UTF-8.
         guard argument.unicodeScalars.contains("\u{FFFD}") else { return Array(argument.utf8) }
         let raw = all.first { String(decoding: $0, as: UTF8.self) == argument }
         return raw ?? Array(argument.utf8)

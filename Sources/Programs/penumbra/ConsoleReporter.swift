@@ -86,7 +86,7 @@ final class ConsoleReporter: Sendable {
     /// Adds a job of a plan to the summary.
     func planned(_ prepared: PreparedJob) { plans.withLock { $0.append(PlannedCounts(prepared)) } }
 
-    /// Takes the progress bar away.
+    /// Removes the progress bar.
     func endProgress() { progress.clear() }
 
     /// Runs the body of a command. It prints errors, the first and the last JSON line, and always throws the exit code.

@@ -3,12 +3,12 @@ import Glibc
 import JobModel
 import Planning
 
-/// Files that a command was asked to write, where nothing was.
+/// Writes new files.
 enum NewFile {
     /// - Parameters:
-    ///   - what: it is, for messages: `the template`.
-    ///   - option: by which it was named.
-    /// - Throws: ``FarmError`` where something is there already, or it cannot be written; then nothing of it is left.
+    ///   - what: the file's name in messages: `the template`.
+    ///   - option: the option that names the file.
+    /// - Throws: ``FarmError`` if the path exists, or if the write fails. Then no file is left.
     static func write(_ text: String, to path: String, _ what: String, option: String) throws(FarmError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         if descriptor < 0, errno == EEXIST {
@@ -35,17 +35,17 @@ enum NewFile {
     }
 }
 
-/// Makes folders that were not there.
+/// Writes new folders.
 enum NewFolder {
     struct File {
-        /// Below the folder.
+        /// The path below the folder.
         let path: String
         let text: String
     }
 
-    /// Writes files into a new folder; nothing is left of one that cannot be written whole.
+    /// Writes files into a new folder. If that fails, no folder is left.
     ///
-    /// - Throws: ``FarmError`` where something is at `folder` already, or it cannot be written.
+    /// - Throws: ``FarmError`` if `folder` exists, or if a write fails.
     static func write(_ files: [File], to folder: String) throws(FarmError) {
         guard !FileManager.default.fileExists(atPath: folder) else {
             throw FarmError(.usage, "\(folder) is there already; choose another name, or another folder with -o")
@@ -53,9 +53,9 @@ enum NewFolder {
         try fill(folder, files) { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// The same, also into an empty folder.
+    /// Writes files into a new or an empty folder.
     ///
-    /// - Parameter option: by which the folder was named.
+    /// - Parameter option: the option that names the folder.
     static func write(_ files: [File], toEmpty folder: String, option: String) throws(FarmError) {
         let manager = FileManager.default
         guard manager.fileExists(atPath: folder) else {
@@ -69,7 +69,7 @@ enum NewFolder {
         }
     }
 
-    /// - Parameter undo: takes away what was written. What is left of it is in nobody's way: the next try says that it is there.
+    /// - Parameter undo: removes what was written.
     private static func fill(_ folder: String, _ files: [File], undo: () -> Void) throws(FarmError) {
         do {
             for file in files {

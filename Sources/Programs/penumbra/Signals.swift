@@ -6,41 +6,41 @@ import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// SIGINT, SIGTERM and SIGHUP as streams, instead of an end of the process.
+/// Turns SIGINT, SIGTERM and SIGHUP into stops of a ``RunControl``.
 ///
-/// A thread of their own hears them: it is there before anything else can take the last thread that this process may have. Where
-/// nothing else runs any more, for want of threads, the process ends itself.
+/// A thread of its own receives them. It starts first, because later the process may be unable to start a thread. If
+/// nothing else runs after a signal, because threads are missing, the process exits.
 final class Signals: Sendable {
-    /// For runs, of which a process may have several, one after the other: what ends one ends all.
+    /// The signals of all runs in this process, one after the other. A signal ends all of them.
     static let ofRuns = Signals()
 
-    /// Each signal stops what has it.
+    /// Each signal stops this control.
     let control = RunControl()
 
-    /// If a process has several, a signal reaches the latest one alone.
+    /// If a process has several instances, a signal reaches only the latest one.
     init() { SignalThread.tell(control) }
 
     /// The first signal; nil for none.
     var first: Int32? { if case .interrupted(let signal) = control.stop { signal } else { nil } }
 
-    /// What signals stop now; nil as long as they end the process.
+    /// The control that signals stop; nil as long as they end the process.
     static var current: RunControl? { SignalThread.current }
 }
 
-/// The thread that hears signals.
+/// The thread that receives signals.
 private enum SignalThread {
-    /// How long a process that was asked to end may have no thread that could do so, in seconds.
+    /// How long after a signal the process may have no running thread, in seconds.
     private static let patience: UInt32 = 10
 
     private static let control = Mutex<RunControl?>(nil)
 
-    /// Both ends of a pipe, and what the process would end with if nothing else ended it. Handlers may touch nothing more.
+    /// Both ends of a pipe. Signal handlers may use nothing else.
     private struct Wires: Sendable {
         let reads: Int32
         let writes: Int32
     }
 
-    /// Nil where no thread or pipe can be had: signals end the process at once then, as they end any other, and workers leave when
+    /// Nil if no thread or pipe is available. Then signals end the process at once, and workers exit when
     /// they see the end of their input.
     private static let wires: Wires? = {
         var ends: [Int32] = [-1, -1]
@@ -79,7 +79,7 @@ private enum SignalThread {
         sigaction(number, &action, nil)
     }
 
-    /// In a signal's handler.
+    /// Runs in a signal handler.
     private static func pass(_ number: Int32) {
         guard let wires else { return }
         let code = errno
@@ -90,7 +90,7 @@ private enum SignalThread {
 
     private static let asked = Atomic<Int32>(SIGTERM)
 
-    /// In a signal's handler.
+    /// Runs in a signal handler.
     private static func giveUp() { _exit(128 + asked.load(ordering: .relaxed)) }
 
     private static func listen() {
@@ -108,25 +108,25 @@ private enum SignalThread {
         asked.store(number, ordering: .relaxed)
         alarm(patience)
         let count = control.withLock { $0 }?.stop(.interrupted(signal: number)) ?? 0
-        // Who asks three times is not made to wait: workers see the end of their input and leave, and what they were
-        // writing is removed by the next run.
+        // The third signal ends the process at once. Workers see the end of their input and exit. The next run removes what
+        // they were writing.
         if count >= 3 { _exit(128 + number) }
-        // Whoever listens runs, too, then.
+        // If work runs, the listener of the control runs, too.
         StarvationWatch.whenWorkRuns { alarm(0) }
     }
 }
 
-/// Ends this process when nothing runs in it any more for want of threads: what hands out work then waits for ever.
+/// Ends this process if nothing runs any more because threads are missing. The runtime would wait for them forever.
 ///
-/// Its two threads start before anything else can take the last ones that this process may have. Workers see the end of their input
-/// and leave, and the next run goes on with the work.
+/// Its two threads start first, because later the process may be unable to start a thread. Workers see the end of their input
+/// and exit, and the next run continues the work.
 enum StarvationWatch {
-    /// How often is looked, in seconds.
+    /// The time between checks, in seconds.
     private static let interval: UInt32 = 3
-    /// So many looks in vain, one after the other, and no new thread at any of them.
+    /// The number of failed checks in a row before the process ends.
     private static let patience = 4
 
-    /// How often work was seen to run.
+    /// Counts the times that work has run.
     private static let beats = Atomic(0)
 
     static func start() {
@@ -135,22 +135,22 @@ enum StarvationWatch {
         ]
         for start in starts {
             var thread = pthread_t()
-            // Without this watch a process works as well, as long as there are threads.
+            // A process without this watch works as long as there are threads.
             if pthread_create(&thread, nil, start, nil) == 0 { pthread_detach(thread) }
         }
     }
 
     private static let queue = DispatchQueue(label: "penumbra.liveness")
 
-    /// Calls `body` once time, queues and tasks have all gone on. Each of them has threads of its own that may be missing.
+    /// Calls `body` after a timer, a queue and a task have run. Each of them needs threads of its own.
     static func whenWorkRuns(_ body: @escaping @Sendable () -> Void) {
         queue.asyncAfter(deadline: .now() + .milliseconds(1)) {
-            // Nobody waits for it: that it runs is all that is wanted.
+            // Nothing waits for the task. It only has to run.
             Task { body() }
         }
     }
 
-    /// Asking for a task may itself wait for ever, and so is done by a thread of its own.
+    /// To start a task may block forever, so a thread of its own does it.
     private static func beat() -> Never {
         while true {
             whenWorkRuns { beats.add(1, ordering: .relaxed) }

@@ -8,12 +8,12 @@ import Reports
 import Runs
 import SafeFiles
 
-/// A file that says what runs did: written aside and renamed, and never in place of a file that Penumbra did not write.
+/// A file that describes runs. It replaces the old file in one step, and never a file that Penumbra did not write.
 package struct ReportFile {
     package enum Kind {
         case page
         case metrics
-        /// Of this job.
+        /// The index of this job.
         case index(job: String)
 
         fileprivate var ending: String {
@@ -41,22 +41,22 @@ package struct ReportFile {
             }
         }
 
-        /// The other job whose file it is.
+        /// The other job that owns the file.
         fileprivate func otherOwner(_ head: [UInt8]) -> String? {
             guard case .index(let job) = self, let owner = AssetIndex.job(in: head), owner != job else { return nil }
             return owner
         }
     }
 
-    /// Absolute.
+    /// The absolute path.
     let path: String
     let kind: Kind
-    /// As it was given.
+    /// The path as the user wrote it.
     private let shown: String
 
-    /// Before anything starts.
+    /// Checks the path before anything starts.
     ///
-    /// - Throws: when the file cannot be written there, or another one would be lost.
+    /// - Throws: ``FarmError`` if the file has a wrong name, or would replace another file.
     package init(_ path: String, _ kind: Kind, in folder: String) throws(FarmError) {
         self.path = PathText.normalized(path, in: folder)
         self.kind = kind
@@ -82,7 +82,7 @@ package struct ReportFile {
                 + "is no more, or has a new name, remove the file")
     }
 
-    /// Nil when there is no file.
+    /// The first bytes of the file; nil if there is none.
     private func head() throws(FarmError) -> [UInt8]? {
         guard let file = fopen(path, "r") else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -94,20 +94,20 @@ package struct ReportFile {
         return Array(bytes.prefix(count))
     }
 
-    /// The whole text of the last one; empty when there is none.
+    /// The contents of the old file; empty if there is none.
     var contents: [UInt8] {
-        // Whoever needs it knows what to do without it.
+        // Callers work without it, too.
         (try? Data(contentsOf: URL(filePath: path))).map(Array.init) ?? []
     }
 
-    /// Leaves a file alone that says the same already, and one that somebody else has put there meanwhile.
+    /// Writes the file, unless it has these contents already. It never replaces a file of somebody else.
     ///
-    /// - Parameter directory: whose journal knows what is written aside.
+    /// - Parameter directory: the run whose journal records the temporary file.
     func write(_ bytes: [UInt8], _ directory: RunClaim) throws {
         try write(bytes) { try directory.temporaryPath(in: PathText.folder(of: path), for: "report") }
     }
 
-    /// The same without a run. What a kill leaves aside is overwritten the next time.
+    /// Writes the file without a run. The next write replaces a temporary file that a killed process left.
     func writeUnstarted(_ bytes: [UInt8]) throws {
         try write(bytes) { "\(PathText.folder(of: path))/.penumbra-\(PathText.name(of: path))-unstarted" }
     }
@@ -123,12 +123,12 @@ package struct ReportFile {
     }
 }
 
-/// The list of outputs that a manifest asks for. It names only files that are there as they were published.
+/// The index that a manifest asks for. It lists only files that are as they were published.
 struct IndexFile {
     let file: ReportFile
     private let prepared: PreparedJob
 
-    /// Nil when the job has none.
+    /// Nil if the job has no index.
     init?(_ prepared: PreparedJob) throws(FarmError) {
         guard let path = prepared.job.index else { return nil }
         file = try ReportFile(path, .index(job: prepared.job.name), in: prepared.job.folder)
@@ -148,7 +148,7 @@ struct IndexFile {
         }
     }
 
-    /// - Parameter records: of all outputs that the job has published.
+    /// - Parameter records: all outputs that the job has published.
     func write(_ records: [OutputRecord], _ directory: RunClaim) throws {
         let folder = PathText.folder(of: file.path)
         let formats = Dictionary(
@@ -173,7 +173,7 @@ struct IndexFile {
         let part: Int
     }
 
-    /// One record for each output of each frame: what a run would make, or, where that failed, what was last made.
+    /// One record for each output of each frame: the planned output, or the latest one if that failed.
     private func current(_ records: [OutputRecord]) -> [OutputRecord] {
         let frames = JobFrames(prepared)
         let planned = Set(prepared.targets.lazy.flatMap(\.outputs).map(PathKey.init))
@@ -191,19 +191,19 @@ struct IndexFile {
         return latest.sorted { ($0.key.page, $0.key.part) < ($1.key.page, $1.key.part) }.map(\.value)
     }
 
-    /// Those whose files are there, and not written since.
+    /// The records whose files exist and are unchanged.
     private func inPlace(_ records: [OutputRecord]) -> [OutputRecord] {
         let bySize = prepared.job.compare == .size
         let isInPlace = concurrentMap(records, keeping: OutputLookup()) { record, lookup in
             guard let stamp = lookup.stamp(at: record.path, isFolder: true) else { return false }
-            // Where times and inodes wander, sizes alone are compared.
+            // `compare: size` is for file systems on which times and inodes change.
             return bySize ? stamp.size == record.file.stamp.size : stamp.isUntouched(since: record.file.stamp)
         }
         return zip(records, isInPlace).filter(\.1).map(\.0)
     }
 }
 
-/// The frames that a job has now, as far as they are known.
+/// The known frames of a job.
 private struct JobFrames {
     private struct Frame: Hashable {
         let input: PathKey
@@ -211,10 +211,10 @@ private struct JobFrames {
     }
 
     private let parts: Int
-    /// False for a run of some frames, which knows nothing of the others.
+    /// False for a run of some frames. The others are unknown then.
     private let isWhole: Bool
     private let inputs: Set<PathKey>
-    /// Of inputs whose pages are known.
+    /// The inputs whose pages are known.
     private let named: Set<PathKey>
     private let frames: Set<Frame>
 
@@ -226,7 +226,7 @@ private struct JobFrames {
         frames = Set(prepared.targets.map { Frame(input: PathKey($0.files.input), page: $0.files.page) })
     }
 
-    /// Whether an output belongs to one of them.
+    /// Whether an output belongs to one of the frames.
     func have(_ record: OutputRecord) -> Bool {
         guard record.part < parts else { return false }
         let input = PathKey(record.input)

@@ -9,12 +9,12 @@ import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// The files that a command line asks for, and their making.
+/// The report files that a request asks for.
 struct RunReports {
     package var page: ReportFile?
     package var metrics: ReportFile?
 
-    /// Tells the metrics of jobs of which no run has ended since a time, in seconds since 1970: those that did not start.
+    /// Writes metrics of jobs that did not start: no run of them has ended since a time, in seconds since 1970.
     func writeUnstartedMetrics(_ jobs: [String], _ status: RunOutcome, since start: Double, now: Double) throws {
         guard let metrics else { return }
         let text = String(decoding: metrics.contents, as: UTF8.self)
@@ -27,8 +27,8 @@ struct RunReports {
     var areWanted: Bool { page != nil || metrics != nil }
 
     /// - Parameters:
-    ///   - versions: of the programs and libraries that took part.
-    ///   - directory: of one of the runs.
+    ///   - versions: the versions of programs and libraries.
+    ///   - directory: the folder of one of the runs.
     func write(_ jobs: [JobResult], versions: [String: String], _ directory: RunClaim) throws {
         let records = jobs.map { $0.record(versions: versions) }
         if let page { try page.write(Array(ReportPage.html(records).utf8), directory) }
@@ -41,7 +41,7 @@ struct RunReports {
     }
 }
 
-/// How the run of a job has ended, with what a report says of it.
+/// The end of a job's run, with the data for reports.
 struct JobResult {
     let job: ClaimedJob
     let summary: RunSummary
@@ -50,12 +50,12 @@ struct JobResult {
     let started: Date
     var ended = Date()
     let workers: Int
-    /// By the frames' inputs and outputs.
+    /// The keys are paths of inputs and outputs.
     var thumbnails: [PathKey: Thumbnail] = [:]
 
     var prepared: PreparedJob { job.prepared }
 
-    /// - Parameter versions: of the programs and libraries that took part.
+    /// - Parameter versions: the versions of programs and libraries.
     func record(versions: [String: String]) -> RunReport {
         let job = prepared.job
         let folder = job.folder
@@ -104,14 +104,14 @@ struct JobResult {
     }
 }
 
-/// Keeps how each frame ended, for reports, and tells the next observer.
+/// Collects the end of each frame for reports, and passes events on to the next observer.
 final class FrameCollector: RunObserver {
     private let next: any RunObserver
     private let kept = Mutex<[FrameReport]>([])
 
     init(_ next: any RunObserver) { self.next = next }
 
-    /// In the order of their ends.
+    /// In the order in which the frames ended.
     var reports: [FrameReport] { kept.withLock { $0 } }
 
     var isBehind: Bool { next.isBehind }

@@ -11,20 +11,20 @@ package import Settings
 import Synchronization
 package import WorkerProtocol
 
-/// A render farm: settings, and the worker program. Any program can run jobs with it, several at once.
+/// A render farm: settings and a worker program. Any program can run jobs with it, several at once.
 public struct Farm: Sendable {
     package let settings: Settings
     package let worker: WorkerCommand
-    /// Tells workers of the run that this is for from others; nil for what is no run's.
+    /// Identifies the workers of a run; nil if the farm is not for a run.
     private var token: CoordinatorToken?
     private let introduced = Introduced()
 
-    /// - Parameter plugins: in place of what the settings say.
+    /// - Parameter plugins: replaces the plugins of the settings.
     package init(_ settings: Settings, plugins: PluginConditions? = nil) {
         self.settings = settings
         var environment: [String: String] = [:]
         environment["PENUMBRA_WORKER_MEMORY"] = String(settings.memory.value / settings.workers.value)
-        // Threads of the library that hands out work may have another niceness than this process was started with.
+        // This thread may have another niceness than the process.
         let nice = max(settings.nice.value, Int(getpriority(Int32(PRIO_PROCESS.rawValue), id_t(getpid()))))
         if nice > 0 { environment["PENUMBRA_NICE"] = String(nice) }
         if settings.ionice.value != .none { environment["PENUMBRA_IONICE"] = settings.ionice.value.rawValue }
@@ -42,41 +42,41 @@ public struct Farm: Sendable {
     }
 
     private final class Introduced: Sendable {
-        /// The engine that told the catalog, until somebody runs it, and its worker's token.
+        /// The engine that reported the catalog, until a run uses it, and its worker's token.
         let engine = Mutex<(engine: LocalEngine, token: CoordinatorToken)?>(nil)
-        /// The same token, until a run has it.
+        /// The same token, until a run takes it.
         let token = Mutex<CoordinatorToken?>(nil)
     }
 
-    /// What the workers offer, from the first one that ``engine()`` will run.
+    /// The catalog, from a worker that ``engine()`` then uses.
     ///
-    /// - Throws: as ``catalog()``.
+    /// - Throws: the errors of ``catalog()``.
     package func introducedCatalog() async throws -> Catalog {
         try secureDescriptors()
         let token = CoordinatorToken(run: RunName.new())
         let engine = LocalEngine(command: command(token))
-        // One that does not start is asked in the way that tells why.
+        // If the worker does not start, the other way reports why.
         guard let catalog = await engine.introduce() else { return try await catalog() }
         introduced.engine.withLock { $0 = (engine, token) }
         introduced.token.withLock { $0 = token }
         return catalog
     }
 
-    /// For a new run. The first one gets the token of the worker that told the catalog.
+    /// A token for a new run. The first run gets the token of the worker that reported the catalog.
     func newToken() -> CoordinatorToken {
         introduced.token.withLock { $0.take() } ?? CoordinatorToken(run: RunName.new())
     }
 
-    /// The same installation, whose workers are known as those of a run.
+    /// A copy whose workers belong to a run.
     package func working(for directory: RunClaim) -> Farm {
         var installation = self
         installation.token = directory.token
         return installation
     }
 
-    /// Before the first process starts.
+    /// Raises the limit of open files before the first process starts.
     ///
-    /// - Parameter workers: nil for as many as the settings say.
+    /// - Parameter workers: nil for the number in the settings.
     package func secureDescriptors(workers: Int? = nil, jobs: Int = 1) throws(Shortage) {
         let here = settings.engine.value.isCluster ? 1 : settings.workers.value
         try DescriptorLimit.secure(workers: workers ?? here, jobs: jobs)
@@ -86,7 +86,7 @@ public struct Farm: Sendable {
     package func engine() -> LocalEngine {
         if let first = introduced.engine.withLock({ $0.take() }) {
             if token == nil || token == first.token { return first.engine }
-            // A later coordinator of its own run could not tell its worker from others.
+            // The worker has another token, so a later coordinator would not recognise it.
             first.engine.dismiss()
         }
         return LocalEngine(command: workerOfRun)
@@ -100,7 +100,7 @@ public struct Farm: Sendable {
         return command
     }
 
-    /// - Throws: ``FarmError`` with the exit code of a missing component.
+    /// - Throws: ``FarmError`` with the outcome of a missing component.
     package func catalog() async throws -> Catalog {
         try secureDescriptors(workers: 1)
         do {

@@ -238,7 +238,7 @@ package struct RunContext {
     }
 }
 
-/// How a run goes on without the process that began it.
+/// How a run continues without the process that began it.
 package enum RunSharing: Hashable, Sendable {
     /// It does not.
     case none

@@ -9,12 +9,12 @@ import Runs
 import SafeFiles
 import WorkerProtocol
 
-/// What follows the last frame of a job: orphans, indexes, receipts, the run's end in the database, report files.
+/// Finishes a job after its last frame: orphans, indexes, receipts, the run's end in the database, thumbnails.
 struct Finishing {
     let context: RunContext
     private var listener: any RunListener { context.listener }
 
-    /// - Parameter result: gets the worst outcome, the end and the thumbnails.
+    /// - Parameter result: gets the worst outcome, the time of the end, and the thumbnails.
     func finish(_ result: inout JobResult, _ history: RunHistory?) async throws {
         let (job, summary) = (result.job, result.summary)
         listener.receive(
@@ -38,18 +38,18 @@ struct Finishing {
                 of: result, folder: job.folder.scratch, settings: farm.runSettings(for: job.prepared),
                 loop: RunLoop(engine: farm.working(for: job.folder).engine(), control: context.control))
         }
-        // Last of all: whoever waits for this end may begin the job's next run at once.
+        // This comes last, because a process that waits for the end may start the job's next run at once.
         try Handover(context: context).end(job, summary, result.status)
     }
 
-    /// Writes the report files, if nobody continues any of the runs: whoever does so reports.
+    /// Writes the report files. If another coordinator continues one of the runs, that coordinator writes them.
     func writeReports(_ stages: [JobStage]) throws {
         guard let folder = stages.last?.job?.folder, !stages.contains(where: \.isHandedOver) else { return }
         try context.reports.write(
             stages.compactMap(\.result), versions: context.preparation.catalog.versions, folder)
     }
 
-    /// What goes wrong after the frames is reported, and costs the other jobs nothing.
+    /// Reports an error that came after the frames. The other jobs continue.
     private func report(_ error: any Error, _ job: ClaimedJob) -> RunOutcome {
         let message = (error as? StoreProblem)?.message ?? (error as? FileTrouble)?.message ?? "\(error)"
         listener.report(job.name, .failed(message))
@@ -149,13 +149,13 @@ package struct OrphanCleanup {
     private var orphans: [OutputRecord] { prepared.orphans }
     private var name: String { prepared.job.name }
 
-    /// Outputs of pictures that are there, but that the job takes no more: nobody but a person knows what is meant.
+    /// Lists outputs of pictures that exist, but that the job does not select any more. Only a person can decide about them.
     package static func listUnselected(_ prepared: PreparedJob, _ listener: any RunListener) {
         guard !prepared.unselected.isEmpty else { return }
         listener.report(prepared.job.name, .unselectedOutputs(prepared.unselected.map(\.path)))
     }
 
-    /// Outputs of pictures that are gone together with their disk.
+    /// Lists outputs of pictures on a missing disk.
     package static func listLost(_ prepared: PreparedJob, _ listener: any RunListener) {
         if let notice = lost(prepared, areToBeRemoved: false) { listener.report(prepared.job.name, notice) }
     }
@@ -165,13 +165,13 @@ package struct OrphanCleanup {
         return .lostOutputs(prepared.lostOutputs.map(\.path), cause: lost.message, areToBeRemoved: areToBeRemoved)
     }
 
-    /// - Parameter findings: reads files.
+    /// - Parameter findings: reads the digests of files.
     func run(findings: ([DigestTask.File]) async throws -> Freshness.Findings) async throws -> RunOutcome {
         let lost = reportLost()
         return prepared.orphans.isEmpty ? lost : max(lost, try await cleanUp(findings))
     }
 
-    /// No option removes them. A watch has reported them when they went missing.
+    /// Reports outputs of lost pictures. No option removes them. A watch reports them when they disappear.
     private func reportLost() -> RunOutcome {
         let areToBeRemoved = request.orphans != .listed
         guard !request.isWatching, let notice = Self.lost(prepared, areToBeRemoved: areToBeRemoved) else {
@@ -225,7 +225,7 @@ package struct OrphanCleanup {
 
     private static let keptKind = "orphan: "
 
-    /// Why the orphans look like a mistake; nil if they look like pictures that somebody has deleted.
+    /// Why the orphans look like a mistake; nil if somebody seems to have deleted their pictures.
     private var refusal: JobNotice? {
         if let pattern = prepared.plan.unmatchedPatterns.first {
             return .orphansDoubted(orphans.count, pattern: pattern)

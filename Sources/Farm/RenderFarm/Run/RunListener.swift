@@ -4,11 +4,11 @@ package import JobModel
 package import Runs
 import Synchronization
 
-/// What happens while the farm carries out a request.
+/// An event while the farm carries out a request.
 package enum RunEvent: Sendable {
     /// The manifests were read, before anything else is done with them.
     case manifests(ManifestFiles.Outcome)
-    /// The frames of a job are known, and the first of them is begun.
+    /// The frames of a job are known, and the first ones start.
     case began(job: String, frames: Int)
     case progress(job: String, RunProgress)
     /// A frame has ended.
@@ -17,15 +17,15 @@ package enum RunEvent: Sendable {
     case ended(RunEnd)
     /// Another process continues the run, and reports its end.
     case handedOver(job: String, RunSummary)
-    /// A cluster has the run. Its folder says how far it has come. Follows ``handedOver(job:_:)``.
+    /// A cluster has the run, and its folder has the progress. Follows ``handedOver(job:_:)``.
     case detached(RunRecord, RunFolder)
 }
 
-/// One job's run has ended.
+/// The end of a job's run.
 package struct RunEnd: Sendable {
     package let job: JobSpec
     package let summary: RunSummary
-    /// Outputs that stay as they are, and that no earlier run has reported.
+    /// Kept outputs that no earlier run has reported.
     package let newlyKept: [KeptOutput]
     /// The run is stored, so that a ``RunArchive`` knows its frames.
     package let isRecorded: Bool
@@ -44,7 +44,7 @@ package protocol RunListener: Sendable {
 extension RunListener {
     package var isBehind: Bool { false }
 
-    /// Passes on what happens in the run of one job.
+    /// An observer that passes on the events of a job's run.
     package func observer(of job: String) -> any RunObserver { ListeningObserver(job: job, listener: self) }
 }
 
@@ -59,16 +59,16 @@ private struct ListeningObserver: RunObserver {
     func concluded(_ report: FrameReport) { listener.receive(.frame(job: job, report)) }
 }
 
-/// Stands between runs and a listener that may take its time, such as a terminal or a pipe that nobody reads.
+/// A queue between runs and a slow listener, such as a terminal, or a pipe without a reader.
 ///
-/// Frames and notices wait in their order, and none is dropped. Of a job's progress the newest alone waits. While ``capacity`` events
-/// wait, runs begin no further frames.
+/// Frames and notices keep their order, and none is dropped. Only the newest progress of a job waits. While ``capacity`` events
+/// wait, runs start no further frames.
 package final class RunEventQueue: RunListener {
     package static let capacity = 1000
 
     private struct State {
         var events: [RunEvent] = []
-        /// The listener took these last, and has perhaps not received all of them yet.
+        /// The number of events that the listener took last. It may not have received all of them yet.
         var taken = 0
         var isFinished = false
         /// The listener has received all events, and none will follow.
@@ -80,7 +80,7 @@ package final class RunEventQueue: RunListener {
     private let arrival = DispatchSemaphore(value: 0)
     private let reader: DispatchQueue
 
-    /// - Parameter listener: is called on a thread that nothing else uses.
+    /// - Parameter listener: gets its calls on a thread of its own.
     package init(_ listener: any RunListener) {
         reader = DispatchQueue(label: "penumbra.events")
         reader.async { [self] in
@@ -109,10 +109,10 @@ package final class RunEventQueue: RunListener {
         if isNew { arrival.signal() }
     }
 
-    /// Waits until the listener has received all events. Nothing may be received afterwards.
+    /// Waits until the listener has received all events. No event may follow.
     ///
-    /// - Parameter abandoned: returns when nobody shall wait any longer.
-    /// - Returns: how many events the listener has not received by then.
+    /// - Parameter abandoned: ends the wait when it returns.
+    /// - Returns: the number of events that the listener has not received.
     @discardableResult
     package func finish(unless abandoned: (@Sendable () async -> Void)? = nil) async -> Int {
         let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -134,7 +134,7 @@ package final class RunEventQueue: RunListener {
         return state.withLock { $0.hasEnded ? 0 : $0.taken + $0.events.count }
     }
 
-    /// All that wait; nil when there will be none.
+    /// All waiting events; nil if no more will come.
     private func next() -> [RunEvent]? {
         while true {
             arrival.wait()
@@ -146,7 +146,7 @@ package final class RunEventQueue: RunListener {
                 return (state.events, state.isFinished)
             }
             if !events.isEmpty {
-                // What came later has told of itself; this end has to be seen once more.
+                // The next call must see the end, too.
                 if isFinished { arrival.signal() }
                 return events
             }

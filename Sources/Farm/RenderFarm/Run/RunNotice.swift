@@ -7,16 +7,16 @@ import Reports
 package import Scheduling
 import Synchronization
 
-/// Something that a person may want to know of a request, beside what became of its frames. ``text(from:)`` has the text.
+/// News about a request that a person may want to know, beside the results of frames. ``text(from:)`` has its text.
 package enum RunNotice: Hashable, Sendable {
     /// Something was not done. The rest of the request goes on.
     case failed(FarmError)
     case pluginUnusable(String)
     /// `--delete-orphans` has no effect on a run of some frames. These options chose them.
     case orphansStay(because: String)
-    /// Something in a manifest that may be meant otherwise.
+    /// A probable mistake in a manifest.
     case manifestHint(manifest: String, String)
-    /// What is left in a cluster's queue is not known.
+    /// It is unknown which jobs are left in a cluster's queue.
     case clusterUnclear(String)
     case watch(WatchNotice)
     case job(String, JobNotice)
@@ -25,10 +25,10 @@ package enum RunNotice: Hashable, Sendable {
 package enum WatchNotice: Hashable, Sendable {
     case manifestChanged
     case manifestUnusable
-    /// It is searched every so many seconds instead.
+    /// Instead the folder is searched at this interval, in seconds.
     case folderUnwatchable(String, rescan: Int64)
     case folderMissing(String)
-    /// Nothing was there since the watch began. It may be meant for a file.
+    /// The path has never existed since the watch began. It may be meant for a file.
     case nothingThere(String)
     case appeared(String, isFile: Bool, isFirst: Bool)
 }
@@ -40,11 +40,11 @@ package enum JobNotice: Hashable, Sendable {
 
     // MARK: Before the run
     case ledgerDistrusted(String)
-    /// The disk of these is gone.
+    /// The disk of these pictures is missing.
     case picturesLost(String)
     case interruptedRunUnusable(run: String, reason: String)
     case danglingLinks([String])
-    /// An earlier part of a run that makes everything again has made so many frames.
+    /// A run that makes everything again continues. An earlier part of it made this many frames.
     case forcedRunContinues(made: Int)
 
     // MARK: Outputs
@@ -54,14 +54,14 @@ package enum JobNotice: Hashable, Sendable {
     case receiptsRefused([String], reason: String)
     case receiptsImpossible(Int)
     case unselectedOutputs([String])
-    /// Their pictures' disk is gone.
+    /// The disk of these outputs' pictures is missing.
     case lostOutputs([String], cause: String, areToBeRemoved: Bool)
     case orphans([String])
     case orphansRemoved([String])
     case orphansKept([FileReason], isRemoving: Bool)
-    /// Nothing matches a pattern.
+    /// A pattern matches nothing, so the orphans may be a mistake.
     case orphansDoubted(Int, pattern: String)
-    /// They are more than a user is likely to mean.
+    /// The orphans are more than a user is likely to mean.
     case orphansTooMany(Int, of: Int)
 
     // MARK: Adoption
@@ -81,31 +81,31 @@ package enum JobNotice: Hashable, Sendable {
 }
 
 extension RunNotice {
-    /// A notice as text.
+    /// The text of a notice.
     package struct Text: Hashable, Sendable {
         package enum Kind: Hashable, Sendable {
-            /// How something went. Nobody has to act on it.
+            /// A result. Nobody has to act on it.
             case result
             /// A person should know it once.
             case remark
-            /// Something that was asked for has no effect.
+            /// An option or a plugin has no effect.
             case warning
-            /// Something in a manifest, which is named.
+            /// A warning about this manifest.
             case manifestWarning(String)
             /// Files that have something in common. Nobody has to act on them.
             case files
             /// Files on which somebody has to act.
             case troubledFiles
-            /// Something that was asked for was not done.
+            /// A part of the request was not done.
             case trouble
         }
 
         package let kind: Kind
         package var message: String
         package let paths: [String]
-        /// One for each path; nil if the message gives the reason.
+        /// A reason for each path; nil if the message gives the reason.
         package let reasons: [String]?
-        /// What names all of the paths, for a listener that shows only some; nil where nothing does.
+        /// The command that lists all of the paths, for a listener that shows only some; nil if there is none.
         package let all: String?
 
         package init(
@@ -123,7 +123,7 @@ extension RunNotice {
         }
     }
 
-    /// - Parameter folder: paths in the message are shown as they are seen from there.
+    /// - Parameter folder: the message shows paths as they are seen from this folder.
     package func text(from folder: String) -> Text {
         switch self {
         case .failed(let error): return Text(.trouble, error.message)
@@ -178,7 +178,7 @@ extension WatchNotice {
 extension JobNotice {
     private static let plan = "'penumbra plan --json'"
 
-    /// Without the job's name.
+    /// The text without the job's name.
     fileprivate func text(from folder: String) -> RunNotice.Text {
         typealias Text = RunNotice.Text
         func outputs(_ count: Int) -> String { Figures.plural(count, "output") }
@@ -288,10 +288,10 @@ extension JobNotice {
 extension RunListener {
     func report(_ notice: RunNotice) { receive(.notice(notice)) }
 
-    /// Of one job.
+    /// Reports a notice of a job.
     func report(_ job: String, _ notice: JobNotice) { receive(.notice(.job(job, notice))) }
 
-    /// Reports which plugins cannot be used: a job may well have meant one of them.
+    /// Reports which plugins cannot be used, because a job may need one of them.
     package func warn(ofPluginsIn catalog: Catalog) {
         for problem in catalog.pluginProblems { report(.pluginUnusable(problem)) }
     }
@@ -370,22 +370,22 @@ extension StopReason {
     }
 }
 
-/// What a watch has told of its jobs. It tells it once, and again when it changes.
+/// The news that a watch has reported. It reports each of them once, and again after a change.
 final class WatchMemory: Sendable {
-    /// The lost pictures of each job, as they were told last.
+    /// The lost pictures of each job, as they were reported last.
     private let losses = Mutex<[PathKey: [String]]>([:])
-    /// Jobs whose patterns were looked at, with the patterns.
+    /// Jobs whose patterns were checked, with the patterns.
     private let inspected = Mutex<Set<[PathKey]>>([])
 
     package init() {}
 
-    /// Whether the patterns of a job are new. Later, pictures come and go.
+    /// Whether the patterns of a job are new. In later runs unmatched patterns are normal.
     func isNew(_ plan: JobPlan) -> Bool {
         let patterns = [plan.job.manifestPath, plan.job.name] + plan.job.inputs + [""] + plan.job.exclude
         return inspected.withLock { $0.insert(patterns.map(PathKey.init)).inserted }
     }
 
-    /// Which pictures of a job are lost that were not lost at its last run.
+    /// The pictures of a job that were lost since its last run.
     func newLosses(_ prepared: PreparedJob) -> [String] {
         let job = PathKey("\(prepared.job.manifestPath)\0\(prepared.job.name)")
         let now = prepared.lost.map(\.message)
@@ -398,10 +398,10 @@ final class WatchMemory: Sendable {
 }
 
 extension RunListener {
-    /// Says which of several patterns nothing matches, and which links lead nowhere. (If nothing matches any of the patterns, that is
+    /// Reports patterns that match nothing, and links that lead nowhere. (If no pattern matches anything, that is
     /// an error.)
     ///
-    /// - Parameter folder: paths are shown as they are seen from there.
+    /// - Parameter folder: messages show paths as they are seen from this folder.
     package func hint(_ plan: JobPlan, folder: String) {
         let manifest = PathText.shown(plan.job.manifestPath, from: folder)
         for message in PlanHints.messages(plan, folder) {
@@ -409,7 +409,7 @@ extension RunListener {
         }
     }
 
-    /// Says that a run which makes everything again continues where an earlier part of it had to stop.
+    /// Reports that a run which makes everything again continues an earlier part.
     package func reportMadeBefore(_ prepared: PreparedJob) {
         let count = prepared.madeBefore
         if count > 0 { report(prepared.job.name, .forcedRunContinues(made: count)) }
@@ -417,7 +417,7 @@ extension RunListener {
 }
 
 private enum PlanHints {
-    /// Links that are told one by one.
+    /// The most links that are reported one by one.
     private static let linksTold = 5
 
     static func messages(_ plan: JobPlan, _ folder: String) -> [String] {

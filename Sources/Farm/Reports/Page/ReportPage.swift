@@ -1,14 +1,14 @@
 import JobModel
 
-/// One self-contained HTML page that says what runs did.
+/// A self-contained HTML page that reports runs.
 ///
-/// It is read without scripts and asks nobody for anything: pictures and style are inside, and its content security
+/// It has no scripts and loads nothing: pictures and style are inside, and its content security
 /// policy forbids the rest.
 package enum ReportPage {
     package static let contentSecurityPolicy =
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-    /// - Parameter runs: one for each job, in the order of their running.
+    /// - Parameter runs: one for each job, in the order in which they ran.
     package static func html(_ runs: [RunReport]) -> String {
         let body: [Markup] =
             runs.count == 1
@@ -42,7 +42,7 @@ package enum ReportPage {
         return page.html
     }
 
-    /// The sign of a program that is named after a half-shadow.
+    /// The icon: a half-shadow, as the program's name says.
     private static let eclipse: Markup = """
         <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="9" class="sun"/>\
         <path d="M10 1a9 9 0 1 0 0 18a13 13 0 0 0 0-18z" class="shade"/></svg>
@@ -70,12 +70,12 @@ package enum ReportPage {
 }
 
 extension Verdict {
-    /// The headline behind its sign.
+    /// The headline with its sign.
     var markup: Markup { "<span class=\"verdict\">\(tone.sign)<span>\(headline)</span></span>" }
 }
 
 extension Verdict.Tone {
-    /// A sign that is told apart by its shape too.
+    /// A sign whose shape differs for each tone, not only its colour.
     var sign: Markup {
         let shape: Markup =
             switch self {
@@ -90,14 +90,14 @@ extension Verdict.Tone {
     }
 }
 
-/// One run on the page: the verdict first, then what needs a look, then everything.
+/// One run on the page: the verdict first, then troubles, then all frames.
 struct RunArticle {
     private let run: RunReport
-    /// Of its title: 1 where it is the page's only one.
+    /// The level of its title: 1 if it is the page's only one.
     private let level: Int
-    /// Of its sections' names in the page.
+    /// The prefix of its sections' names.
     private let prefix: String
-    /// Those that have something to say.
+    /// The sections that are not empty.
     private let sections: [Section]
 
     init(_ run: RunReport, level: Int, prefix: String) {
@@ -140,7 +140,7 @@ struct RunArticle {
             """
     }
 
-    /// How the frames ended: as a strip, and in words.
+    /// The frames by their states, as a strip and as a legend.
     private var strip: Markup {
         let endings = FrameResult.Kind.ended.filter { run.counts[$0] > 0 }
         guard !endings.isEmpty else { return "" }
@@ -205,9 +205,9 @@ struct RunArticle {
     }
 }
 
-/// A part of the page under a title; left out where its body is empty.
+/// A part of the page with a title. It is left out if its body is empty.
 struct Section {
-    /// For links to it.
+    /// The name for links.
     let name: String
     let title: String
     let body: Markup
@@ -216,7 +216,7 @@ struct Section {
 extension FrameResult.Kind {
     var words: String { self == .stillBroken ? "still broken" : rawValue }
 
-    /// The section that tells more.
+    /// A link to the section of a state.
     var section: String {
         switch self {
         case .open, .published, .skipped, .left: "frames"
@@ -225,18 +225,18 @@ extension FrameResult.Kind {
     }
 }
 
-/// What is to be said of a run first.
+/// The headline of a run.
 struct Verdict: Hashable, Sendable {
     enum Tone: String, Sendable, CaseIterable {
         case well
-        /// Well, but somebody should look.
+        /// The run ended well, but somebody should look at it.
         case caution
         case fault
     }
 
     let tone: Tone
     let headline: String
-    /// A sentence, where the headline leaves a question.
+    /// A sentence that explains the headline, if it needs one.
     let reason: String?
 
     private init(_ tone: Tone, _ headline: String, _ reason: String? = nil) {
@@ -269,7 +269,7 @@ struct Verdict: Hashable, Sendable {
         }
     }
 
-    /// Of several jobs.
+    /// The headline of several jobs.
     init(_ runs: [RunReport]) {
         let tones = runs.map { Verdict($0).tone }
         let bad = tones.count { $0 == .fault }

@@ -1,13 +1,13 @@
 import JobModel
 
-/// The frames that somebody should look at, grouped by what is the matter.
+/// The frames that somebody should look at, grouped by the trouble.
 struct TroubleSections {
-    /// Frames listed of one group.
+    /// The most frames that are listed for one group.
     static let cap = 100
 
     private struct Item {
         let line: Markup
-        /// Why: the cause or the reason that it has in common with others.
+        /// The cause or the reason that the items of a group share.
         let group: String
     }
 
@@ -41,8 +41,8 @@ struct TroubleSections {
     }
 
     /// - Parameters:
-    ///   - noun: what the items are.
-    ///   - items: those of a frame that belong here.
+    ///   - noun: the noun for an item.
+    ///   - items: the items of a frame that belong to the section.
     private func section(
         _ ending: FrameResult.Kind, _ title: String, _ introduction: Markup = "", of noun: String,
         _ items: (FrameRecord) -> [Item]
@@ -72,7 +72,7 @@ struct TroubleSections {
             """
     }
 
-    /// Messages that begin with the picture's path say it once.
+    /// Removes the picture's path from the beginning of its message.
     private func broken(_ frame: FrameRecord, _ message: String) -> Markup {
         let input = frame.input
         let rest = message.hasPrefix("\(input): ") ? String(message.dropFirst(input.count + 2)) : message
@@ -80,7 +80,7 @@ struct TroubleSections {
     }
 }
 
-/// Every frame, up to a number that browsers bear well.
+/// A table of all frames, up to a number that browsers can handle.
 struct FrameTable {
     static let cap = 1000
 
@@ -103,8 +103,8 @@ struct FrameTable {
                 """)
     }
 
-    /// Said again by roles: where the screen is narrow a row is laid out as a grid, and some browsers then forget that
-    /// it is one.
+    /// Roles repeat that it is a row. On a narrow screen a row has a grid layout, and some browsers then do not treat it
+    /// as a row.
     private var head: Markup {
         """
         <thead role="rowgroup"><tr role="row">\
@@ -158,7 +158,7 @@ struct FrameTable {
     }
 }
 
-/// Where the time went.
+/// The slowest frames.
 struct SlowestSection {
     static let cap = 10
 
@@ -168,7 +168,7 @@ struct SlowestSection {
         timed = frames.compactMap { frame in frame.time.map { (frame, $0) } }.sorted { $0.time > $1.time }
     }
 
-    /// Left out where there is nothing to compare.
+    /// Empty if there is nothing to compare.
     var section: Section {
         guard timed.count > 1, let longest = timed.first?.time, longest > .zero else {
             return Section(name: "slowest", title: "", body: "")
@@ -199,16 +199,16 @@ struct SlowestSection {
         frame.megapixels.map { "\(Figures.measure($0)) MP" } ?? ""
     }
 
-    /// The time that this share of the frames did not exceed.
+    /// The time that a share of the frames did not exceed.
     private func quantile(_ share: Double) -> Duration {
         let rank = Int((Double(timed.count) * share).rounded(.up))
         return timed[timed.count - max(1, rank)].time
     }
 }
 
-/// Pictures before and after, side by side.
+/// Thumbnails before and after, side by side.
 struct ThumbnailSection {
-    /// Pairs on a page; they are most of its bytes.
+    /// The most pairs on a page. They take most of its bytes.
     static let cap = 60
 
     private let frames: [FrameRecord]

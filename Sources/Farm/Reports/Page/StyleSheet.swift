@@ -1,4 +1,4 @@
-/// How the page looks. Colours are in ``Palette``.
+/// The style sheet of the page. Colours are in ``Palette``.
 enum StyleSheet {
     static let css = base + header + lists + tables + pictures + narrow + paper
 
@@ -195,7 +195,7 @@ package enum Palette {
         Color(name: "skipped", use: .graphic, light: "#7f8ba0", dark: "#76829b"),
     ]
 
-    /// As custom properties: dark where the reader prefers it, light on paper.
+    /// The colours as CSS custom properties: dark if the reader prefers it, light on paper.
     static var css: String {
         let light = properties { $0.light }
         return """

@@ -59,7 +59,7 @@ struct ApplyCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
-            // Nobody remembers what a command made: whatever is there may be somebody's.
+            // Penumbra does not record these outputs, so any existing file may belong to the user.
             let text = try manifest() + "existing: error\n"
             try refuseMissing()
             let farm = Farm(try Settings.load(location))
@@ -82,7 +82,7 @@ struct ApplyCommand: AsyncParsableCommand {
         }
     }
 
-    /// Before anything is read of the others.
+    /// Refuses missing pictures before others are read.
     private func refuseMissing() throws {
         let files = pictures.filter { !PathText.isRemote($0) }.map {
             InputFile(argument: RawArguments.bytes(of: $0), in: currentFolder())
@@ -93,13 +93,13 @@ struct ApplyCommand: AsyncParsableCommand {
         }
     }
 
-    /// As patterns take them, whatever their bytes.
+    /// The pictures in the form of patterns, whatever bytes their names have.
     private var inputs: [String] { pictures.map { NonUTF8Name.text(of: RawArguments.bytes(of: $0)) } }
 
     private func manifest() throws -> String { try manifest(inputs: inputs, output: output) }
 
-    /// With what ``overrides`` say, and with whole paths where the manifest goes to another folder: relative ones start
-    /// from the manifest's.
+    /// The manifest to save, with the values of ``overrides``. In another folder it needs absolute paths, because relative ones start
+    /// from the manifest's folder.
     private func savedManifest(at path: String, _ pictures: [PictureMention]) throws -> String {
         let here = currentFolder()
         let isHere = PathKey(PathText.folder(of: PathText.normalized(path, in: here))) == PathKey(here)
@@ -130,17 +130,17 @@ struct ApplyCommand: AsyncParsableCommand {
     }
 }
 
-/// The manifest that stands for a command line of `penumbra apply`.
+/// The manifest for a command line of `penumbra apply`.
 struct AppliedManifest {
-    /// Filters as a manifest has them, divided by `|`.
+    /// Filters in the syntax of manifests, divided by `|`.
     let chain: String
-    /// As they were given, in the letters of ``NonUTF8Name/text(of:)``; relative ones start from the current folder.
+    /// The pictures as the user wrote them, in the form of ``NonUTF8Name/text(of:)``. Relative paths start from the current folder.
     let inputs: [String]
     let output: String
-    /// Whether a path is a folder that exists.
+    /// Whether a path is an existing folder.
     let isFolder: (String) -> Bool
 
-    /// Why there is none.
+    /// The command line does not describe a job.
     enum ChainError: Error, Hashable {
         case emptyChain
         /// Counted from 1.
@@ -170,7 +170,7 @@ struct AppliedManifest {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// A folder keeps the pictures' names; a text with fields is a template already.
+    /// In a folder the outputs keep the pictures' names. A text with fields is a template already.
     private func template() throws(ChainError) -> String {
         if PathNames.endsWithSlash(output) || isFolder(output) {
             return (PathNames.endsWithSlash(output) ? output : output + "/") + "{stem}.{ext}"
@@ -179,7 +179,7 @@ struct AppliedManifest {
         return output
     }
 
-    /// As a double-quoted text, with JSON's escapes.
+    /// The text in double quotes, with JSON's escapes.
     static func quoted(_ text: String) -> String {
         let escaped = text.unicodeScalars.map { scalar in
             switch scalar {
@@ -205,10 +205,10 @@ extension Substring {
 }
 
 extension AppliedManifest {
-    /// The text of a manifest with whole paths in place of those that it names pictures by.
+    /// The text of a manifest with absolute paths of the pictures that its filters read.
     static func withAbsolutePaths(_ text: String, _ mentions: [PictureMention]) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        // From the right to the left, so that places stay what they are.
+        // From right to left, because each change moves the text behind it.
         let mentions = mentions.filter { $0.span.source == .file }.sorted { $0.span.start > $1.span.start }
         for mention in mentions where lines.indices.contains(mention.span.start.line - 1) {
             let line = Array(lines[mention.span.start.line - 1].unicodeScalars)

@@ -69,7 +69,7 @@ struct FormatsCommand: AsyncParsableCommand {
 func printJSON(_ value: some Encodable) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    // Descriptors hold nothing that JSON cannot.
+    // Descriptors have no values that JSON cannot express.
     if let data = try? encoder.encode(value) { Console.printJSON(String(decoding: data, as: UTF8.self)) }
 }
 

@@ -43,7 +43,7 @@ struct ConfigCommand: AsyncParsableCommand {
         }
     }
 
-    /// None where none are named.
+    /// Empty if the config file names no commands.
     private static func commandRows(_ setting: Setting<ClusterCommands?>) -> [Row] {
         guard let commands = setting.value else { return [] }
         return [
@@ -80,9 +80,9 @@ struct ConfigCommand: AsyncParsableCommand {
     }
 }
 
-/// What is wanted of a cluster's jobs, as `penumbra config` prints it.
+/// The cluster options as `penumbra config` prints them.
 enum ClusterWords {
-    /// Those that are set, under the names that they have in the config file.
+    /// The options that are set, with their keys in the config file.
     static func fields(_ options: ClusterOptions) -> [(name: String, value: String)] {
         let all: [(String, String?)] = [
             ("partition", options.partition), ("account", options.account), ("qos", options.qos),

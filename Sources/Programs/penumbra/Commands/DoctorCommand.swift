@@ -69,7 +69,7 @@ struct DoctorCommand: AsyncParsableCommand {
             if !sameVersion { say(false, "penumbra is \(Version.penumbra): reinstall both programs together") }
             say(true, "\(catalog.filters.count) filters, \(catalog.formats.count) formats")
             for problem in catalog.pluginProblems { say(false, problem) }
-            // What the config file asks for is no failure.
+            // The config file asks for this, so it is no failure.
             for plugin in catalog.unpinnedPlugins { Console.print("note  \(plugin)") }
             return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
         } catch {
@@ -105,13 +105,13 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// What `penumbra doctor` looks at with the engine of a cluster.
+/// Checks the engine of a cluster for `penumbra doctor`.
 struct ClusterExamination {
     let settings: Settings
     let farm: Farm
     let system: any BatchSystem
     let options: ClusterOptions
-    /// A folder that all nodes share; nil when none was named.
+    /// A folder that all nodes share; nil if none was named.
     let folder: String?
     let say: (Bool, String) -> Void
 
@@ -162,7 +162,7 @@ struct ClusterExamination {
 
     private func examine(_ folder: String) async -> RunOutcome {
         do {
-            // One that was made here, for a slip of the pen perhaps, would be shared with nobody.
+            // The folder is not created. A new folder with a misspelled name would not be shared with the nodes.
             let free = try WritableFolder.examine(folder, creates: false)
             say(true, "shared folder \(folder): writable here, \(Figures.bytes(free)) free")
             let node = try await tryOut(in: folder)

@@ -70,8 +70,8 @@ struct ExportCommand: AsyncParsableCommand {
         ].filter(\.isGiven)
     }
 
-    /// What the step that prepares the run is told beside the manifest. None of it is a text of the user's but patterns and
-    /// a list's path, for which templates have no place.
+    /// The arguments of the step that prepares the run. Templates have no parameters for patterns and
+    /// lists.
     private var preparation: [String] {
         var result = jobs.only.flatMap { ["--only", $0] }
         if let limit = jobs.limit { result += ["--limit", String(limit)] }
@@ -88,7 +88,7 @@ struct ExportCommand: AsyncParsableCommand {
             TargetOption("--slurm-arg", !engine.slurmArguments.isEmpty, [.crontab, .slurm]),
             TargetOption("--state-dir", location.stateDir != nil, [.crontab]),
             TargetOption("--scratch", location.scratch != nil, [.crontab]),
-            // Slurm gives cores.
+            // Slurm decides the number of cores.
             TargetOption("--workers", location.workers != nil, [.crontab, .openjd]),
         ].filter(\.isGiven)
     }
@@ -110,7 +110,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 }
 
-/// An option that only some targets take.
+/// An option that only some targets accept.
 struct TargetOption {
     let name: String
     let isGiven: Bool
@@ -121,7 +121,7 @@ struct TargetOption {
     }
 }
 
-/// When cron begins a job, and how.
+/// The options of `--to crontab`.
 struct CronOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -157,7 +157,7 @@ struct CronOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "file.prom"))
     var metrics: String?
 
-    /// The line is quiet anyway.
+    /// Accepted, because the line has `--quiet` anyway.
     @Flag(name: .shortAndLong, help: .hidden)
     var quiet = false
 
@@ -167,7 +167,7 @@ struct CronOptions: ParsableArguments {
     @Flag(help: .hidden)
     var watch = false
 
-    /// Options of `penumbra run` that no exported job can have.
+    /// A given option of `penumbra run` that no exported job can have.
     var pointless: String? {
         watch ? "--watch never ends" : json ? "--json prints lines for programs" : nil
     }
@@ -188,7 +188,7 @@ struct CronOptions: ParsableArguments {
     }
 }
 
-/// How a job is cut up, and where it is written down.
+/// The options of `--to openjd` and `--to slurm`.
 struct ShardOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -246,7 +246,7 @@ struct CrontabExport {
         let files = ManifestFiles(
             request, catalog: try await Farm(settings).catalog(), settings: settings, control: Signals.current)
         _ = try reporter.jobs(files.read())
-        // Each would be refused every night.
+        // `penumbra run` would refuse these every night.
         if let report = options.report { _ = try ReportFile(report, .page, in: currentFolder()) }
         if let metrics = options.metrics { _ = try ReportFile(metrics, .metrics, in: currentFolder()) }
         _ = try ListedFiles.list(request.filesFrom, in: request.folder, control: Signals.current)
@@ -268,7 +268,7 @@ struct CrontabExport {
         }
     }
 
-    /// What comes after `penumbra run`, the same wherever it is started.
+    /// The arguments of `penumbra run`, with absolute paths.
     private func runArguments(in folder: String) -> [String] {
         func whole(_ path: String) -> String { PathText.normalized(path, in: folder) }
         func option(_ name: String, _ value: String?) -> [String] { value.map { [name, $0] } ?? [] }
@@ -291,7 +291,7 @@ struct CrontabExport {
             + manifests.manifests.map(whole)
     }
 
-    /// Patterns and the entries of a list count from the folder in which the command was given.
+    /// Whether patterns or a list start from the current folder.
     private var countsFromHere: Bool { !jobs.only.isEmpty || jobs.filesFrom != nil }
 
     private func refuseEngine(_ settings: Settings) throws(FarmError) {
@@ -301,7 +301,7 @@ struct CrontabExport {
         }
     }
 
-    /// What `penumbra run` would refuse every night is refused now, in its words.
+    /// Refuses what `penumbra run` would refuse every night, with the same message.
     private static func refuse(_ arguments: [String]) throws(FarmError) {
         if arguments.contains("-") {
             throw FarmError(.usage, "--files-from - is the standard input, and cron gives none; give a file")
@@ -316,7 +316,7 @@ struct CrontabExport {
         }
     }
 
-    /// Cron starts a job with nothing of the environment that decided what was just checked.
+    /// Warns of environment variables that cron does not have.
     private func environmentHint(_ environment: [String: String]) -> String? {
         var names = Set(
             environment.keys.filter {

@@ -9,7 +9,7 @@ import RenderFarm
 import Runs
 import Settings
 
-/// Where settings, state and scratch space are; the same for every command.
+/// The locations of settings, state and scratch space.
 struct LocationOptions: ParsableArguments {
     @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
     var configFile: String?
@@ -30,7 +30,7 @@ struct LocationOptions: ParsableArguments {
     }
 }
 
-/// Who does the work.
+/// The engine of a run.
 struct EngineOptions: ParsableArguments {
     @Option(
         help:
@@ -57,7 +57,7 @@ struct EngineOptions: ParsableArguments {
 
 extension EngineName: ExpressibleByArgument {}
 
-/// Which manifests, and what of them is changed for this time.
+/// The manifests, and changes of their values for this command.
 struct ManifestOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Job manifests.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
@@ -79,7 +79,7 @@ struct ManifestOptions: ParsableArguments {
         }
     }
 
-    /// Refuses two values for one path, of which the last one would win in silence.
+    /// Refuses two values for one path. The parser would ignore the first one.
     static func refuseRepeated(_ overrides: [String]) throws {
         var given: [PathKey: String] = [:]
         for argument in overrides {
@@ -94,7 +94,7 @@ struct ManifestOptions: ParsableArguments {
     }
 }
 
-/// Which frames of the jobs.
+/// The selection of frames.
 struct SelectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -137,7 +137,7 @@ struct TimeArgument {
 
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
     private static let longest = 604_800.0
-    /// What people write for the units.
+    /// Other spellings of the units, for the error message.
     private static let words: [String: Character] = [
         "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "m": "m", "min": "m", "mins": "m",
         "minute": "m",
@@ -163,7 +163,7 @@ struct TimeArgument {
     @Sendable static func read(_ argument: String) throws -> TimeArgument { try TimeArgument(argument) }
 }
 
-/// What all commands about runs have in common.
+/// The options of all commands about runs.
 struct RunLookupOptions: ParsableArguments {
     @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
     var configFile: String?
@@ -189,7 +189,7 @@ struct RunLookupOptions: ParsableArguments {
     }
 }
 
-/// Runs that go on without the process which began them.
+/// The folder of a run that several machines share.
 struct RunDirOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -198,7 +198,7 @@ struct RunDirOption: ParsableArguments {
     var runDir: String?
 }
 
-/// One run that has not ended.
+/// The name of a run that has not ended.
 struct OpenRunArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -207,7 +207,7 @@ struct OpenRunArgument: ParsableArguments {
     var run: String?
 }
 
-/// One run.
+/// The name of a run.
 struct RunArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -217,20 +217,20 @@ struct RunArgument: ParsableArguments {
 }
 
 extension Settings {
-    /// Gathers the settings of a command line.
+    /// Reads the settings for a command line.
     ///
-    /// - Throws: ``FarmError`` for a config that is wrong or missing.
+    /// - Throws: ``FarmError`` if the config file is wrong or missing.
     static func load(_ location: LocationOptions, engine: EngineName? = nil) throws -> Settings {
         let settings = try load(flags(location, engine), folder: currentFolder())
         try settings.refuseNetworkState()
         return settings
     }
 
-    /// The folder in which this user's runs are remembered, for a command that keeps its own state elsewhere. Nil where no database
-    /// can be there, or the settings are wrong, which the command itself tells.
+    /// The state folder of this user, for a command with another state folder. Nil if it is on a network file system, or if the
+    /// settings are wrong. The command itself reports that.
     static func ownState(_ location: LocationOptions) -> String? { try? load(location).stateFolder.value }
 
-    /// For an element of a cluster's job, which keeps no state and has its cores and memory from the cluster.
+    /// Reads the settings for an element of a cluster's job, which has no state. The cluster gives it cores and memory.
     static func load(_ location: LocationOptions, allocation: Allocation) throws -> Settings {
         var location = location
         location.workers = location.workers ?? min(allocation.cores ?? .max, Machine.cores(), 1024)
@@ -247,7 +247,7 @@ extension Settings {
 }
 
 extension RunRequest {
-    /// What the options that commands share ask for.
+    /// The request of the options that commands share.
     init(
         _ options: ManifestOptions, _ jobs: SelectionOptions? = nil, _ location: LocationOptions? = nil,
         in folder: String = currentFolder()

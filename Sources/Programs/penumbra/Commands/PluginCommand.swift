@@ -8,7 +8,7 @@ import RenderFarm
 import Settings
 import WorkerProtocol
 
-/// Filters as plugins: begun, tried, listed.
+/// The commands for filter plugins.
 struct PluginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plugin", abstract: "Begin, try and list filter plugins.",
@@ -61,7 +61,7 @@ struct PluginNewCommand: AsyncParsableCommand {
         }
     }
 
-    /// A plugin cannot have the name of a filter that is there.
+    /// Refuses the name of an existing filter.
     private func refuseTaken(_ name: String) async throws {
         let catalog = try await Farm(try Settings.load(location)).catalog()
         guard let filter = catalog.filter(named: name) else { return }
@@ -89,7 +89,7 @@ struct PluginNewCommand: AsyncParsableCommand {
 
     private func guide(_ sources: String?) -> String { sources.map { "\($0)/docs/plugins.md" } ?? "docs/plugins.md" }
 
-    /// The folder with FilterKit: the one that was named, or one above this program.
+    /// The folder with FilterKit: the folder of `--sdk`, or a folder above this program.
     private func sources() -> String? {
         if let sdk {
             let path = realPath(PathText.normalized(sdk, in: currentFolder()))
@@ -148,7 +148,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// A folder stands for the libraries in it that would be taken for plugins.
+    /// The libraries in a folder that workers would load as plugins.
     private static func libraries(_ name: String) throws -> [String] {
         var isFolder: ObjCBool = false
         let path = PathText.normalized(name, in: currentFolder())
@@ -243,7 +243,7 @@ struct PluginListCommand: AsyncParsableCommand {
 }
 
 extension Farm {
-    /// - Throws: ``FarmError`` with the exit code of a missing component.
+    /// - Throws: ``FarmError`` with the outcome of a missing component.
     func pluginList() async throws -> PluginList {
         do {
             return try await PluginExaminer.list(worker)

@@ -74,7 +74,7 @@ struct PreviewCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
-    /// A preview that takes longer than this hangs.
+    /// A preview that takes longer is considered stuck.
     private static let limit = Duration.seconds(600)
 
     func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
@@ -102,7 +102,7 @@ struct PreviewCommand: AsyncParsableCommand {
             let book = PreviewRegistry(state: farm.settings.stateFolder.value)
             if !force { try target.refuseForeign(book) }
             defer { unlink(temporary) }
-            // A swept value, such as a tint, may ask for sRGB. All panels are in one picture.
+            // If one value of the sweep needs sRGB, such as a tint, all panels are in sRGB.
             let color = specs.contains { $0.color == .srgb } ? .srgb : spec.color
             let task = PreviewTask(
                 input: InputSpec(path: input.path, bytes: input.bytes, maxPixels: spec.maxPixels, color: color),
@@ -149,7 +149,7 @@ extension PreviewCommand {
         return format.name
     }
 
-    /// The job with more of its values set, and where its filters are.
+    /// Reads the job with more overrides.
     private func job(
         _ reporter: ConsoleReporter, _ catalog: Catalog, _ settings: Settings, set more: [String]
     ) throws -> (spec: JobSpec, filters: [FilterMention]) {
@@ -165,7 +165,7 @@ extension PreviewCommand {
         return (job, filters)
     }
 
-    /// A job for each value of the sweep, and what its panel is called.
+    /// A job for each value of the sweep, and the label of its panel.
     private func swept(
         _ spec: JobSpec, _ filters: [FilterMention], _ reporter: ConsoleReporter, _ catalog: Catalog,
         _ settings: Settings
@@ -200,12 +200,12 @@ extension PreviewCommand {
         }
     }
 
-    /// With its whole chain.
+    /// An output with its whole chain.
     private func outputSpec(_ spec: JobSpec, _ index: Int, _ input: InputFile, _ catalog: Catalog) -> OutputSpec {
         let output = spec.outputs[index]
         let naming = OutputNaming(spec, date: "")
         let name = naming.path(output.template, for: input, index: 1, page: 0, measures: nil)
-        // An input's own format may be one that is only read; the pixels are shown as PNG would hold them.
+        // If the format can only be read, the preview shows the pixels that PNG would hold.
         let format = catalog.format(forExtension: PathText.split(name: PathText.name(of: name)).ext)
         return OutputSpec(
             chain: spec.chain + output.shownChain, format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
@@ -273,14 +273,14 @@ extension PreviewCommand {
 
 extension PreviewTask.Comparison: ExpressibleByArgument {}
 
-/// What `penumbra preview` was asked to show, taken from its options.
+/// Reads the options of `penumbra preview`.
 enum PreviewRequest {
-    /// Why an option cannot be read.
+    /// An option has a wrong value.
     struct OptionError: Error, Hashable {
         let message: String
     }
 
-    /// `40%,30%` or `1200,800`: a point of the output.
+    /// A point of the output: `40%,30%` or `1200,800`.
     static func point(_ text: String) throws(OptionError) -> (x: Length, y: Length) {
         let parts = text.filter { $0 != " " }.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2, let x = length(parts[0]), let y = length(parts[1]) else {
@@ -301,7 +301,7 @@ enum PreviewRequest {
 
     static let largestSide = 8192
 
-    /// `800` or `800x600`: how much of the output is shown.
+    /// The size of the preview: `800` or `800x600`.
     static func size(_ text: String) throws(OptionError) -> (width: Int, height: Int) {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
         guard let width = parts[0], let height = parts.count == 1 ? width : parts.count == 2 ? parts[1] : nil,
@@ -312,7 +312,7 @@ enum PreviewRequest {
         return (width, height)
     }
 
-    /// A parameter and the values that it takes in turn.
+    /// A parameter and the values to show.
     struct Sweep: Hashable {
         /// `radius`, or `filters[0].gaussian.radius`.
         let name: String
@@ -333,9 +333,9 @@ enum PreviewRequest {
             self.values = values
         }
 
-        /// Where the parameter is in a manifest: `filters[1].motion.radius`.
+        /// The parameter's path in the manifest: `filters[1].motion.radius`.
         ///
-        /// - Parameter filters: those that the job has in common, then those of each output.
+        /// - Parameter filters: the filters of the job, then those of each output.
         func path(
             in job: JobSpec, _ filters: [FilterMention], output: Int, _ catalog: Catalog
         ) throws(OptionError) -> String {
@@ -365,9 +365,9 @@ enum PreviewRequest {
     }
 }
 
-/// Where a preview is written.
+/// The file of a preview.
 struct PreviewTarget {
-    /// As it was given.
+    /// The path as the user wrote it.
     private let output: String
     private let path: String
 
@@ -376,11 +376,11 @@ struct PreviewTarget {
         path = PathText.normalized(output, in: currentFolder())
     }
 
-    /// Beside the preview, so that it can be put there in one step.
+    /// A temporary file beside the preview, which a rename then puts in place.
     ///
     /// - Parameters:
-    ///   - picture: what the preview shows.
-    ///   - job: of which no input is overwritten, and to which none is added.
+    ///   - picture: the picture that the preview shows.
+    ///   - job: a job whose inputs must not be overwritten. The preview must not become one of them.
     func temporaryPath(showing picture: InputFile, of job: JobSpec, _ catalog: Catalog) throws(FarmError) -> String {
         try refuseInputs(picture, pictures: job.picturePaths, InputLookup(job, catalog: catalog))
         let folder = PathText.folder(of: path)
@@ -391,7 +391,7 @@ struct PreviewTarget {
         return "\(folder)/.penumbra-preview-\(getpid())"
     }
 
-    /// Whatever is there that no preview wrote stays: a published output, a picture of somebody else's, an edited preview.
+    /// Refuses to replace a file that no preview wrote, such as a published output or an edited preview.
     func refuseForeign(_ book: PreviewRegistry) throws {
         guard try !book.mayReplace(path) else { return }
         throw FarmError(
@@ -400,7 +400,7 @@ struct PreviewTarget {
         )
     }
 
-    /// It may be replaced by the next preview. Where that cannot be written down, that one asks for --force.
+    /// Remembers that the next preview may replace the file. If that fails, the next preview needs `--force`.
     func remember(_ book: PreviewRegistry) {
         do {
             try book.add(path)

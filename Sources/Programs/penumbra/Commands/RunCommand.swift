@@ -56,7 +56,7 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Remove unedited outputs of this job whose inputs are gone; =all even when they are many.")
     var deleteOrphans = false
 
-    /// `--delete-orphans=all`, as ``Penumbra/main()`` rewrites it: an option that may have a value loses it when another
+    /// `--delete-orphans=all`, as ``ArgumentCheck`` rewrites it. An option with an optional value loses the value if another
     /// option follows (swift-argument-parser 1.8.2).
     @Flag(name: .customLong("delete-orphans-all"), help: .hidden)
     var deleteAllOrphans = false

@@ -19,7 +19,7 @@ struct ShardCommand: AsyncParsableCommand {
             shard has done is not done again; several attempts at once do no harm.
             """)
 
-    /// What a job array of this run's coordinator says: the folder that holds `shards`.
+    /// The folder with `shards`. The coordinator's job array passes it.
     @Option(name: .customLong("run"), help: .hidden)
     var work: String?
 
@@ -60,7 +60,7 @@ struct ShardCommand: AsyncParsableCommand {
         }
     }
 
-    /// One of each run in the folder.
+    /// The shard with the wanted index in each run of the folder.
     private func wanted(_ reporter: ConsoleReporter) throws -> [(folder: ShardFolder, number: Int)] {
         if let work { return [(ShardFolder(work), index)] }
         let folder = PathText.normalized(runDir ?? "", in: currentFolder())
@@ -82,7 +82,7 @@ struct ShardCommand: AsyncParsableCommand {
             }
             return (shared, shards)
         }
-        // Of several runs in a folder some have fewer.
+        // Runs in one folder may have different numbers of shards.
         guard let most = found.map(\.1.count).max() else { return [] }
         guard (1...most).contains(index) else {
             throw FarmError(.usage, "--index takes 1 to \(most) here, not \(index): so many shards were prepared")
@@ -120,7 +120,7 @@ struct ShardCommand: AsyncParsableCommand {
     }
 }
 
-/// Tells a scheduler of Open Job Description how it goes, on the standard output.
+/// Prints progress and failures for a scheduler of Open Job Description.
 /// <https://github.com/OpenJobDescription/openjd-specifications/wiki/How-Jobs-Are-Run>
 struct OpenJDOutput: Sendable {
     let isOn: Bool
@@ -132,14 +132,14 @@ struct OpenJDOutput: Sendable {
     }
 
     func tell(failure message: String) {
-        // A line of its own; what follows it belongs to no message.
+        // The message must be one line.
         if isOn { Console.print("openjd_fail: \(message.split(separator: "\n").joined(separator: " "))") }
     }
 }
 
-/// What a cluster has given to this process.
+/// The cores and the memory that a cluster gives to this process.
 struct Allocation: Sendable {
-    /// `element 12_3 on n2`, as messages name it.
+    /// The name of this process in messages: `element 12_3 on n2`.
     let name: String
     let cores: Int?
     /// In bytes.

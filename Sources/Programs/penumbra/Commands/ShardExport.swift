@@ -10,7 +10,7 @@ import Reports
 import Scheduling
 import Settings
 
-/// Writes a job down for a scheduler that hands out its shards.
+/// Exports a job to a scheduler that runs its shards.
 struct ShardExport {
     let target: ExportCommand.Target
     let manifests: ManifestOptions
@@ -84,7 +84,7 @@ struct ShardExport {
     private func hint(_ message: String) { Console.complain("hint: \(message)") }
 }
 
-/// What is written down of a job, from its manifest, the settings and the command line.
+/// A job in the form of its export, from the manifest, the settings and the command line.
 struct ExportDraft {
     let spec: JobSpec
     let survey: WorkSample
@@ -93,10 +93,10 @@ struct ExportDraft {
     let slurmArguments: [String]
     let overrides: [String]
     let preparation: [String]
-    /// As it was given.
+    /// The path as the user wrote it.
     let configFile: String?
 
-    /// A worker needs so much at least, in bytes, for itself and the rows that it works on.
+    /// The least memory of a worker in bytes, for itself and its rows.
     private static let workerMemory = 512e6
 
     private var cluster: ClusterOptions { settings.clusterOptions(for: spec, arguments: slurmArguments) }
@@ -105,7 +105,7 @@ struct ExportDraft {
         SlurmFolder.Requests(options: cluster.requests, elementsAtOnce: cluster.elementsAtOnce)
     }
 
-    /// A template's steps share what lies beside the outputs, which all machines reach anyway.
+    /// The steps of a template share a folder beside the outputs, because all machines reach that.
     var templateJob: ExportedJob {
         let outputs = OutputFolders.of(spec)
         let shared = PathNames.joined(outputs.first ?? spec.folder, ".penumbra-openjd-\(spec.name)")
@@ -116,9 +116,9 @@ struct ExportDraft {
         return job
     }
 
-    /// - Parameter folder: that of the scripts.
+    /// - Parameter folder: the folder of the scripts.
     func scriptsJob(in folder: String) -> ExportedJob {
-        // Many folders may have one name.
+        // The whole path is used, because folders with the same name may exist.
         let shared = cluster.folder.map { PathNames.joined($0, "export\(folder)") }
         return job(runFolder: shared ?? PathNames.joined(folder, "run"), cores: cluster.cores)
     }
@@ -141,7 +141,7 @@ struct ExportDraft {
         return program.contains("/") ? PathText.normalized(program, in: currentFolder()) : program
     }
 
-    /// As templates name it.
+    /// The architecture in the words of templates.
     private static var architecture: String? {
         #if arch(x86_64)
             "x86_64"
@@ -158,16 +158,16 @@ struct ExportDraft {
                 of: cluster.shardTime / .seconds(1), cores: cores, most: ShardExport.shardCounts.upperBound)
     }
 
-    /// In bytes: so that each of the workers may hold a frame, of what `memory` in the config file leaves them by default. See
+    /// The memory of a machine in bytes, such that each worker may hold a frame with the default of `memory`. See
     /// ``RunSettings``.
     private func memory(_ cores: Int) -> Int {
         let worker = max(Self.workerMemory, Double(survey.estimate.frameBytes) * 2)
         return Int(min(worker * Double(cores) / 0.6, 1e15))
     }
 
-    /// What counts here and not on a farm, which knows nothing of this shell, nor of its user's home.
+    /// Warns of settings from this shell or home folder. Other machines do not have them.
     func surprises(_ environment: [String: String]) -> [String] {
-        // Those that a template says itself, or that prepared runs have no use for.
+        // These are in the template, or prepared runs do not use them.
         let said: Set = [
             "PENUMBRA_CONFIG", "PENUMBRA_WORKERS", "PENUMBRA_ENGINE", "PENUMBRA_STATE_DIR", "PENUMBRA_SCRATCH",
         ]

@@ -120,7 +120,7 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 }
 
-/// A part of all outputs on the command line: `50`, `1%`, `0.1%`.
+/// The argument of `--sample`: `50`, `1%`, `0.1%`.
 struct SampleArgument: ExpressibleByArgument {
     let sample: OutputSample
 
@@ -137,10 +137,10 @@ struct SampleArgument: ExpressibleByArgument {
     }
 }
 
-/// The outputs that are looked at, and how they were chosen.
+/// The outputs to verify, and how they were chosen.
 struct ChosenOutputs {
     let outputs: [RecordedOutput]
-    /// Of how many, and by which seed; nil for all.
+    /// The number of all outputs, and the seed; nil if all are verified.
     let sampling: (total: Int, seed: UInt64)?
 }
 

@@ -8,7 +8,7 @@ import Reports
 import Scheduling
 import WorkerProtocol
 
-/// What `--json` prints: one object a line, the first `{"schema":1,…}`, the last the summary.
+/// A line that `--json` prints. The first one is `{"schema":1,…}`, the last one is the summary.
 enum JSONLine: Encodable {
     case header
     case plan(PlanLine)
@@ -57,27 +57,27 @@ enum JSONLine: Encodable {
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The types above hold nothing that JSON cannot: no infinities, no foreign objects.
+        // The lines have no values that JSON cannot express, such as infinities.
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }
 
-/// One frame of a run.
+/// The JSON line of a frame.
 struct FrameLine: Encodable {
     let event = "frame"
     let job: String
     let index: Int
     let input: String
-    /// The exact path, where it is not UTF-8.
+    /// The exact path, if it is not UTF-8.
     let pathBase64: String?
-    /// The first one.
+    /// The first output.
     let output: String?
-    /// All of them, where there are several.
+    /// All outputs, if there are several.
     let outputs: [Output]?
     let state: String
-    /// Of a kept frame that of the first output which is kept.
+    /// The reason of a skipped frame, or of the first kept output.
     var reason: String?
-    /// Outputs that stay as they are, whatever became of the others; nil where none does.
+    /// Outputs that were kept; nil if there are none.
     let keptOutputs: [FileReason]?
     var cause: String?
     var message: String?
@@ -129,7 +129,7 @@ struct FrameLine: Encodable {
 }
 
 extension FrameLine {
-    /// With what is known of those that were written; the others have a path alone.
+    /// All outputs. Those that were not written have only a path.
     private static func outputs(of report: FrameReport) -> [Output] {
         report.outputs.map { path in
             let receipt = report.publications.first { $0.path == path }?.receipt
@@ -145,14 +145,14 @@ extension [KeptOutput] {
     var reasons: [FileReason]? { isEmpty ? nil : map { FileReason(path: $0.path, reason: $0.reason) } }
 }
 
-/// Outputs that have something in common.
+/// The JSON line of a list of outputs.
 struct PathsLine: Encodable {
     let event = "paths"
     let message: String
     let paths: [String]
 }
 
-/// What kept a job from starting.
+/// The JSON line of a problem or a notice.
 struct ProblemLine: Encodable {
     let event = "problem"
     let manifest: String
@@ -173,18 +173,18 @@ extension ProblemLine {
     }
 }
 
-/// The last line: what the runs of a command, or its plans, sum up to.
+/// The last JSON line: the totals of a command's runs or plans.
 struct SummaryLine: Encodable {
     let exitCode: Int32
     private var jobs = 0
     private var counts = RunCounts()
-    /// Outputs that are kept, also of frames of which others were made.
+    /// All kept outputs, including those of frames with other outputs that were rendered.
     private var outputsKept = 0
     private var workersReplaced = 0
     private var stopped: String?
-    /// Frames that a run would render; only of a plan.
+    /// The number of frames that a run would render; only for a plan.
     private var toRender: Int?
-    /// Files of the inputs' folders that are no inputs, by what they are; only of a plan.
+    /// The number of files in the input folders that are not pictures, by their kind; only for a plan.
     private var passedBy: [String: Int]?
 
     init(exitCode: Int32, _ summaries: [RunSummary], planned: [PlannedCounts] = []) {
@@ -229,14 +229,14 @@ struct SummaryLine: Encodable {
         try line.encode(counts.megapixels, forKey: .megapixels)
         try line.encode(counts.seconds, forKey: .seconds)
         try line.encode(workersReplaced, forKey: .workersReplaced)
-        // Every cause has its count.
+        // Causes without a failure have a count, too.
         try line.encode(counts.failedByCause ?? [:], forKey: .failedByCause)
         try line.encode(counts.notes ?? [], forKey: .notes)
         try line.encodeIfPresent(stopped, forKey: .stopped)
     }
 }
 
-/// What a run would do with a job's frames. ``RunCounts/work`` counts those that it would render.
+/// The totals of a planned job. ``RunCounts/work`` is the number of frames that a run would render.
 struct PlannedCounts {
     private(set) var counts = RunCounts()
     private(set) var outputsKept = 0

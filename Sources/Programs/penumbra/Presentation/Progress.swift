@@ -28,13 +28,13 @@ final class ProgressView: Sendable {
         state.withLock { $0.megapixels += probe.megapixels }
     }
 
-    /// Takes the bar away before anything else is printed.
+    /// Removes the bar before anything else is printed.
     func clear() { state.withLock { $0.bar.clear() } }
 }
 
-/// Prints how far the run is, as a scheduler of Open Job Description wants it told.
+/// Prints the progress of a run for a scheduler of Open Job Description.
 final class OpenJDProgress: Sendable {
-    /// The percent that were told last.
+    /// The percentage that was printed last.
     private let reported = Mutex(-1)
 
     func show(_ progress: RunProgress) {
@@ -52,7 +52,7 @@ final class OpenJDProgress: Sendable {
 struct ProgressBar {
     private var lastLine = ""
 
-    /// Redraws when something changed.
+    /// Draws the bar if it has changed.
     mutating func show(_ progress: RunProgress, megapixels: Double) {
         let line = Self.line(progress, megapixels: megapixels, width: Console.width)
         guard line != lastLine else { return }
@@ -82,7 +82,7 @@ struct ProgressBar {
         return text.prefix(columns: max(1, width - 1))
     }
 
-    /// Frames done, and of the frame that is being tiled the part that its tiles make up.
+    /// The part of the work that is done. Finished tiles count as a part of their frame.
     private static func fraction(_ progress: RunProgress) -> Double {
         guard progress.total > 0 else { return 1 }
         let tiles = progress.scheduler
@@ -97,7 +97,7 @@ struct ProgressBar {
         return bar + String(repeating: " ", count: max(0, cells - bar.count))
     }
 
-    /// What workers are busy with, each thing once.
+    /// The names of the tasks that workers have now, without repetitions.
     private static func currentNames(_ progress: Scheduler.Progress) -> [String] {
         var names: [String] = []
         for lease in progress.running {

@@ -5,11 +5,11 @@ import JobStorage
 import Planning
 import Reports
 
-/// What `penumbra verify` says of outputs that are not as they were published.
+/// The report of `penumbra verify` on outputs that differ from what was published.
 enum VerificationText {
-    /// Grouped by what became of them.
+    /// Lists damaged outputs in groups, by the kind of damage.
     ///
-    /// - Parameter folder: paths below it are shown relative to it.
+    /// - Parameter folder: paths below this folder are shown relative to it.
     static func damage(_ outputs: [VerifiedOutput], folder: String) -> [String] {
         let damaged = outputs.filter(\.condition.isDamage)
         return ["missing", "truncated", "changed", "swapped", "unreadable"].flatMap { word in
@@ -36,20 +36,20 @@ enum VerificationText {
     }
 }
 
-/// What came of rendering outputs again.
+/// The report of `penumbra verify --rerender`.
 struct RerenderingText {
     private let outputs: [RerenderedOutput]
     private let folder: String
 
     init(_ outputs: [RerenderedOutput], folder: String) { (self.outputs, self.folder) = (outputs, folder) }
 
-    /// What somebody has to act on.
+    /// Outputs on which somebody has to act.
     var damage: [String] { lists(outputs.filter(\.condition.isDamage)) }
 
-    /// What is worth knowing.
+    /// Other outputs that did not come out as published.
     var remarks: [String] { lists(outputs.filter { !$0.condition.isDamage && $0.condition != .asPublished }) }
 
-    /// By their titles, which many have in common, in the order in which these first come.
+    /// Groups outputs by their titles, in the order of the first output with each title.
     private func lists(_ outputs: [RerenderedOutput]) -> [String] {
         var (titles, groups): ([String], [String: [RerenderedOutput]]) = ([], [:])
         for output in outputs {
@@ -68,7 +68,7 @@ struct RerenderingText {
 }
 
 extension OutputCondition {
-    /// One for each case, in JSON and in counts.
+    /// The name of the case in JSON and in counts.
     var word: String {
         switch self {
         case .asPublished: "as published"
@@ -101,7 +101,7 @@ extension VerifiedOutput {
 }
 
 extension RerenderedCondition {
-    /// One for each case, in JSON and in counts.
+    /// The name of the case in JSON and in counts.
     var word: String {
         switch self {
         case .asPublished: "as published"
@@ -115,7 +115,7 @@ extension RerenderedCondition {
         }
     }
 
-    /// What outputs have in common that are listed together.
+    /// The title of the list that the output belongs to.
     fileprivate var title: String {
         switch self {
         case .asPublished: "as published"
@@ -132,21 +132,21 @@ extension RerenderedCondition {
     var message: String? { if case .failed(let message) = self { message } else { nil } }
 }
 
-/// One output that was looked at.
+/// The JSON line of a verified output.
 struct VerifiedLine: Encodable {
     let event = "verified"
     let path: String
     /// `as published`, `missing`, `truncated`, `changed`, `swapped`, `unreadable`, `unknown`.
     let state: String
     var job: String?
-    /// What is there now, where it could be read.
+    /// The file as it is now; nil if it cannot be read.
     var bytes: Int?
     var digest: String?
     var publishedBytes: Int?
     var publishedDigest: String?
-    /// The output whose bytes it has, and that has its.
+    /// The other output, if the bytes of the two were swapped.
     var swappedWith: String?
-    /// The output whose bytes it has, where the two were not swapped.
+    /// The output whose bytes it has, if the two were not swapped.
     var copyOf: String?
     var message: String?
 
@@ -169,7 +169,7 @@ struct VerifiedLine: Encodable {
     }
 }
 
-/// One output that was rendered again.
+/// The JSON line of an output that was rendered again.
 struct RerenderedLine: Encodable {
     let event = "rerendered"
     let path: String
@@ -177,7 +177,7 @@ struct RerenderedLine: Encodable {
     /// `as published`, `encoder differs`, `bytes differ`, `pixels differ`, `versions differ`, `differs`, `skipped`, `failed`.
     let state: String
     var reason: String?
-    /// What came out; missing where it was not rendered.
+    /// The new output; nil if it was not rendered.
     var digest: String?
     var pixels: String?
     var encoder: String?
@@ -201,12 +201,12 @@ struct RerenderedLine: Encodable {
     }
 }
 
-/// What came of all outputs.
+/// The JSON line that sums up all outputs.
 struct VerificationLine: Encodable {
     /// `verification` or `rerendering`.
     let event: String
     let outputs: Int
-    /// Of how many they are a sample, and by which seed.
+    /// The number of outputs that the sample was taken from, and its seed.
     private(set) var sampleOf: Int?
     private(set) var seed: UInt64?
     /// How many outputs are in each state.
@@ -232,7 +232,7 @@ struct VerificationLine: Encodable {
         let whole =
             sampleOf.map { "\(Figures.count(outputs)) of \(Figures.plural($0, "output")) (--seed \(seed ?? 0))" }
             ?? Figures.plural(outputs, "output")
-        // Well ones come first.
+        // Undamaged outputs come first.
         let ordered = states.sorted {
             ($0.key == "as published" ? "" : $0.key) < ($1.key == "as published" ? "" : $1.key)
         }

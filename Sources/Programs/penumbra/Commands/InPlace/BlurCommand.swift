@@ -82,7 +82,7 @@ struct BlurCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
     var json = false
 
-    /// As the Gaussian has it.
+    /// The largest radius of the Gaussian filter.
     private static let largestRadius = 1000.0
 
     func validate() throws {
@@ -108,16 +108,16 @@ struct BlurCommand: AsyncParsableCommand {
         }
     }
 
-    /// As one would write it.
+    /// The filters as the user would write them.
     private var chain: String {
         if let filter { return filter }
         return "gaussian: {radius: \(ParameterValue.number(radius ?? sigma ?? 10).words)}"
     }
 
-    /// The filters that are wanted.
+    /// The filters of this command line.
     private struct Request {
         let job: JobSpec
-        /// Whether filters, as a command line has them, are these, however they are written.
+        /// Whether a text describes the same filters.
         let isChain: @Sendable (String) -> Bool
     }
 
@@ -136,20 +136,20 @@ struct BlurCommand: AsyncParsableCommand {
             RunRequest(manifests: [], folder: currentFolder()), farm: session.farm, catalog: catalog,
             control: session.control, reread: { _, _ in result })
         return Request(job: try await preparation.readingPictures(of: job)) { [chain = job.chain] filters in
-            // What no filters can be made of is something else.
+            // A text that cannot be read describes other filters.
             (try? Self.read(filters, catalog))?.job?.chain == chain
         }
     }
 
     private static func read(_ chain: String, _ catalog: Catalog) throws(AppliedManifest.ChainError) -> ReadResult {
-        // Only its filters are looked at.
+        // Only the filters of this manifest are used.
         let manifest = AppliedManifest(chain: chain, inputs: ["picture"], output: "picture.png") { _ in false }
         return JobReader.read(
             bytes: Array(try manifest.text().utf8), path: "blur", realPath: "\(currentFolder())/blur", catalog: catalog,
             inspect: FilterPictures.inspect)
     }
 
-    /// With what only a worker knows of any filters. A Gaussian of the command's own has a radius.
+    /// Adds what only workers know of the filters. The command's own Gaussian needs no such check.
     private func examined(
         _ read: ReadResult, _ session: InPlaceSession, _ reporter: ConsoleReporter
     ) async throws -> ReadResult {
@@ -214,12 +214,12 @@ struct BlurCommand: AsyncParsableCommand {
 
 extension OriginalLocation: ExpressibleByArgument {}
 
-/// What `penumbra blur --list` tells of the pictures of which originals are kept.
+/// Lists the kept originals for `penumbra blur --list`.
 struct BlurList {
     let session: InPlaceSession
     let reporter: ConsoleReporter
 
-    /// - Parameter paths: those of pictures and folders that are meant; empty for all.
+    /// - Parameter paths: pictures and folders; empty for all.
     func run(_ paths: [String]) async throws -> RunOutcome {
         let search = reporter.search(paths, session)
         let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
@@ -228,7 +228,7 @@ struct BlurList {
         let meant = known.filter { picture in
             paths.isEmpty || search.holds(picture) || named.contains(picture.exactPath)
         }
-        // Blurred under other names.
+        // These were blurred under other names.
         let isKnown = Set(meant.map(\.exactPath))
         let renamed = search.pictures.map(\.file).filter {
             !isKnown.contains($0.exactPath) && session.originals.mayBeElsewhere($0)
@@ -260,14 +260,14 @@ struct BlurList {
     }
 }
 
-/// An original that is kept.
+/// The JSON line of a kept original.
 struct KeptLine: Encodable {
     let event = "kept"
     let path: String
     let pathBase64: String?
-    /// `blurred`, `edited since`, `original is there`, `missing`, `unreadable`; `older` where a later original of the
-    /// picture is kept, too; `put back elsewhere` where the picture has another name, and its original there;
-    /// `another user's` where only a record of another user says that it is blurred.
+    /// `blurred`, `edited since`, `original is there`, `missing`, `unreadable`; `older` if a later original of the
+    /// picture is kept, too; `put back elsewhere` if the picture has another name, and its original is there;
+    /// `another user's` if only a record of another user says that it is blurred.
     let state: String
     let filters: String
     /// Seconds since 1970.

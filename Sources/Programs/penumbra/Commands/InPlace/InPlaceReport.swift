@@ -8,9 +8,9 @@ import Reports
 import Scheduling
 import Settings
 
-/// Tells what became of pictures: one by one what somebody may want to know, and at the end how many there were.
+/// Reports the results of `blur` and `unblur`: lines for pictures that somebody may want to know of, and counts at the end.
 final class InPlaceReport {
-    /// What somebody has asked for.
+    /// The command that changes the pictures.
     enum Command {
         case blur
         case unblur
@@ -21,12 +21,12 @@ final class InPlaceReport {
     private let folder = currentFolder()
     private var counts: [String: Int] = [:]
     private(set) var status = RunOutcome.done
-    /// Pictures that were blurred, and are of another kind now.
+    /// Blurred pictures whose colour space or sample format changed.
     private var converted: [InPlaceConversion: [String]] = [:]
-    /// Originals that were put back under another name than that of the blurred picture.
+    /// The number of originals that were put back under another name than that of the blurred picture.
     private var kept = 0
 
-    /// Lines of one kind that are printed.
+    /// The most lines of one kind that are printed.
     private static let mostLines = 20
 
     init(_ command: Command, _ reporter: ConsoleReporter) { (self.command, self.reporter) = (command, reporter) }
@@ -49,7 +49,7 @@ final class InPlaceReport {
 
     private func show(_ result: InPlaceResult, _ line: InPlaceLine) {
         guard let message = line.message, count(line.state) <= Self.mostLines else { return }
-        // Workers' messages begin with the path.
+        // Messages of workers begin with the path.
         let path = "\(result.picture.path): "
         let words = message.hasPrefix(path) ? String(message.dropFirst(path.count)) : message
         let text = "\(PathText.shown(result.picture.path, from: folder)): \(VisibleText.message(words))"
@@ -80,7 +80,7 @@ final class InPlaceReport {
         }
     }
 
-    /// What is done, and what is left to say: `blurred 3 pictures …, 1 already blurred, 2 other files skipped`.
+    /// Prints the end of the report: `blurred 3 pictures …, 1 already blurred, 2 other files skipped`.
     func end(_ done: String, _ kinds: [(state: String, words: String)], others: Int) {
         for kind in InPlaceConversion.allCases {
             guard let paths = converted[kind] else { continue }
@@ -107,7 +107,7 @@ final class InPlaceReport {
             guard !["blurred", "unblurred", "left"].contains(state) else { continue }
             let all = command == .blur ? "'penumbra is-blurred --json'" : "--json"
             let text = "… and \(Figures.count(number - Self.mostLines)) more: \(state); \(all) names all"
-            // As those before.
+            // It goes to the same stream as the lines before.
             if ["already blurred", "not blurred"].contains(state) { reporter.say(text) } else { reporter.note(text) }
         }
         guard !done.isEmpty || !skips.isEmpty else { return }
@@ -115,7 +115,7 @@ final class InPlaceReport {
     }
 }
 
-/// One picture of a command that changes pictures in place.
+/// The JSON line of a picture that a command changed in place.
 struct InPlaceLine: Encodable {
     let event = "picture"
     let path: String
@@ -125,7 +125,7 @@ struct InPlaceLine: Encodable {
     let state: String
     var message: String?
     var filters: String?
-    /// The file with the original that is meant.
+    /// The file of the original.
     var original: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -172,7 +172,7 @@ extension InPlaceResult.Outcome {
         }
     }
 
-    /// Behind the picture's path; nil where there is nothing to say.
+    /// The message behind the picture's path; nil if there is none.
     func message(_ command: InPlaceReport.Command) -> String? {
         switch self {
         case .blurred(let older): older.first.map { "blurred as it was now; its older original is kept at \($0.path)" }
@@ -210,13 +210,13 @@ extension InPlaceResult.Outcome {
 
 extension InPlaceSession {
     init(_ location: LocationOptions) async throws {
-        // Signals are heard before the first worker starts.
+        // Signals must be received before the first worker starts.
         let settings = try Settings.load(location)
         try await self.init(Farm(settings), control: Signals().control)
     }
 }
 
-/// What commands that change pictures in place print alike.
+/// Output of the commands that change pictures in place.
 extension ConsoleReporter {
     func search(_ paths: [String], _ session: InPlaceSession) -> PictureSearch {
         let search = session.search(paths.map(RawArguments.bytes), in: currentFolder())
@@ -224,9 +224,9 @@ extension ConsoleReporter {
         return search
     }
 
-    /// Lists what of the folders is as sharp as before, or may be. It is told where silence is asked for, too.
+    /// Lists pictures in the folders that were not blurred, or may not be. `--quiet` does not suppress it.
     ///
-    /// - Parameter all: what names those that are not listed.
+    /// - Parameter all: the command that lists all of them.
     func tell(_ skipped: PictureSearch.SkippedFiles, all: String) {
         func list(_ files: [InputFile], _ one: String, _ several: String, reasons: [String]? = nil) {
             guard !files.isEmpty else { return }
@@ -258,7 +258,7 @@ extension ConsoleReporter {
         return hidden.isWhole ? pictures : "\(pictures) found, and not all of it could be looked into"
     }
 
-    /// - Returns: how a command ends that was stopped.
+    /// - Returns: the outcome of a stopped command.
     func tell(_ stop: StopReason?, left: Int) -> RunOutcome {
         guard let stop else { return .done }
         var summary = RunSummary()

@@ -68,7 +68,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
     }
 }
 
-/// Whether a picture is blurred.
+/// The answer of `penumbra is-blurred` for one picture.
 struct InPlaceAnswer {
     let line: InPlaceLine
     let words: String

@@ -76,7 +76,7 @@ struct UnblurCommand: AsyncParsableCommand {
         return max(report.status, trouble, blurred, reporter.tell(stop, left: report.count("left")))
     }
 
-    /// Lists what of the folders stays blurred, or may.
+    /// Lists pictures that stay blurred, or may stay blurred.
     private func tell(_ links: [String], _ lost: [String], _ reporter: ConsoleReporter) {
         if !links.isEmpty {
             reporter.complain(

@@ -35,7 +35,7 @@ struct CancelCommand: AsyncParsableCommand {
                     try await Self.endJobs(
                         of: SubmittedJobs(of: ShardFolder(scratch)), try Settings.load(options.location))
                 }
-                // As if its coordinator had ended it.
+                // The run gets the same end as if its coordinator had been stopped.
                 let removal = try archive.abandon(
                     run, reason: "cancelled", outcome: .interrupted, now: currentTime())
                 guard removal != .refused else {
@@ -62,7 +62,7 @@ struct CancelCommand: AsyncParsableCommand {
 }
 
 extension CancelCommand {
-    /// Jobs that a killed coordinator has left in a cluster's queue.
+    /// Cancels jobs that a killed coordinator left in the cluster's queue.
     private static func endJobs(of jobs: SubmittedJobs, _ settings: Settings) async throws {
         let system = try settings.batchSystem(of: jobs)
         do {

@@ -51,7 +51,7 @@ struct GcCommand: AsyncParsableCommand {
             let archive = try options.archive()
             let before = try archive.runs()
             var givenUp = 0
-            // A cluster may have jobs of a detached one: 'cancel' ends them, too.
+            // A detached run may have jobs on a cluster. Only 'cancel' ends them.
             for run in before
             where interrupted && run.condition == .interrupted && run.folder.state == archive.state {
                 if try archive.abandon(run, reason: "given up", now: currentTime()) != .refused { givenUp += 1 }
@@ -66,9 +66,9 @@ struct GcCommand: AsyncParsableCommand {
         }
     }
 
-    /// What 'blur' and 'unblur' have left that were killed. While one goes on it looks after that itself.
+    /// Removes what killed 'blur' and 'unblur' commands left. A running one does that itself.
     ///
-    /// - Returns: what came of the originals that were to be given up.
+    /// - Returns: the outcome for the originals of `--give-up`.
     private func sweepOriginals(_ state: String, _ reporter: ConsoleReporter) async throws -> RunOutcome {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
             guard givenUp.isEmpty || !Originals.areKept(in: state) else {
@@ -125,7 +125,7 @@ struct GcCommand: AsyncParsableCommand {
         return max(unknown(named, reporter), left > 0 ? .someFailed : .done)
     }
 
-    /// Names that are probably wrong: no original is known of them, and nothing is there.
+    /// Reports paths that are probably wrong: they do not exist, and have no original.
     private func unknown(_ named: [GivenUpPath], _ reporter: ConsoleReporter) -> RunOutcome {
         let wrong = named.filter { !$0.isKnown && $0.file.isMissing }
         for path in wrong {
@@ -140,9 +140,9 @@ struct GcCommand: AsyncParsableCommand {
 /// A picture or a folder that `--give-up` names.
 private struct GivenUpPath {
     let file: InputFile
-    /// Originals are kept of it.
+    /// The picture, or a picture in the folder, has an original.
     var isKnown = false
-    /// It is the folder of a picture of which originals are kept.
+    /// The folder contains pictures with originals.
     var holdsPictures = false
 
     init(_ argument: String) {

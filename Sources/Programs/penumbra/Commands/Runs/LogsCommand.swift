@@ -26,10 +26,10 @@ struct LogsCommand: AsyncParsableCommand {
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
-    /// A folder of one run says which: then the first word may be the task.
+    /// If the folder has one run, the first argument may be the task.
     private func wanted(of archive: RunArchive) throws -> (run: String?, task: String?) {
         guard archive.isShared, task == nil, let run, TaskFilter(run) != nil else { return (run, task) }
-        // Runs' names begin with eight digits.
+        // The names of runs begin with eight digits.
         let isRun = try run.count >= 8 && archive.runs().contains { $0.stored.name.hasPrefix(run) }
         return isRun ? (run, nil) : (nil, run)
     }

@@ -39,7 +39,7 @@ struct ResumeCommand: AsyncParsableCommand {
     @Flag(help: "Print lines that Open Job Description knows: openjd_progress, openjd_status, openjd_fail.")
     var openjd = false
 
-    /// In a job of its own, which is followed by another one when it ends too early.
+    /// This process is a job on the cluster. If it ends too early, another job follows.
     @Flag(help: .hidden)
     var asJob = false
 
@@ -66,7 +66,7 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 
     private func resumeRuns() async throws {
-        // The run that goes on writes JSON lines, and this command none.
+        // The resumed run writes the JSON lines. This command writes none.
         try await ConsoleReporter(json: false).handling { _ in
             let archive = try options.archive(shared)
             if archive.isShared { throw ExitCode(try await resumeShared(archive)) }
@@ -83,7 +83,7 @@ struct ResumeCommand: AsyncParsableCommand {
                     Console.print(left)
                 }
             }
-            // Whoever ends this command means all of it.
+            // A signal ends all of the runs.
             let signals = Signals.ofRuns
             var worst: Int32 = 0
             for run in wanted where signals.first == nil { worst = max(worst, try await resume(run, archive)) }
@@ -116,7 +116,7 @@ struct ResumeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Of a run that has ended before all was done, such as by its deadline: what does the rest. Nil for all others.
+    /// The command that does the rest of a run which has ended early, by its deadline say; nil for other runs.
     private static func left(of run: RunStatus) -> String? {
         guard run.condition.isEnded, run.counts.left > 0 else { return nil }
         let (name, left) = (run.stored.name, run.counts.left)
@@ -125,7 +125,7 @@ struct ResumeCommand: AsyncParsableCommand {
             + "'penumbra retry \(name) --state left' does what is still to be done of them"
     }
 
-    /// Runs that several machines see: what they came to is told by their folders.
+    /// Resumes the runs of a shared folder.
     private func resumeShared(_ archive: RunArchive) async throws -> Int32 {
         let signals = Signals.ofRuns
         var worst: Int32 = 0
@@ -143,9 +143,9 @@ struct ResumeCommand: AsyncParsableCommand {
         return max(worst, signals.first.map { 128 + $0 } ?? 0)
     }
 
-    /// Carries the run's own request out again.
+    /// Carries out the run's own request again.
     ///
-    /// - Parameter shared: where it is, if not in this machine's state folder.
+    /// - Parameter shared: the run's folder, if it is not in this machine's state folder.
     private func repeatRun(_ run: RunStatus, _ archive: RunArchive, _ shared: RunFolder? = nil) async throws -> Int32 {
         guard var repeated = try RepeatedRun(run, options, archive) else { return RunOutcome.missingInput.rawValue }
         repeated.run.request.engine = engine ?? repeated.run.request.engine
@@ -160,14 +160,14 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 }
 
-/// A stored run, whose request is carried out again.
+/// A stored run whose request is carried out again.
 struct RepeatedRun {
     var run: RequestedRun
-    /// Without what is other in this process.
+    /// The stored request, without changes for this process.
     private var stored: RunRequest
     private let isForJSON: Bool
 
-    /// Nil if it cannot be repeated, which is told.
+    /// Nil if the run cannot be repeated. The reason is printed.
     init?(_ known: RunStatus, _ options: RunLookupOptions, _ archive: RunArchive) throws {
         func refuse(_ reason: String) { Console.complain("\(known.stored.name): \(reason)") }
         let text = known.stored.request
@@ -190,9 +190,9 @@ struct RepeatedRun {
         let here = currentFolder()
         request.configFile = options.configFile.map { PathText.normalized($0, in: here) } ?? request.configFile
         run = RequestedRun(resuming: request, storedText: text)
-        // Whoever resumes it may be elsewhere.
+        // The current folder may be another one than the run's.
         run.shownFrom = here
-        // Frames that are done count no more.
+        // Finished frames do not count any more.
         if let limit = request.limit, !known.condition.isEnded {
             run.remainingLimit = max(1, min(limit, known.counts.work - (try archive.concluded(of: known))))
         }
@@ -204,9 +204,9 @@ struct RepeatedRun {
     /// Makes it another run, with another request.
     mutating func change(by change: (inout RunRequest) -> Void) { run.change(&stored, by: change) }
 
-    /// Runs it as a command of its own, with its first and last line of JSON.
+    /// Carries out the request, with its own first and last JSON line.
     ///
-    /// - Parameter notes: are told first.
+    /// - Parameter notes: messages that are printed first.
     func exitCode(openjd: Bool = false, notes: [String] = []) async throws -> Int32 {
         let (run, request) = (run, run.request)
         let reporter = ConsoleReporter(
@@ -225,7 +225,7 @@ struct RepeatedRun {
 
 /// Requests of version 1, which are command lines.
 private enum StoredArguments {
-    /// The request itself if it is of a later version.
+    /// The request of a stored command line. Later versions are returned unchanged.
     static func request(_ stored: RunRequest) throws -> RunRequest {
         guard let arguments = stored.arguments else { return stored }
         let words = ArgumentCheck.withOrphans(arguments)

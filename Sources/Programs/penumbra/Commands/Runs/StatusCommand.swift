@@ -43,10 +43,10 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The runs as they were printed last.
+/// The table of runs as it was printed last.
 private struct StatusView {
     let json: Bool
-    /// What was printed is drawn over; else only what is new is added.
+    /// New lines replace the old ones. Otherwise only changed lines are printed.
     let isRedrawn: Bool
     private var printed: [String] = []
 
@@ -61,7 +61,7 @@ private struct StatusView {
             ? lines.map { JSONLine.run($0).text } : lines.isEmpty ? ["nothing has run yet"] : RunText.table(lines)
         guard texts != printed else { return }
         let fresh = isRedrawn ? texts : texts.filter { !printed.contains($0) }
-        // Up to the first line, and all from there on is cleared.
+        // Moves to the first line, and clears everything below.
         if isRedrawn, !printed.isEmpty { Console.draw("\u{1b}[\(printed.count)A\u{1b}[J", to: .output) }
         for text in fresh { Console.print(text) }
         printed = texts

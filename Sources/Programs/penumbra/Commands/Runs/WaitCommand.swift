@@ -30,7 +30,7 @@ struct WaitCommand: AsyncParsableCommand {
     func run() async throws {
         try await ConsoleReporter(json: options.json).handling { reporter in
             let archive = try options.archive(shared)
-            // The runs that are meant now, whatever begins later.
+            // Runs that begin later are not waited for.
             let runs = try archive.isShared && argument.run == nil ? archive.meantRuns() : [archive.run(argument.run)]
             if runs.count > 1 { reporter.note("\(runs.count) runs are waited for") }
             let waiter = RunWaiter(archive: archive, end: timeout.map { .now + $0.duration })
@@ -46,7 +46,7 @@ struct WaitCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Returns: the exit code for it.
+    /// - Returns: the exit code of the run.
     private func tell(_ run: RunStatus, _ archive: RunArchive, _ reporter: ConsoleReporter) throws -> Int32 {
         let line = RunLine(run, concluded: try archive.concluded(of: run))
         if options.json {
@@ -67,18 +67,18 @@ struct WaitCommand: AsyncParsableCommand {
 /// Waits for the ends of runs.
 private struct RunWaiter {
     let archive: RunArchive
-    /// Nil for as long as it takes.
+    /// Nil for no timeout.
     let end: ContinuousClock.Instant?
 
     private static let pause = Duration.milliseconds(200)
-    /// Others read the run's folder, too.
+    /// For runs whose folder may be on a file server.
     private static let longPause = Duration.seconds(1)
-    /// With a run that has no coordinator, before it is asked whether one is to come.
+    /// How long a run may have no coordinator before the cluster is asked for a successor.
     private static let patience = Duration.seconds(10)
-    /// Where nobody can be asked.
+    /// The same, if the cluster cannot be asked.
     private static let longPatience = Duration.seconds(150)
 
-    /// - Returns: the run as it is when nobody goes on with it any more; nil when the time is over.
+    /// - Returns: the run after its last coordinator has ended; nil after the timeout.
     func wait(for begun: RunStatus) async throws -> RunStatus? {
         let clock = ContinuousClock()
         var run = begun
@@ -97,14 +97,14 @@ private struct RunWaiter {
         return run
     }
 
-    /// Nobody goes on with it by himself.
+    /// Whether no coordinator will continue the run.
     private static func isGivenUp(
         _ run: RunStatus, _ successor: SubmittedJobs.Successor, after time: Duration
     ) -> Bool {
         switch successor {
         case .queued: false
         case .gone: true
-        // Another scheduler has it, or a person.
+        // Another scheduler may continue it, or a person.
         case .never: run.condition == .interrupted
         case .unknown: run.condition == .interrupted && time > longPatience
         }
@@ -112,7 +112,7 @@ private struct RunWaiter {
 }
 
 extension RunArchive {
-    /// Whether a job in a cluster's queue is to go on with the run.
+    /// The job in the cluster's queue that will continue the run.
     func successor(of run: RunStatus) async -> SubmittedJobs.Successor {
         guard let scratch = run.folder.scratch else { return .never }
         return await SubmittedJobs(of: ShardFolder(scratch)).successor(on: SlurmSystem())
