@@ -260,9 +260,9 @@ import TestSupport
 
     @Test func `what somebody has to act on is trouble, what can wait is not`() {
         func kind(_ notice: JobNotice) -> RunNotice.Text.Kind { RunNotice.job("job", notice).text(from: "/").kind }
-        #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: true)) == .trouble)
+        #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: true)) == .error)
         #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: false)) == .files)
-        #expect(kind(.stopped(.cancelled, left: 2)) == .trouble)
+        #expect(kind(.stopped(.cancelled, left: 2)) == .error)
         #expect(kind(.receiptsWritten(2)) == .result)
     }
 

@@ -105,7 +105,7 @@ extension Farm {
     /// A message for a person.
     public struct Message: Hashable, Sendable {
         /// A part of the request was not done, or somebody has to act.
-        public let isTrouble: Bool
+        public let isError: Bool
         public let text: String
         public let paths: [String]
     }
@@ -142,7 +142,7 @@ private struct EventListener: RunListener {
         case .manifests(let outcome):
             for problem in outcome.problems {
                 let named = problem.manifest.isEmpty ? "" : "\(problem.manifest): "
-                receive(.message(Farm.Message(isTrouble: problem.isError, text: named + problem.message, paths: [])))
+                receive(.message(Farm.Message(isError: problem.isError, text: named + problem.message, paths: [])))
             }
         case .began(let job, let frames): receive(.began(job: job, frames: frames))
         case .progress(let job, let progress):
@@ -175,11 +175,11 @@ extension Farm.Frame {
 
 extension Farm.Message {
     fileprivate init(_ words: RunNotice.Text) {
-        let isTrouble =
+        let isError =
             switch words.kind {
-            case .trouble, .troubledFiles: true
+            case .error, .problemFiles: true
             case .result, .remark, .warning, .manifestWarning, .files: false
             }
-        self.init(isTrouble: isTrouble, text: words.message, paths: words.paths)
+        self.init(isError: isError, text: words.message, paths: words.paths)
     }
 }

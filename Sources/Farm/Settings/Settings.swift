@@ -107,12 +107,12 @@ package struct Settings: Sendable {
         guard errors.isEmpty else { throw Problem(kind: .value, message: errors.joined(separator: "\n")) }
 
         func layered<Value: Sendable>(
-            _ standard: Value, _ wish: KeyPath<GivenValues, Value?>, _ variable: String, flag: Value? = nil,
+            _ standard: Value, _ value: KeyPath<GivenValues, Value?>, _ variable: String, flag: Value? = nil,
             _ flagName: String = ""
         ) -> Setting<Value> {
             var layers = Layers(standard: standard)
-            if let file { layers.add(file.contents.values[keyPath: wish], .file(file.path)) }
-            layers.add(environment.values[keyPath: wish], .environment(variable))
+            if let file { layers.add(file.contents.values[keyPath: value], .file(file.path)) }
+            layers.add(environment.values[keyPath: value], .environment(variable))
             layers.add(flag, .flag(flagName))
             return layers.result
         }
@@ -169,11 +169,11 @@ package struct Settings: Sendable {
     ) throws(Problem) -> (path: String, contents: ConfigFile)? {
         let variable = launch.environment["PENUMBRA_CONFIG"]
         if let path = flags.configFile ?? variable, !path.isEmpty {
-            let wish = flags.configFile == nil ? "PENUMBRA_CONFIG" : "--config"
+            let source = flags.configFile == nil ? "PENUMBRA_CONFIG" : "--config"
             switch launch.read(path) {
             case .bytes(let bytes): return (path, contents(bytes, path, launch))
-            case .nothing: throw missing(path, "there is no such config file", wish)
-            case .unreadable(let reason): throw missing(path, "the config file cannot be read (\(reason))", wish)
+            case .nothing: throw missing(path, "there is no such config file", source)
+            case .unreadable(let reason): throw missing(path, "the config file cannot be read (\(reason))", source)
             }
         }
         let home = launch.environment["XDG_CONFIG_HOME"] ?? "\(launch.homeFolder)/.config"
@@ -183,11 +183,12 @@ package struct Settings: Sendable {
         return nil
     }
 
-    private static func missing(_ path: String, _ reason: String, _ wish: String) -> Problem {
+    private static func missing(_ path: String, _ reason: String, _ source: String) -> Problem {
         Problem(
             kind: .missing,
             message:
-                "\(path): \(reason); correct \(wish), or leave it out: then the file at a usual place counts, or none")
+                "\(path): \(reason); correct \(source), or leave it out: then the file at a usual place counts, or none"
+        )
     }
 
     private static func contents(_ bytes: [UInt8], _ path: String, _ launch: LaunchEnvironment) -> ConfigFile {

@@ -180,14 +180,14 @@ extension ConsoleReporter: RunListener {
     func say(_ message: String) { show(RunNotice.Text(.result, message)) }
     func note(_ message: String) { show(RunNotice.Text(.remark, message)) }
     func warn(_ message: String) { show(RunNotice.Text(.warning, message)) }
-    func complain(_ message: String) { show(RunNotice.Text(.trouble, message)) }
+    func complain(_ message: String) { show(RunNotice.Text(.error, message)) }
 
     func list(_ message: String, _ paths: [String], all: String? = nil) {
         show(RunNotice.Text(.files, message, paths: paths, all: all))
     }
 
     func complain(_ message: String, _ paths: [String], reasons: [String]?, all: String? = nil) {
-        show(RunNotice.Text(.troubledFiles, message, paths: paths, reasons: reasons, all: all))
+        show(RunNotice.Text(.problemFiles, message, paths: paths, reasons: reasons, all: all))
     }
 
     private func show(_ notice: RunNotice.Text) {
@@ -195,10 +195,10 @@ extension ConsoleReporter: RunListener {
         if json { return JSONLine.notice(notice).print() }
         switch notice.kind {
         case .result: if !quiet { Console.print(notice.message) }
-        case .remark, .trouble: Console.complain(notice.message)
+        case .remark, .error: Console.complain(notice.message)
         case .warning: if !quiet { Console.complain("warning: \(notice.message)") }
         case .manifestWarning(let manifest): if !quiet { Console.complain("\(manifest): warning: \(notice.message)") }
-        case .files, .troubledFiles:
+        case .files, .problemFiles:
             if quiet, notice.kind == .files { return }
             let lines = SummaryText.list(
                 notice.message, notice.paths, reasons: notice.reasons, folder: folder, all: notice.all)
@@ -216,8 +216,8 @@ extension JSONLine {
         case .result, .remark: problem("note")
         case .warning: problem("warning")
         case .manifestWarning(let manifest): problem("warning", of: manifest)
-        case .trouble: problem("error")
-        case .files, .troubledFiles: .paths(PathsLine(message: notice.message, paths: notice.paths))
+        case .error: problem("error")
+        case .files, .problemFiles: .paths(PathsLine(message: notice.message, paths: notice.paths))
         }
     }
 }

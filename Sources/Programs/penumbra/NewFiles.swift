@@ -14,7 +14,7 @@ enum NewFile {
         if descriptor < 0, errno == EEXIST {
             throw FarmError(.usage, "\(PathText.visible(path)): is there already; \(option) replaces no file")
         }
-        guard descriptor >= 0 else { throw trouble(errno, path, what) }
+        guard descriptor >= 0 else { throw saveError(errno, path, what) }
         defer { close(descriptor) }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -23,13 +23,13 @@ enum NewFile {
             guard count > 0 else {
                 let code = errno
                 unlink(path)
-                throw trouble(code, path, what)
+                throw saveError(code, path, what)
             }
             rest = rest.dropFirst(count)
         }
     }
 
-    private static func trouble(_ code: Int32, _ path: String, _ what: String) -> FarmError {
+    private static func saveError(_ code: Int32, _ path: String, _ what: String) -> FarmError {
         FarmError(
             .storage, "\(PathText.visible(path)): \(what) cannot be saved: \(String(cString: strerror(code)))")
     }

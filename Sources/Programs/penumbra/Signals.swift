@@ -18,7 +18,7 @@ final class Signals: Sendable {
     let control = RunControl()
 
     /// If a process has several instances, a signal reaches only the latest one.
-    init() { SignalThread.tell(control) }
+    init() { SignalThread.deliver(to: control) }
 
     /// The first signal; nil for none.
     var first: Int32? { if case .interrupted(let signal) = control.stop { signal } else { nil } }
@@ -30,19 +30,19 @@ final class Signals: Sendable {
 /// The thread that receives signals.
 private enum SignalThread {
     /// How long after a signal the process may have no running thread, in seconds.
-    private static let patience: UInt32 = 10
+    private static let timeout: UInt32 = 10
 
     private static let control = Mutex<RunControl?>(nil)
 
     /// Both ends of a pipe. Signal handlers may use nothing else.
-    private struct Wires: Sendable {
-        let reads: Int32
-        let writes: Int32
+    private struct Pipe: Sendable {
+        let readEnd: Int32
+        let writeEnd: Int32
     }
 
     /// Nil if no thread or pipe is available. Then signals end the process at once, and workers exit when
     /// they see the end of their input.
-    private static let wires: Wires? = {
+    private static let pipeEnds: Pipe? = {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         let (reads, writes) = (ends[0], ends[1])
@@ -60,16 +60,16 @@ private enum SignalThread {
             return nil
         }
         pthread_detach(thread)
-        return Wires(reads: reads, writes: writes)
+        return Pipe(readEnd: reads, writeEnd: writes)
     }()
 
     static var current: RunControl? { control.withLock { $0 } }
 
-    static func tell(_ listener: RunControl) {
+    static func deliver(to listener: RunControl) {
         control.withLock { $0 = listener }
-        guard wires != nil else { return }
+        guard pipeEnds != nil else { return }
         for number in [SIGINT, SIGTERM, SIGHUP] { handle(number) { SignalThread.pass($0) } }
-        handle(SIGALRM) { _ in SignalThread.giveUp() }
+        handle(SIGALRM) { _ in SignalThread.exitNow() }
     }
 
     private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
@@ -81,23 +81,23 @@ private enum SignalThread {
 
     /// Runs in a signal handler.
     private static func pass(_ number: Int32) {
-        guard let wires else { return }
+        guard let pipeEnds else { return }
         let code = errno
         var byte = UInt8(truncatingIfNeeded: number)
-        _ = write(wires.writes, &byte, 1)
+        _ = write(pipeEnds.writeEnd, &byte, 1)
         errno = code
     }
 
-    private static let asked = Atomic<Int32>(SIGTERM)
+    private static let lastSignal = Atomic<Int32>(SIGTERM)
 
     /// Runs in a signal handler.
-    private static func giveUp() { _exit(128 + asked.load(ordering: .relaxed)) }
+    private static func exitNow() { _exit(128 + lastSignal.load(ordering: .relaxed)) }
 
     private static func listen() {
-        guard let wires else { return }
+        guard let pipeEnds else { return }
         var byte: UInt8 = 0
         while true {
-            let count = read(wires.reads, &byte, 1)
+            let count = read(pipeEnds.readEnd, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return }
             receive(Int32(byte))
@@ -105,8 +105,8 @@ private enum SignalThread {
     }
 
     private static func receive(_ number: Int32) {
-        asked.store(number, ordering: .relaxed)
-        alarm(patience)
+        lastSignal.store(number, ordering: .relaxed)
+        alarm(timeout)
         let count = control.withLock { $0 }?.stop(.interrupted(signal: number)) ?? 0
         // The third signal ends the process at once. Workers see the end of their input and exit. The next run removes what
         // they were writing.
@@ -124,7 +124,7 @@ enum StarvationWatch {
     /// The time between checks, in seconds.
     private static let interval: UInt32 = 3
     /// The number of failed checks in a row before the process ends.
-    private static let patience = 4
+    private static let mostFailedChecks = 4
 
     /// Counts the times that work has run.
     private static let beats = Atomic(0)
@@ -159,14 +159,14 @@ enum StarvationWatch {
     }
 
     private static func watch() -> Never {
-        var (last, looks) = (-1, 0)
+        var (last, failedChecks) = (-1, 0)
         while true {
             sleep(interval)
             let now = beats.load(ordering: .relaxed)
             let shortage = now == last ? Shortage.found(for: "go on") : nil
-            looks = shortage == nil ? 0 : looks + 1
+            failedChecks = shortage == nil ? 0 : failedChecks + 1
             last = now
-            guard let shortage, looks >= patience else { continue }
+            guard let shortage, failedChecks >= mostFailedChecks else { continue }
             Console.complain("\(shortage)")
             _exit(RunOutcome.unavailable.rawValue)
         }

@@ -69,13 +69,13 @@ package struct InPlaceSession {
         var seen: Set<[UInt8]> = []
         let found = skipped.unnamed + skipped.hidden.flatMap(\.pictures) + skipped.links.map(\.target)
         let pictures = found.filter { seen.insert($0.exactPath).inserted }
-        let (looked, stop) = try await InspectedPicture.inspect(
+        let (inspected, stop) = try await InspectedPicture.inspect(
             at: pictures, originals, readsOriginals: false, settings: farm.runSettings, loop: loop)
-        let blurred = looked.filter(\.isBlurred)
+        let blurred = inspected.filter(\.isBlurred)
         let paths = Set(blurred.map(\.picture.exactPath))
         skipped.unnamed.removeAll { paths.contains($0.exactPath) }
-        for place in skipped.hidden.indices {
-            skipped.hidden[place].pictures.removeAll { paths.contains($0.exactPath) }
+        for index in skipped.hidden.indices {
+            skipped.hidden[index].pictures.removeAll { paths.contains($0.exactPath) }
         }
         skipped.hidden.removeAll { $0.pictures.isEmpty && $0.isWhole }
         skipped.links.removeAll { paths.contains($0.target.exactPath) }
@@ -91,13 +91,13 @@ package struct InPlaceSession {
     /// - Returns: why it stopped early; nil if it did not.
     package func blur(
         _ pictures: [RequestedPicture], by job: JobSpec, chain: String,
-        areSame: @escaping @Sendable (String) -> Bool, keeping place: OriginalLocation, isForced: Bool,
+        areSame: @escaping @Sendable (String) -> Bool, keeping location: OriginalLocation, isForced: Bool,
         observer: any RunObserver, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         let directory = try RunClaim(state: state, name: RunName.new(), scratch: farm.settings.scratch.value)
         defer { directory.remove() }
         return try await Blurring.blur(
-            pictures, by: job, filters: chain, areSame: areSame, keeping: place, isForced: isForced,
+            pictures, by: job, filters: chain, areSame: areSame, keeping: location, isForced: isForced,
             catalog: catalog, originals: originals, directory: directory, settings: farm.runSettings,
             time: Int(currentTime() / 1_000_000_000), observer: observer, loop: { loop() }, ended: ended)
     }

@@ -91,7 +91,7 @@ package struct JobPreparation {
             frame.report(.failed(FrameFailure(.output, problem.message(of: frame.input.path))))
         }
         try await FrameNaming(plan: plan, variants: variants, freshness: freshness).name(&prepared, by: self)
-        try recogniseFormerOutputs(&prepared)
+        try findPriorOutputs(&prepared)
         if let limit { try await narrow(&prepared, to: limit) }
         if deadline != nil { prepared.putLast(contents.tooSlow) }
         prepared.isWhole = selection == JobPlan.Selection() && limit == nil && list == nil
@@ -100,15 +100,15 @@ package struct JobPreparation {
     }
 
     /// Finds the earlier job that published outputs which this job does not know.
-    private func recogniseFormerOutputs(_ prepared: inout PreparedJob) throws {
+    private func findPriorOutputs(_ prepared: inout PreparedJob) throws {
         guard prepared.job.existing == .update, !isForced, let search = prepared.contents.priorLookup else { return }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
-        let formers = try search.outputs(unknown, jobName: jobName)
-        guard !formers.isEmpty else { return }
-        let freshness = prepared.freshness.knowing(formers)
+        let priors = try search.outputs(unknown, jobName: jobName)
+        guard !priors.isEmpty else { return }
+        let freshness = prepared.freshness.knowing(priors)
         prepared.freshness = freshness
         prepared.targets = prepared.targets.map { target in
-            guard target.files.outputs.contains(where: { formers[PathKey($0.path)] != nil }) else { return target }
+            guard target.files.outputs.contains(where: { priors[PathKey($0.path)] != nil }) else { return target }
             return target.decided(freshness.verdict(of: target.files))
         }
     }
@@ -123,7 +123,7 @@ package struct JobPreparation {
     }
 
     /// Finds earlier jobs of outputs by their bytes, because copies have other times.
-    func formersByBytes(_ prepared: PreparedJob) async throws -> Freshness {
+    func freshnessByBytes(_ prepared: PreparedJob) async throws -> Freshness {
         guard let search = prepared.contents.priorLookup else { return prepared.freshness }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let findings = try await findings(of: OutputTakeover.files(of: unknown, prepared.freshness), prepared.job)
@@ -207,7 +207,7 @@ package struct JobPreparation {
 
     /// - Parameter remedy: what the user has to be allowed to do.
     private static func closed(
-        _ frame: PlannedFrame, _ folder: UnreadableFolder, _ trouble: String, remedy: String, or other: String = ""
+        _ frame: PlannedFrame, _ folder: UnreadableFolder, _ reason: String, remedy: String, or other: String = ""
     ) -> FrameReport {
         let remedy =
             folder.isForbidden ? "let the user who runs the job \(remedy)" : "look after its disk or its server"
@@ -215,7 +215,7 @@ package struct JobPreparation {
             .failed(
                 FrameFailure(
                     folder.isForbidden ? .permission : .input,
-                    "\(PathText.visible(frame.input.path)): \(trouble); \(remedy)\(other)")))
+                    "\(PathText.visible(frame.input.path)): \(reason); \(remedy)\(other)")))
     }
 
     private static func missing(_ frame: PlannedFrame) -> FrameReport {

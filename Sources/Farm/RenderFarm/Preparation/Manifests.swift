@@ -182,7 +182,7 @@ extension RunListener {
 /// pictures.
 package struct WorkerChecks {
     private let filters: [FilterInvocation: Examination.Filter]
-    private let troubles: [ExaminedChains.Picture: String]
+    private let pictureProblems: [ExaminedChains.Picture: String]
     /// Why the workers did not answer.
     package let failure: String?
 
@@ -212,10 +212,10 @@ package struct WorkerChecks {
         }
         self.failure = failure
         filters = Dictionary(uniqueKeysWithValues: zip(chains.filters, examination.filters))
-        let told = zip(chains.pictures, examination.pictures).compactMap { picture, trouble in
-            trouble.map { (picture, $0) }
+        let problems = zip(chains.pictures, examination.pictures).compactMap { picture, problem in
+            problem.map { (picture, $0) }
         }
-        troubles = Dictionary(uniqueKeysWithValues: told)
+        pictureProblems = Dictionary(uniqueKeysWithValues: problems)
     }
 
     private static func picture(_ mention: PictureMention, of result: ReadResult) -> ExaminedChains.Picture {
@@ -239,7 +239,7 @@ package struct WorkerChecks {
             }
         }
         for mention in result.pictures {
-            if let trouble = troubles[Self.picture(mention, of: result)] { examined.add(trouble, of: mention) }
+            if let problem = pictureProblems[Self.picture(mention, of: result)] { examined.add(problem, of: mention) }
         }
         return examined
     }

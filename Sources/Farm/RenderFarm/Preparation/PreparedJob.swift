@@ -56,7 +56,7 @@ package struct PreparedJob {
     }
 
     /// Treats lost pictures as removed. Their outputs become orphans.
-    package mutating func giveUpLost() {
+    package mutating func abandonLost() {
         orphans = (orphans + lostOutputs).sorted { $0.path < $1.path }
         (lost, lostOutputs) = ([], [])
     }

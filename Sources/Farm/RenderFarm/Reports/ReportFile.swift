@@ -112,13 +112,13 @@ package struct ReportFile {
         try write(bytes) { "\(PathText.folder(of: path))/.penumbra-\(PathText.name(of: path))-unstarted" }
     }
 
-    private func write(_ bytes: [UInt8], aside: () throws -> String) throws {
+    private func write(_ bytes: [UInt8], temporary: () throws -> String) throws {
         guard contents != bytes else { return }
         try refuseForeign()
         do {
-            try AtomicFile.write(bytes, to: path, by: try aside())
-        } catch let trouble as FileTrouble {
-            throw FarmError(.storage, "\(kind.option): \(trouble.message)")
+            try AtomicFile.write(bytes, to: path, by: try temporary())
+        } catch let error as FileTrouble {
+            throw FarmError(.storage, "\(kind.option): \(error.message)")
         }
     }
 }

@@ -20,8 +20,8 @@ struct RunReports {
         let text = String(decoding: metrics.contents, as: UTF8.self)
         let unstarted = jobs.filter { PrometheusText.lastRun(of: $0, in: text).map { $0 < start } ?? true }
         guard !unstarted.isEmpty else { return }
-        let told = PrometheusText.text(text, afterUnstarted: unstarted, exitCode: status.rawValue, ended: now)
-        try metrics.writeUnstarted(Array(told.utf8))
+        let updated = PrometheusText.text(text, afterUnstarted: unstarted, exitCode: status.rawValue, ended: now)
+        try metrics.writeUnstarted(Array(updated.utf8))
     }
 
     var areWanted: Bool { page != nil || metrics != nil }

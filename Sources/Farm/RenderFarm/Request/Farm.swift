@@ -122,7 +122,7 @@ extension FarmError {
         case let error as FarmError: self = error
         case let shortage as Shortage: self.init(.unavailable, "\(shortage)")
         case let problem as StoreProblem: self.init(problem.shortage, or: problem.message)
-        case let trouble as FileTrouble: self.init(trouble.shortage, or: trouble.message)
+        case let error as FileTrouble: self.init(error.shortage, or: error.message)
         default: self.init(.storage, "\(error)")
         }
     }

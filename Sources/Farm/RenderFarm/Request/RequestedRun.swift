@@ -286,8 +286,8 @@ package struct JobRunner {
             var admission = Admission(context: context)
             let refused = try await admission.admit(jobs, &stages)
             result = .success(max(try await carryOut(work, &stages), refused))
-        } catch let trouble as FileTrouble {
-            result = .failure(FarmError(.storage, trouble.message + Admission(context: context).remedy(for: trouble)))
+        } catch let error as FileTrouble {
+            result = .failure(FarmError(.storage, error.message + Admission(context: context).remedy(for: error)))
         } catch {
             result = .failure(error)
         }

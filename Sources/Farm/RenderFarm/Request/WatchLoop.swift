@@ -118,8 +118,8 @@ struct WatchLoop {
         } catch let problem as StoreProblem {
             listener.report(.failed(FarmError(.storage, problem.message)))
             return .storage
-        } catch let trouble as FileTrouble {
-            listener.report(.failed(FarmError(.storage, trouble.message)))
+        } catch let error as FileTrouble {
+            listener.report(.failed(FarmError(.storage, error.message)))
             return .storage
         }
     }

@@ -107,7 +107,7 @@ struct Admission {
         var prepared = try await context.preparation.working(for: folder).prepare(job, contents: contents)
         if context.watch?.isNew(prepared.plan) ?? true { listener.hint(prepared.plan, folder: context.folder) }
         try reportDanglingLinks(prepared, ledger)
-        if request.allowsGone { prepared.giveUpLost() }
+        if request.allowsGone { prepared.abandonLost() }
         try check.refuseLostInputs(prepared)
         for loss in context.watch?.newLosses(prepared) ?? [] {
             listener.report(job.name, .picturesLost(loss))
@@ -297,12 +297,12 @@ extension Admission {
     }
 
     /// What to do about a folder that a run cannot use.
-    func remedy(for trouble: FileTrouble) -> String {
+    func remedy(for error: FileTrouble) -> String {
         let own = [context.state] + (context.farm.settings.scratch.value.map { [$0] } ?? [])
-        if own.contains(where: { Self.isOnWay(trouble.path, to: $0) || Self.isOnWay($0, to: trouble.path) }) {
+        if own.contains(where: { Self.isOnWay(error.path, to: $0) || Self.isOnWay($0, to: error.path) }) {
             return "; --state-dir and --scratch name other places for what a run keeps"
         }
-        switch trouble.code {
+        switch error.code {
         case ENOTDIR:
             return "\n   = something that is no folder is in its place: move it away, or choose another output path"
         case EACCES, EPERM: return "\n   = let this user write there, or choose another output path"

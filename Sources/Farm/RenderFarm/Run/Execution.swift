@@ -60,7 +60,7 @@ struct Execution {
             // The run has no end that others could read.
             if context.isContinued(job.folder) {
                 stage = .handedOver(job)
-                await handover.leaveUnbegun(job, (error as? FarmError)?.message ?? "\(error)")
+                await handover.handOverUnstarted(job, (error as? FarmError)?.message ?? "\(error)")
             }
             throw error
         }
@@ -100,7 +100,7 @@ struct JobAdoption {
         guard let ledger = job.ledger else { return .done }
         let name = job.prepared.job.name
         let preparation = context.preparation.working(for: job.folder)
-        let freshness = try await preparation.formersByBytes(job.prepared)
+        let freshness = try await preparation.freshnessByBytes(job.prepared)
         let moved = try OutputTakeover(job.prepared.targets, freshness, ledger)
         if !moved.owned.isEmpty {
             listener.report(

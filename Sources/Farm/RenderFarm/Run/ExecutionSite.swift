@@ -118,15 +118,15 @@ struct ExecutionSite {
         }
         directory.expectStrangers()
         let (listener, options) = (listener, clusterOptions(for: job))
-        let tell: @Sendable (String) -> Void = { listener.report(job.name, .cluster($0)) }
+        let report: @Sendable (String) -> Void = { listener.report(job.name, .cluster($0)) }
         guard context.sharing == .detached else {
-            return ClusterEngine(system: system, options: options, setup: setup(for: started), tell: tell)
+            return ClusterEngine(system: system, options: options, setup: setup(for: started), tell: report)
         }
         return HandoffEngine(
             folder: ShardFolder(directory.scratch),
             recipient: ClusterHandoff(
                 system: system, options: options, setup: setup(for: started), runFolder: directory.folder.path,
-                tell: tell))
+                tell: report))
     }
 
     private func setup(for started: ClaimedJob) -> ClusterEngine.Setup {
@@ -170,13 +170,13 @@ struct ExecutionSite {
     /// Returns a run to the cluster that this process took it from.
     ///
     /// - Returns: whether a job will continue it.
-    func giveBack(_ started: ClaimedJob, after stop: StopReason) async -> Bool {
-        var isTrouble = true
-        if case .interrupted = stop { isTrouble = false }
+    func returnToCluster(_ started: ClaimedJob, after stop: StopReason) async -> Bool {
+        var hasFailed = true
+        if case .interrupted = stop { hasFailed = false }
         let (listener, job) = (listener, started.prepared.job)
         do {
             let number = try await SuccessorJob.giveBack(
-                started.folder.folder.path, after: isTrouble, SlurmSystem(), clusterOptions(for: job),
+                started.folder.folder.path, after: hasFailed, SlurmSystem(), clusterOptions(for: job),
                 setup(for: started)
             ) { listener.report(job.name, .cluster($0)) }
             return number != nil

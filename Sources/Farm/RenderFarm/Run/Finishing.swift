@@ -218,9 +218,9 @@ package struct OrphanCleanup {
     private func listKept(_ kept: [FileReason], isRemoving: Bool) throws {
         let texts = kept.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
         let new = Set(try ledger.tellNew(texts, kind: Self.keptKind, isAll: true).map(PathKey.init))
-        let isTold = !context.isSilent
-        let told = zip(texts, kept).filter { isTold || new.contains(PathKey($0.0)) }.map(\.1)
-        if !told.isEmpty { listener.report(name, .orphansKept(told, isRemoving: isRemoving)) }
+        let isReported = !context.isSilent
+        let reported = zip(texts, kept).filter { isReported || new.contains(PathKey($0.0)) }.map(\.1)
+        if !reported.isEmpty { listener.report(name, .orphansKept(reported, isRemoving: isRemoving)) }
     }
 
     private static let keptKind = "orphan: "
@@ -228,7 +228,7 @@ package struct OrphanCleanup {
     /// Why the orphans look like a mistake; nil if somebody seems to have deleted their pictures.
     private var refusal: JobNotice? {
         if let pattern = prepared.plan.unmatchedPatterns.first {
-            return .orphansDoubted(orphans.count, pattern: pattern)
+            return .orphansSuspicious(orphans.count, pattern: pattern)
         }
         let outputs = prepared.publishedCount
         return OrphanRemoval.isTooMuch(orphans.count, of: outputs) ? .orphansTooMany(orphans.count, of: outputs) : nil

@@ -78,9 +78,9 @@ struct Handover {
     }
 
     /// Hands over a run that this process could not start. A run that came from a cluster's job returns there.
-    func leaveUnbegun(_ job: ClaimedJob, _ reason: String) async {
+    func handOverUnstarted(_ job: ClaimedJob, _ reason: String) async {
         try? job.folder.folder.note(lastStop: reason)
-        if context.sharing.isTakenFromJob, await site.giveBack(job, after: .engine("")) {
+        if context.sharing.isTakenFromJob, await site.returnToCluster(job, after: .engine("")) {
             let run = job.folder.folder
             try? run.ask(.detached)
         }
@@ -90,7 +90,7 @@ struct Handover {
     private func isKept(_ job: ClaimedJob, after stop: StopReason) async -> Bool {
         switch context.sharing {
         case .resumed(_, asJob: true): await site.keepSuccessor(of: job, after: stop)
-        case .resumed(_, asJob: false): await site.giveBack(job, after: stop)
+        case .resumed(_, asJob: false): await site.returnToCluster(job, after: stop)
         case .none, .detached, .prepared: false
         }
     }
@@ -125,8 +125,8 @@ struct Handover {
         var counts = summary.counts
         (counts.work, counts.notes) = (max(work, job.prepared.workCount), summary.notes)
         // This coordinator counts outputs of earlier ones as skipped.
-        let told = job.folder.epoch > 2 ? (try? run.log.publishedCount()) ?? 0 : 0
-        let earlier = max(0, told - counts.published)
+        let published = job.folder.epoch > 2 ? (try? run.log.publishedCount()) ?? 0 : 0
+        let earlier = max(0, published - counts.published)
         (counts.published, counts.skipped) = (counts.published + earlier, max(0, counts.skipped - earlier))
         (record.counts, record.epoch) = (counts, job.folder.epoch)
         var end = RunRecord.End(

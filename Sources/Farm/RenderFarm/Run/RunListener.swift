@@ -123,13 +123,13 @@ package final class RunEventQueue: RunListener {
         }
         arrival.signal()
         if hasEnded { return 0 }
-        let patience = abandoned.map { abandoned in
+        let abandonment = abandoned.map { abandoned in
             Task {
                 await abandoned()
                 end.yield()
             }
         }
-        defer { patience?.cancel() }
+        defer { abandonment?.cancel() }
         for await _ in ends { break }
         return state.withLock { $0.hasEnded ? 0 : $0.taken + $0.events.count }
     }

@@ -60,7 +60,7 @@ package enum JobNotice: Hashable, Sendable {
     case orphansRemoved([String])
     case orphansKept([FileReason], isRemoving: Bool)
     /// A pattern matches nothing, so the orphans may be a mistake.
-    case orphansDoubted(Int, pattern: String)
+    case orphansSuspicious(Int, pattern: String)
     /// The orphans are more than a user is likely to mean.
     case orphansTooMany(Int, of: Int)
 
@@ -95,9 +95,9 @@ extension RunNotice {
             /// Files that have something in common. Nobody has to act on them.
             case files
             /// Files on which somebody has to act.
-            case troubledFiles
+            case problemFiles
             /// A part of the request was not done.
-            case trouble
+            case error
         }
 
         package let kind: Kind
@@ -126,7 +126,7 @@ extension RunNotice {
     /// - Parameter folder: the message shows paths as they are seen from this folder.
     package func text(from folder: String) -> Text {
         switch self {
-        case .failed(let error): return Text(.trouble, error.message)
+        case .failed(let error): return Text(.error, error.message)
         case .pluginUnusable(let problem): return Text(.warning, problem)
         case .orphansStay(let options):
             return Text(
@@ -184,8 +184,8 @@ extension JobNotice {
         func outputs(_ count: Int) -> String { Figures.plural(count, "output") }
         func frames(_ count: Int) -> String { Figures.plural(count, "frame") }
         switch self {
-        case .failed(let message): return Text(.trouble, message)
-        case .stopped(let reason, let left): return Text(.trouble, reason.message(left: left))
+        case .failed(let message): return Text(.error, message)
+        case .stopped(let reason, let left): return Text(.error, reason.message(left: left))
         case .ledgerDistrusted(let message): return Text(.remark, message)
         case .picturesLost(let message):
             return Text(
@@ -194,7 +194,7 @@ extension JobNotice {
             return Text(.remark, "the interrupted run \(run) cannot be gone on with: \(reason)")
         case .danglingLinks(let links):
             return Text(
-                .troubledFiles,
+                .problemFiles,
                 "\(Figures.plural(links.count, "link")) \(links.count == 1 ? "leads" : "lead") nowhere: what was there is gone, "
                     + "or not mounted", paths: links)
         case .forcedRunContinues(let made):
@@ -229,7 +229,7 @@ extension JobNotice {
             let message =
                 "\(outputs(paths.count)) \(paths.count == 1 ? "stays" : "stay"), because \(cause); if the pictures were removed "
                 + "or moved on purpose, say so with --allow-gone"
-            return areToBeRemoved ? Text(.trouble, message) : Text(.files, message, paths: paths, all: Self.plan)
+            return areToBeRemoved ? Text(.error, message) : Text(.files, message, paths: paths, all: Self.plan)
         case .orphans(let paths):
             return Text(
                 .files, "\(outputs(paths.count)) without an input any more; --delete-orphans removes them",
@@ -241,15 +241,15 @@ extension JobNotice {
                 !isRemoving
                 ? "without an input any more, which a person has to remove"
                 : "without an input \(files.count == 1 ? "stays as it is" : "stay as they are")"
-            return Text(.troubledFiles, "\(outputs(files.count)) \(words)", files, all: Self.plan)
-        case .orphansDoubted(let count, let pattern):
+            return Text(.problemFiles, "\(outputs(files.count)) \(words)", files, all: Self.plan)
+        case .orphansSuspicious(let count, let pattern):
             return Text(
-                .trouble,
+                .error,
                 "nothing matches '\(PathText.shown(pattern, from: folder))', so that \(outputs(count)) without an input stay; if "
                     + "the pictures were removed on purpose, --delete-orphans=all removes their outputs")
         case .orphansTooMany(let count, let all):
             return Text(
-                .trouble,
+                .error,
                 "\(Figures.count(count)) of \(outputs(all)) have no input any more, over \(OrphanRemoval.mostPercent) %, and "
                     + "stay; --delete-orphans=all removes them nevertheless")
         case .adopted(let count, let missing):
@@ -258,15 +258,15 @@ extension JobNotice {
             return Text(.result, "\(frames(count)) adopted\(rest)")
         case .notAdopted(let files):
             return Text(
-                .troubledFiles, "not adopted because of \(Figures.plural(files.count, "file"))", files)
+                .problemFiles, "not adopted because of \(Figures.plural(files.count, "file"))", files)
         case .takenOver(let count, let stale):
             let rest =
                 stale == 0
                 ? "" : "; \(frames(stale)) \(stale == 1 ? "is" : "are") out of date, and rendered by the next run"
             return Text(.result, "\(outputs(count)) taken over\(rest)")
-        case .notTakenOver(let files): return Text(.troubledFiles, "not taken over", files)
+        case .notTakenOver(let files): return Text(.problemFiles, "not taken over", files)
         case .cluster(let message): return Text(.remark, message)
-        case .clusterRefuses(let reason): return Text(.trouble, "Slurm does not go on with the run: \(reason)")
+        case .clusterRefuses(let reason): return Text(.error, "Slurm does not go on with the run: \(reason)")
         case .handedToCluster(let left, let run, let folder):
             return Text(
                 .result,
@@ -418,23 +418,23 @@ extension RunListener {
 
 private enum PlanHints {
     /// The most links that are reported one by one.
-    private static let linksTold = 5
+    private static let linksReported = 5
 
     static func messages(_ plan: JobPlan, _ folder: String) -> [String] {
-        let rest = plan.danglingLinks.count - linksTold
-        func told(_ message: String, _ hint: PatternHint?) -> String {
-            message + (hint.map { "; \($0.message)" } ?? "")
+        let rest = plan.danglingLinks.count - linksReported
+        func message(_ words: String, _ hint: PatternHint?) -> String {
+            words + (hint.map { "; \($0.message)" } ?? "")
         }
         var hints = plan.unmatchedPatterns.map {
-            told("nothing matches '\(PathText.shown($0, from: folder))' of 'inputs'", plan.hint(ofInput: $0))
+            message("nothing matches '\(PathText.shown($0, from: folder))' of 'inputs'", plan.hint(ofInput: $0))
         }
         hints += plan.unmatchedExcludes.map {
-            told("'\(PathText.visible($0))' of 'exclude' leaves nothing out", plan.hint(ofExclude: $0))
+            message("'\(PathText.visible($0))' of 'exclude' leaves nothing out", plan.hint(ofExclude: $0))
         }
         hints += plan.unmatchedChoices.map {
-            told("nothing matches '\(PathText.visible($0))' of --only", plan.hint(ofChoice: $0))
+            message("nothing matches '\(PathText.visible($0))' of --only", plan.hint(ofChoice: $0))
         }
-        hints += plan.danglingLinks.prefix(linksTold).map {
+        hints += plan.danglingLinks.prefix(linksReported).map {
             "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: what it led to is gone, or not "
                 + "mounted"
         }

@@ -104,9 +104,9 @@ struct RunArticle {
         self.run = run
         self.level = level
         self.prefix = prefix
-        let troubles = TroubleSections(run)
+        let problems = ProblemSections(run)
         sections = [
-            troubles.failed, troubles.stillBroken, troubles.kept, ThumbnailSection(run.frames).section,
+            problems.failed, problems.stillBroken, problems.kept, ThumbnailSection(run.frames).section,
             SlowestSection(run.frames).section, FrameTable(run).section, OrphanList(run.orphans).section,
         ].filter { !$0.body.isEmpty }
     }

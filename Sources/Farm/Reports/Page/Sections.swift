@@ -1,7 +1,7 @@
 import JobModel
 
 /// The frames that somebody should look at, grouped by the trouble.
-struct TroubleSections {
+struct ProblemSections {
     /// The most frames that are listed for one group.
     static let cap = 100
 

@@ -168,8 +168,8 @@ struct ClusterExamination {
             let node = try await tryOut(in: folder)
             say(true, "\(node) reads and writes it, and has the same programs, plugins and codecs")
             return .done
-        } catch let trouble as FileTrouble {
-            say(false, "shared folder: \(trouble.message)")
+        } catch let error as FileTrouble {
+            say(false, "shared folder: \(error.message)")
             return .storage
         } catch {
             say(false, words(error))

@@ -104,7 +104,7 @@ extension JobPreparation {
         let contents = try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
         for error in contents.distrusted { reporter.note("\(job.name): \(error.message)") }
         var prepared = try await prepare(job, contents: contents)
-        if request.allowsGone { prepared.giveUpLost() }
+        if request.allowsGone { prepared.abandonLost() }
         try check.refuseLostInputs(prepared)
         try await compare(&prepared)
         try await probeWork(&prepared)

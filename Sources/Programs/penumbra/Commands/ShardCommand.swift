@@ -48,13 +48,13 @@ struct ShardCommand: AsyncParsableCommand {
                 for shard in try wanted(reporter) {
                     worst = max(worst, try await carryOut(shard, signals, reporter, openJD))
                 }
-                openJD.tell(progress: 100)
+                openJD.report(progress: 100)
                 return worst
-            } catch let trouble as ShardFolder.Trouble {
-                openJD.tell(failure: trouble.message)
-                throw FarmError(.storage, trouble.message)
+            } catch let error as ShardFolder.Trouble {
+                openJD.report(failure: error.message)
+                throw FarmError(.storage, error.message)
             } catch let error as FarmError {
-                openJD.tell(failure: error.message)
+                openJD.report(failure: error.message)
                 throw error
             }
         }
@@ -98,7 +98,7 @@ struct ShardCommand: AsyncParsableCommand {
         let run = ShardRun(
             folder: shard.folder, number: shard.number, place: allocation.name,
             attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
-        ) { done, all in openJD.tell(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
+        ) { done, all in openJD.report(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
         let written = try run.shard()
         let settings = try Settings.load(location, allocation: allocation)
         let own = Farm.plugins(settings)
@@ -125,13 +125,13 @@ struct ShardCommand: AsyncParsableCommand {
 struct OpenJDOutput: Sendable {
     let isOn: Bool
 
-    func tell(progress percent: Int, _ status: String? = nil) {
+    func report(progress percent: Int, _ status: String? = nil) {
         guard isOn else { return }
         if let status { Console.print("openjd_status: \(status)") }
         Console.print("openjd_progress: \(percent)")
     }
 
-    func tell(failure message: String) {
+    func report(failure message: String) {
         // The message must be one line.
         if isOn { Console.print("openjd_fail: \(message.split(separator: "\n").joined(separator: " "))") }
     }

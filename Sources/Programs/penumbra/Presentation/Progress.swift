@@ -44,7 +44,7 @@ final class OpenJDProgress: Sendable {
             return percent != reported
         }
         guard isNews else { return }
-        OpenJDOutput(isOn: true).tell(progress: percent, "\(progress.done) of \(progress.total) frames")
+        OpenJDOutput(isOn: true).report(progress: percent, "\(progress.done) of \(progress.total) frames")
     }
 }
 

@@ -179,8 +179,8 @@ struct BlurCommand: AsyncParsableCommand {
         }
         var skipped = search.passedBy()
         let (_, stopBefore) = try await session.takeBlurred(from: &skipped)
-        if stopBefore != nil { return reporter.tell(stopBefore, left: search.pictures.count) }
-        reporter.tell(skipped, all: "'penumbra is-blurred --json'")
+        if stopBefore != nil { return reporter.report(stopBefore, left: search.pictures.count) }
+        reporter.report(skipped, all: "'penumbra is-blurred --json'")
         let wanted = search.pictures.map { RequestedPicture($0) }
         let report = InPlaceReport(.blur, reporter)
         let stop = try await session.blur(
@@ -194,9 +194,9 @@ struct BlurCommand: AsyncParsableCommand {
                 ("already blurred", "already blurred"), ("blurred otherwise", "blurred with other filters before"),
                 ("left", "left"),
             ], others: skipped.others)
-        let trouble = search.problems.isEmpty ? RunOutcome.done : .storage
+        let searchOutcome = search.problems.isEmpty ? RunOutcome.done : .storage
         let sharp = skipped.isNothing ? RunOutcome.done : .someFailed
-        return max(report.status, trouble, sharp, reporter.tell(stop, left: report.count("left")))
+        return max(report.status, searchOutcome, sharp, reporter.report(stop, left: report.count("left")))
     }
 
     private func done(_ report: InPlaceReport, _ session: InPlaceSession) -> String {
@@ -234,11 +234,11 @@ struct BlurList {
             !isKnown.contains($0.exactPath) && session.originals.mayBeElsewhere($0)
         }
         let pictures = meant + renamed
-        for trouble in distrusted { reporter.complain(trouble.message) }
+        for error in distrusted { reporter.complain(error.message) }
         let (inspected, stop) = try await InspectedPicture.inspect(
             at: pictures, session.originals, readsOriginals: false, settings: session.farm.runSettings,
             loop: session.loop)
-        if stop != nil { return reporter.tell(stop, left: pictures.count) }
+        if stop != nil { return reporter.report(stop, left: pictures.count) }
         print(inspected.flatMap { picture in picture.originals.map { KeptLine(picture, $0) } })
         return distrusted.isEmpty ? .done : .someFailed
     }

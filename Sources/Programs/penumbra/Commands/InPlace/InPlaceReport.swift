@@ -227,7 +227,7 @@ extension ConsoleReporter {
     /// Lists pictures in the folders that were not blurred, or may not be. `--quiet` does not suppress it.
     ///
     /// - Parameter all: the command that lists all of them.
-    func tell(_ skipped: PictureSearch.SkippedFiles, all: String) {
+    func report(_ skipped: PictureSearch.SkippedFiles, all: String) {
         func list(_ files: [InputFile], _ one: String, _ several: String, reasons: [String]? = nil) {
             guard !files.isEmpty else { return }
             complain(
@@ -259,7 +259,7 @@ extension ConsoleReporter {
     }
 
     /// - Returns: the outcome of a stopped command.
-    func tell(_ stop: StopReason?, left: Int) -> RunOutcome {
+    func report(_ stop: StopReason?, left: Int) -> RunOutcome {
         guard let stop else { return .done }
         var summary = RunSummary()
         summary.stop = stop

@@ -46,11 +46,11 @@ struct IsBlurredCommand: AsyncParsableCommand {
             let (inspected, stop) = try await InspectedPicture.inspect(
                 at: search.pictures.map(\.file), session.originals, readsOriginals: false,
                 settings: session.farm.runSettings, loop: session.loop)
-            if stop != nil { return reporter.tell(stop, left: inspected.count) }
+            if stop != nil { return reporter.report(stop, left: inspected.count) }
             let (more, stopBefore) = try await session.takeBlurred(from: &skipped)
-            if stopBefore != nil { return reporter.tell(stopBefore, left: more.count) }
+            if stopBefore != nil { return reporter.report(stopBefore, left: more.count) }
             let statuses = (inspected + more).map { answer(InPlaceAnswer($0), reporter) }
-            if json || !quiet { reporter.tell(skipped, all: "--json") }
+            if json || !quiet { reporter.report(skipped, all: "--json") }
             let sharp = skipped.isNothing ? RunOutcome.done : .someFailed
             return max(statuses.max() ?? .done, sharp, search.problems.isEmpty ? .done : .storage)
         }

@@ -58,26 +58,26 @@ struct UnblurCommand: AsyncParsableCommand {
         let wanted = session.withKept(search, skipped)
         let links = skipped.links
         let (_, stopBefore) = try await session.takeBlurred(from: &skipped)
-        if stopBefore != nil { return reporter.tell(stopBefore, left: wanted.count) }
+        if stopBefore != nil { return reporter.report(stopBefore, left: wanted.count) }
         let others = Set(skipped.links)
         let blurredLinks = links.filter { !others.contains($0) && !search.holds($0.target) }.map(\.link.path)
         let lost = session.originals.foldersWithoutStore().filter {
             search.holds(InputFile(path: PathNames.joined($0, Originals.folderName), dir: ""))
         }
-        tell(blurredLinks, lost, reporter)
+        reportBlurred(blurredLinks, lost, reporter)
         let report = InPlaceReport(.unblur, reporter)
         let stop = try await session.unblur(wanted, isForced: force) { report.add($0) }
         let count = report.count("unblurred")
         let done =
             count > 0 || wanted.isEmpty ? "put back \(Figures.plural(count, "original"))" : ""
         report.end(done, [("not blurred", "not blurred"), ("left", "left")], others: 0)
-        let trouble = search.problems.isEmpty ? RunOutcome.done : .storage
+        let searchOutcome = search.problems.isEmpty ? RunOutcome.done : .storage
         let blurred = blurredLinks.isEmpty && lost.isEmpty ? RunOutcome.done : .someFailed
-        return max(report.status, trouble, blurred, reporter.tell(stop, left: report.count("left")))
+        return max(report.status, searchOutcome, blurred, reporter.report(stop, left: report.count("left")))
     }
 
     /// Lists pictures that stay blurred, or may stay blurred.
-    private func tell(_ links: [String], _ lost: [String], _ reporter: ConsoleReporter) {
+    private func reportBlurred(_ links: [String], _ lost: [String], _ reporter: ConsoleReporter) {
         if !links.isEmpty {
             reporter.complain(
                 links.count == 1

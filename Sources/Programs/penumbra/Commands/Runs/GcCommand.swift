@@ -81,7 +81,7 @@ struct GcCommand: AsyncParsableCommand {
         let kept = Originals(state: state)
         let unneeded = kept.sweep()
         if unneeded > 0 { reporter.say("\(Figures.plural(unneeded, "original")) that no picture needs removed") }
-        let outcome = giveUp(kept, reporter)
+        let outcome = abandon(kept, reporter)
         guard originals else { return outcome }
         let restored = kept.forgetRestored()
         reporter.say(
@@ -99,7 +99,7 @@ struct GcCommand: AsyncParsableCommand {
         return outcome
     }
 
-    private func giveUp(_ kept: Originals, _ reporter: ConsoleReporter) -> RunOutcome {
+    private func abandon(_ kept: Originals, _ reporter: ConsoleReporter) -> RunOutcome {
         guard !givenUp.isEmpty else { return .done }
         var named = givenUp.map(GivenUpPath.init)
         let folders = named.map(\.file.path) + named.map { PathText.folder(of: $0.file.path) }

@@ -57,9 +57,9 @@ struct ResumeCommand: AsyncParsableCommand {
             try await resumeRuns()
         } catch let exit as ExitCode {
             if exit == .success {
-                openJD.tell(progress: 100)
+                openJD.report(progress: 100)
             } else {
-                openJD.tell(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
+                openJD.report(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
             }
             throw exit
         }

@@ -73,7 +73,7 @@ struct RetryCommand: AsyncParsableCommand {
                     .busy, "\(run.stored.name): has not ended; 'penumbra resume' goes on with an interrupted run")
             }
             let choice = try choice(of: run, archive)
-            if case .nothing(let words, let status) = choice { return tell(words, status) }
+            if case .nothing(let words, let status) = choice { return report(words, status) }
             guard var repeated = try RepeatedRun(run, options, archive) else { return .missingInput }
             repeated.change { request in
                 request.workers = workers ?? request.workers
@@ -96,7 +96,7 @@ struct RetryCommand: AsyncParsableCommand {
         }
     }
 
-    private func tell(_ words: String, _ status: RunOutcome) -> RunOutcome {
+    private func report(_ words: String, _ status: RunOutcome) -> RunOutcome {
         let reporter = ConsoleReporter(json: options.json)
         if options.json { JSONLine.header.print() }
         if status == .done { reporter.say(words) } else { reporter.complain(words) }

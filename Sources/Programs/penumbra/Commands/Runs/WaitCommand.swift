@@ -40,14 +40,14 @@ struct WaitCommand: AsyncParsableCommand {
                     reporter.complain("\(run.stored.name): goes on; the time to wait for it is over")
                     return .busy
                 }
-                worst = max(worst, try tell(last, archive, reporter))
+                worst = max(worst, try report(last, archive, reporter))
             }
             throw ExitCode(worst)
         }
     }
 
     /// - Returns: the exit code of the run.
-    private func tell(_ run: RunStatus, _ archive: RunArchive, _ reporter: ConsoleReporter) throws -> Int32 {
+    private func report(_ run: RunStatus, _ archive: RunArchive, _ reporter: ConsoleReporter) throws -> Int32 {
         let line = RunLine(run, concluded: try archive.concluded(of: run))
         if options.json {
             JSONLine.run(line).print()
@@ -72,11 +72,11 @@ private struct RunWaiter {
 
     private static let pause = Duration.milliseconds(200)
     /// For runs whose folder may be on a file server.
-    private static let longPause = Duration.seconds(1)
+    private static let sharedPause = Duration.seconds(1)
     /// How long a run may have no coordinator before the cluster is asked for a successor.
-    private static let patience = Duration.seconds(10)
+    private static let successorDelay = Duration.seconds(10)
     /// The same, if the cluster cannot be asked.
-    private static let longPatience = Duration.seconds(150)
+    private static let unknownSuccessorDelay = Duration.seconds(150)
 
     /// - Returns: the run after its last coordinator has ended; nil after the timeout.
     func wait(for begun: RunStatus) async throws -> RunStatus? {
@@ -85,13 +85,13 @@ private struct RunWaiter {
         var lost: ContinuousClock.Instant?
         while run.condition.isGoingOn || run.condition == .interrupted && archive.isShared(run) {
             lost = [.interrupted, .detached].contains(run.condition) ? lost ?? clock.now : nil
-            if let since = lost, since.duration(to: clock.now) > Self.patience {
+            if let since = lost, since.duration(to: clock.now) > Self.successorDelay {
                 let successor = await archive.successor(of: run)
                 if Self.isGivenUp(run, successor, after: since.duration(to: clock.now)) { break }
                 if successor != .unknown { lost = clock.now }
             }
             if let end, clock.now >= end { return nil }
-            try await clock.sleep(for: archive.isShared(run) ? Self.longPause : Self.pause)
+            try await clock.sleep(for: archive.isShared(run) ? Self.sharedPause : Self.pause)
             run = try archive.renewed(run)
         }
         return run
@@ -106,7 +106,7 @@ private struct RunWaiter {
         case .gone: true
         // Another scheduler may continue it, or a person.
         case .never: run.condition == .interrupted
-        case .unknown: run.condition == .interrupted && time > longPatience
+        case .unknown: run.condition == .interrupted && time > unknownSuccessorDelay
         }
     }
 }
