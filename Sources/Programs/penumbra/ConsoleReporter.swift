@@ -42,6 +42,8 @@ final class ConsoleReporter: Sendable {
         progress = ProgressView(showsBar: !json && !quiet && Console.errorIsTerminal)
     }
 
+    convenience init(_ options: OutputOptions) { self.init(json: options.json, quiet: options.quiet) }
+
     private func show(_ outcome: ManifestFiles.Outcome) {
         if json {
             for problem in outcome.problems { JSONLine.problem(ProblemLine(problem)).print() }

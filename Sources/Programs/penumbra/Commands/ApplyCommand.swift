@@ -49,16 +49,12 @@ struct ApplyCommand: AsyncParsableCommand {
     @Flag(help: "Replace what is there already.")
     var force = false
 
-    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
-    var quiet = false
-
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
-    var json = false
+    @OptionGroup var printing: OutputOptions
 
     func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
+        try await ConsoleReporter(printing).handling { reporter in
             // Penumbra does not record these outputs, so any existing file may belong to the user.
             let text = try manifest() + "existing: error\n"
             try refuseMissing()

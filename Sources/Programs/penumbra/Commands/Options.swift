@@ -23,11 +23,22 @@ struct LocationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Worker processes at once. Default: one a core.", valueName: "n"))
     var workers: Int?
 
-    func validate() throws {
+    func validate() throws { try Self.check(workers: workers) }
+
+    static func check(workers: Int?) throws {
         if let workers, !(1...1024).contains(workers) {
             throw ValidationError("--workers takes 1 to 1024, not \(workers).")
         }
     }
+}
+
+/// What a command prints.
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+
+    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    var json = false
 }
 
 /// The engine of a run.

@@ -37,11 +37,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
-    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
-    var quiet = false
-
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if files.contains("") { throw ValidationError("A path is empty; name outputs, folders or manifests.") }
@@ -49,7 +45,7 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
+        try await ConsoleReporter(output).handling { reporter in
             let verifier = try OutputVerifier(
                 Farm(try Settings.load(location)), control: Signals().control, listener: reporter,
                 folder: reporter.folder)
@@ -84,7 +80,7 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     private func show(unknown: [String], _ reporter: ConsoleReporter) {
-        if json {
+        if output.json {
             for path in unknown { JSONLine.verified(VerifiedLine(unknown: path)).print() }
         } else {
             for line in VerificationText.unknown(unknown, folder: reporter.folder) { Console.complain(line) }
@@ -96,7 +92,7 @@ struct VerifyCommand: AsyncParsableCommand {
     ) {
         reporter.endProgress()
         let line = VerificationLine(outputs, chosen.sampling)
-        if json {
+        if output.json {
             for output in outputs { JSONLine.verified(VerifiedLine(output)).print() }
             JSONLine.verification(line).print()
         } else {
@@ -108,13 +104,13 @@ struct VerifyCommand: AsyncParsableCommand {
     private func show(_ outputs: [RerenderedOutput], elapsed: Duration, _ reporter: ConsoleReporter) {
         reporter.endProgress()
         let line = VerificationLine(outputs)
-        if json {
+        if output.json {
             for output in outputs { JSONLine.rerendered(RerenderedLine(output)).print() }
             JSONLine.verification(line).print()
         } else {
             let text = RerenderingText(outputs, folder: reporter.folder)
             for line in text.damage { Console.complain(line) }
-            if !quiet { for line in text.remarks { Console.complain(line) } }
+            if !output.quiet { for line in text.remarks { Console.complain(line) } }
             reporter.say(line.text(elapsed: elapsed))
         }
     }

@@ -76,11 +76,7 @@ struct BlurCommand: AsyncParsableCommand {
         transform: TimeArgument.read)
     var lockWait: TimeArgument?
 
-    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
-    var quiet = false
-
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
     /// The largest radius of the Gaussian filter.
     private static let largestRadius = 1000.0
@@ -100,7 +96,7 @@ struct BlurCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
+        try await ConsoleReporter(output).handling { reporter in
             let session = try await InPlaceSession(location)
             if list { return try await BlurList(session: session, reporter: reporter).run(pictures) }
             let request = try await request(session, reporter)

@@ -35,18 +35,14 @@ struct UnblurCommand: AsyncParsableCommand {
         transform: TimeArgument.read)
     var lockWait: TimeArgument?
 
-    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
-    var quiet = false
-
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if pictures.contains("") { throw ValidationError("A path is empty; name pictures or folders.") }
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
+        try await ConsoleReporter(output).handling { reporter in
             let session = try await InPlaceSession(location)
             return try await session.locked(lockWait?.seconds ?? 0) { try await unblur(session, reporter) }
         }

@@ -44,9 +44,7 @@ struct ResumeCommand: AsyncParsableCommand {
     var asJob = false
 
     func validate() throws {
-        if let workers, !(1...1024).contains(workers) {
-            throw ValidationError("--workers takes 1 to 1024, not \(workers).")
-        }
+        try LocationOptions.check(workers: workers)
         if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
         if asJob, shared.runDir == nil { throw ValidationError("--as-job goes on with the run of a --run-dir.") }
     }
@@ -54,7 +52,17 @@ struct ResumeCommand: AsyncParsableCommand {
     func run() async throws {
         let openJD = OpenJDOutput(isOn: openjd)
         do {
-            try await resumeRuns()
+            // The resumed run writes the JSON lines. This command writes none.
+            try await ConsoleReporter(json: false).handling { _ in
+                let archive = try options.archive(shared)
+                let runs = try wanted(of: archive)
+                if runs.isEmpty, !archive.isShared { try reportNothing(archive) }
+                // A signal ends all of the runs.
+                let signals = Signals.ofRuns
+                var worst: Int32 = 0
+                for run in runs where signals.first == nil { worst = max(worst, try await resume(run, archive)) }
+                throw ExitCode(max(worst, signals.first.map { 128 + $0 } ?? 0))
+            }
         } catch let exit as ExitCode {
             if exit == .success {
                 openJD.report(progress: 100)
@@ -65,55 +73,53 @@ struct ResumeCommand: AsyncParsableCommand {
         }
     }
 
-    private func resumeRuns() async throws {
-        // The resumed run writes the JSON lines. This command writes none.
-        try await ConsoleReporter(json: false).handling { _ in
-            let archive = try options.archive(shared)
-            if archive.isShared { throw ExitCode(try await resumeShared(archive)) }
-            let wanted =
-                try run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canBeResumed }
-            if wanted.isEmpty, options.json {
-                JSONLine.header.print()
-                JSONLine.summary(SummaryLine(exitCode: 0, [])).print()
-            } else if wanted.isEmpty {
-                Console.print("no run was interrupted")
-                if let latest = try archive.runs().first, latest.exitCode == Int(RunOutcome.workLeft.rawValue),
-                    let left = Self.left(of: latest)
-                {
-                    Console.print(left)
-                }
-            }
-            // A signal ends all of the runs.
-            let signals = Signals.ofRuns
-            var worst: Int32 = 0
-            for run in wanted where signals.first == nil { worst = max(worst, try await resume(run, archive)) }
-            throw ExitCode(max(worst, signals.first.map { 128 + $0 } ?? 0))
+    private func wanted(of archive: RunArchive) throws -> [RunStatus] {
+        if let run { return [try archive.run(run)] }
+        return archive.isShared ? try archive.meantRuns() : try archive.runs().filter { $0.condition.canBeResumed }
+    }
+
+    private func reportNothing(_ archive: RunArchive) throws {
+        guard !options.json else {
+            JSONLine.header.print()
+            JSONLine.summary(SummaryLine(exitCode: 0, [])).print()
+            return
+        }
+        Console.print("no run was interrupted")
+        if let latest = try archive.runs().first, latest.exitCode == Int(RunOutcome.workLeft.rawValue),
+            let left = Self.left(of: latest)
+        {
+            Console.print(left)
         }
     }
 
+    /// - Returns: the exit code of the run.
     private func resume(_ run: RunStatus, _ archive: RunArchive) async throws -> Int32 {
+        let (name, folder) = (run.stored.name, run.folder)
+        func say(_ message: String) { if !options.json { Console.print("\(name): \(message)") } }
+        if archive.isShared, let code = run.exitCode {
+            say("has ended with exit code \(code)")
+            return Int32(code)
+        }
         switch run.condition {
         case .paused:
-            run.folder.takeBack(.pause)
-            if !options.json { Console.print("\(run.stored.name): goes on") }
-            return 0
+            folder.takeBack(.pause)
+            say("goes on")
+        case _ where archive.isShared:
+            return try await carryOut(run, archive, RunFolder(state: archive.state, name: name))
         case .interrupted:
-            let state = run.folder.state
-            return try await repeatRun(
-                run, archive, state == archive.state ? nil : RunFolder(state: state, name: run.stored.name))
+            let isLocal = folder.state == archive.state
+            return try await carryOut(run, archive, isLocal ? nil : RunFolder(state: folder.state, name: name))
         case .detached:
-            if !options.json {
-                Console.print(
-                    "\(run.stored.name): is with the cluster; 'penumbra resume --run-dir \(run.folder.state)' takes it over"
-                )
+            say("is with the cluster; 'penumbra resume --run-dir \(folder.state)' takes it over")
+        case .running: say("is running, there is nothing to go on with")
+        case .done, .failed, .stopped:
+            if let left = Self.left(of: run), !options.json {
+                Console.print(left)
+            } else {
+                say("has ended, there is nothing to go on with")
             }
-            return 0
-        case .running, .done, .failed, .stopped:
-            let what = run.condition == .running ? "is running" : "has ended"
-            let words = Self.left(of: run) ?? "\(run.stored.name): \(what), there is nothing to go on with"
-            if !options.json { Console.print(words) }
-            return 0
         }
+        return 0
     }
 
     /// The command that does the rest of a run which has ended early, by its deadline say; nil for other runs.
@@ -125,28 +131,10 @@ struct ResumeCommand: AsyncParsableCommand {
             + "'penumbra retry \(name) --state left' does what is still to be done of them"
     }
 
-    /// Resumes the runs of a shared folder.
-    private func resumeShared(_ archive: RunArchive) async throws -> Int32 {
-        let signals = Signals.ofRuns
-        var worst: Int32 = 0
-        for run in try self.run.map({ [try archive.run($0)] }) ?? archive.meantRuns() where signals.first == nil {
-            if let code = run.exitCode {
-                if !options.json { Console.print("\(run.stored.name): has ended with exit code \(code)") }
-                worst = max(worst, Int32(code))
-            } else if run.condition == .paused {
-                worst = max(worst, try await resume(run, archive))
-            } else {
-                worst = max(
-                    worst, try await repeatRun(run, archive, RunFolder(state: archive.state, name: run.stored.name)))
-            }
-        }
-        return max(worst, signals.first.map { 128 + $0 } ?? 0)
-    }
-
     /// Carries out the run's own request again.
     ///
     /// - Parameter shared: the run's folder, if it is not in this machine's state folder.
-    private func repeatRun(_ run: RunStatus, _ archive: RunArchive, _ shared: RunFolder? = nil) async throws -> Int32 {
+    private func carryOut(_ run: RunStatus, _ archive: RunArchive, _ shared: RunFolder?) async throws -> Int32 {
         guard var repeated = try RepeatedRun(run, options, archive) else { return RunOutcome.missingInput.rawValue }
         repeated.run.request.engine = engine ?? repeated.run.request.engine
         repeated.run.request.workers = workers ?? repeated.run.request.workers

@@ -48,11 +48,7 @@ struct RetryCommand: AsyncParsableCommand {
         transform: TimeArgument.read)
     var deadline: TimeArgument?
 
-    func validate() throws {
-        if let workers, !(1...1024).contains(workers) {
-            throw ValidationError("--workers takes 1 to 1024, not \(workers).")
-        }
-    }
+    func validate() throws { try LocationOptions.check(workers: workers) }
 
     /// The frames to do again.
     private enum Choice {
