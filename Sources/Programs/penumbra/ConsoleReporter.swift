@@ -46,7 +46,7 @@ final class ConsoleReporter: Sendable {
 
     private func show(_ outcome: ManifestFiles.Outcome) {
         if json {
-            for problem in outcome.problems { JSONLine.problem(ProblemLine(problem)).print() }
+            for problem in outcome.problems { ProblemLine(problem).print() }
         } else if !quiet || outcome.hasErrors {
             for text in outcome.texts { Console.complain(text) }
         }
@@ -93,7 +93,7 @@ final class ConsoleReporter: Sendable {
 
     /// Runs the body of a command. It prints errors, the first and the last JSON line, and always throws the exit code.
     func handling(_ body: (ConsoleReporter) async throws -> RunOutcome) async throws {
-        if json { JSONLine.header.print() }
+        if json { HeaderLine().print() }
         var code = RunOutcome.done.rawValue
         do {
             code = try await body(self).rawValue
@@ -106,7 +106,7 @@ final class ConsoleReporter: Sendable {
         }
         if json {
             let line = SummaryLine(exitCode: code, summaries.withLock { $0 }, planned: plans.withLock { $0 })
-            JSONLine.summary(line).print()
+            line.print()
         }
         if let failure = Console.outputFailure {
             Console.complain("standard output cannot be written: \(String(cString: strerror(failure)))")
@@ -163,7 +163,7 @@ extension ConsoleReporter: RunListener {
             if openjd { openJD.show(progress) } else if !json { self.progress.show(progress) }
         case .frame(let job, let report):
             if openjd { return }
-            if json { JSONLine.frame(FrameLine(report, job: job)).print() } else { progress.count(report) }
+            if json { FrameLine(report, job: job).print() } else { progress.count(report) }
         case .notice(let notice): show(notice.text(from: folder))
         case .ended(let end): show(end)
         case .handedOver(_, let summary):
@@ -171,7 +171,7 @@ extension ConsoleReporter: RunListener {
             progress.clear()
         case .detached(let stored, let run):
             if json {
-                JSONLine.run(RunLine(RunStatus(stored, state: run.state, isHandedOver: true), concluded: 0)).print()
+                RunLine(RunStatus(stored, state: run.state, isHandedOver: true), concluded: 0).print()
             } else if quiet {
                 // Scripts need the path.
                 Console.print(run.path)
@@ -194,7 +194,7 @@ extension ConsoleReporter: RunListener {
 
     private func show(_ notice: RunNotice.Text) {
         progress.clear()
-        if json { return JSONLine.notice(notice).print() }
+        if json { return notice.jsonLine.print() }
         switch notice.kind {
         case .result: if !quiet { Console.print(notice.message) }
         case .remark, .error: Console.complain(notice.message)
@@ -209,17 +209,17 @@ extension ConsoleReporter: RunListener {
     }
 }
 
-extension JSONLine {
-    fileprivate static func notice(_ notice: RunNotice.Text) -> JSONLine {
-        func problem(_ severity: String, of manifest: String = "") -> JSONLine {
-            .problem(ProblemLine(manifest: manifest, message: notice.message, severity: severity))
+extension RunNotice.Text {
+    fileprivate var jsonLine: any JSONLine {
+        func problem(_ severity: String, of manifest: String = "") -> any JSONLine {
+            ProblemLine(manifest: manifest, message: message, severity: severity)
         }
-        return switch notice.kind {
+        return switch kind {
         case .result, .remark: problem("note")
         case .warning: problem("warning")
         case .manifestWarning(let manifest): problem("warning", of: manifest)
         case .error: problem("error")
-        case .files, .problemFiles: .paths(PathsLine(message: notice.message, paths: notice.paths))
+        case .files, .problemFiles: PathsLine(message: message, paths: paths)
         }
     }
 }

@@ -38,7 +38,7 @@ struct ConfigCommand: AsyncParsableCommand {
     private static func clusterRows(_ setting: Setting<ClusterOptions>) -> [Row] {
         let set = Dictionary(uniqueKeysWithValues: ClusterWords.fields(setting.value).map { ($0.name, $0.value) })
         return ClusterWords.fields(setting.value.over(ClusterOptions.defaults)).map { name, value in
-            let origin = set[name] == nil ? Setting<ClusterOptions>.Origin.standard : setting.origin
+            let origin = set[name] == nil ? SettingOrigin.standard : setting.origin
             return Row(setting: "slurm.\(name)", value: value, origin: origin.description)
         }
     }

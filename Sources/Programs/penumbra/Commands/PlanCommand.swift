@@ -83,8 +83,8 @@ struct PlanCommand: AsyncParsableCommand {
 
     private func show(_ prepared: PreparedJob, _ text: PlanText) {
         if json {
-            for line in text.jsonLines { JSONLine.plan(line).print() }
-            for report in prepared.ended { JSONLine.frame(FrameLine(report, job: prepared.job.name)).print() }
+            for line in text.jsonLines { line.print() }
+            for report in prepared.ended { FrameLine(report, job: prepared.job.name).print() }
         } else {
             for line in text.lines { Console.print(line) }
             for line in text.failures { Console.complain(line) }

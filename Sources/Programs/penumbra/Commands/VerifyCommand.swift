@@ -81,7 +81,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
     private func show(unknown: [String], _ reporter: ConsoleReporter) {
         if output.json {
-            for path in unknown { JSONLine.verified(VerifiedLine(unknown: path)).print() }
+            for path in unknown { VerifiedLine(unknown: path).print() }
         } else {
             for line in VerificationText.unknown(unknown, folder: reporter.folder) { Console.complain(line) }
         }
@@ -93,8 +93,8 @@ struct VerifyCommand: AsyncParsableCommand {
         reporter.endProgress()
         let line = VerificationLine(outputs, chosen.sampling)
         if output.json {
-            for output in outputs { JSONLine.verified(VerifiedLine(output)).print() }
-            JSONLine.verification(line).print()
+            for output in outputs { VerifiedLine(output).print() }
+            line.print()
         } else {
             for text in VerificationText.damage(outputs, folder: reporter.folder) { Console.complain(text) }
             reporter.say(line.text(elapsed: elapsed))
@@ -105,8 +105,8 @@ struct VerifyCommand: AsyncParsableCommand {
         reporter.endProgress()
         let line = VerificationLine(outputs)
         if output.json {
-            for output in outputs { JSONLine.rerendered(RerenderedLine(output)).print() }
-            JSONLine.verification(line).print()
+            for output in outputs { RerenderedLine(output).print() }
+            line.print()
         } else {
             let text = RerenderingText(outputs, folder: reporter.folder)
             for line in text.damage { Console.complain(line) }

@@ -8,50 +8,10 @@ import Reports
 import Scheduling
 import WorkerProtocol
 
-/// A line that `--json` prints. The first one is `{"schema":1,…}`, the last one is the summary.
-enum JSONLine: Encodable {
-    case header
-    case plan(PlanLine)
-    case frame(FrameLine)
-    case problem(ProblemLine)
-    case paths(PathsLine)
-    case run(RunLine)
-    case storedFrame(StoredFrameLine)
-    case broken(BrokenLine)
-    case attempt(AttemptLine)
-    case verified(VerifiedLine)
-    case rerendered(RerenderedLine)
-    case verification(VerificationLine)
-    case picture(InPlaceLine)
-    case kept(KeptLine)
-    case summary(SummaryLine)
+/// A line that `--json` prints. The first one is ``HeaderLine``, the last one is the summary.
+protocol JSONLine: Encodable {}
 
-    private struct Header: Encodable {
-        let schema = 1
-        let program = "penumbra"
-        let version = Version.penumbra
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .header: try Header().encode(to: encoder)
-        case .plan(let line): try line.encode(to: encoder)
-        case .frame(let line): try line.encode(to: encoder)
-        case .problem(let line): try line.encode(to: encoder)
-        case .paths(let line): try line.encode(to: encoder)
-        case .run(let line): try line.encode(to: encoder)
-        case .storedFrame(let line): try line.encode(to: encoder)
-        case .broken(let line): try line.encode(to: encoder)
-        case .attempt(let line): try line.encode(to: encoder)
-        case .verified(let line): try line.encode(to: encoder)
-        case .rerendered(let line): try line.encode(to: encoder)
-        case .verification(let line): try line.encode(to: encoder)
-        case .picture(let line): try line.encode(to: encoder)
-        case .kept(let line): try line.encode(to: encoder)
-        case .summary(let line): try line.encode(to: encoder)
-        }
-    }
-
+extension JSONLine {
     func print() { Console.printJSON(text) }
 
     var text: String {
@@ -62,8 +22,14 @@ enum JSONLine: Encodable {
     }
 }
 
+struct HeaderLine: JSONLine {
+    let schema = 1
+    let program = "penumbra"
+    let version = Version.penumbra
+}
+
 /// The JSON line of a frame.
-struct FrameLine: Encodable {
+struct FrameLine: JSONLine {
     let event = "frame"
     let job: String
     let index: Int
@@ -146,14 +112,14 @@ extension [KeptOutput] {
 }
 
 /// The JSON line of a list of outputs.
-struct PathsLine: Encodable {
+struct PathsLine: JSONLine {
     let event = "paths"
     let message: String
     let paths: [String]
 }
 
 /// The JSON line of a problem or a notice.
-struct ProblemLine: Encodable {
+struct ProblemLine: JSONLine {
     let event = "problem"
     let manifest: String
     let message: String
@@ -174,7 +140,7 @@ extension ProblemLine {
 }
 
 /// The last JSON line: the totals of a command's runs or plans.
-struct SummaryLine: Encodable {
+struct SummaryLine: JSONLine {
     let exitCode: Int32
     private var jobs = 0
     private var counts = RunCounts()

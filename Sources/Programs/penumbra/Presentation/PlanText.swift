@@ -129,7 +129,7 @@ struct PlanText {
 }
 
 /// The JSON line of a planned frame.
-struct PlanLine: Encodable {
+struct PlanLine: JSONLine {
     struct Tile: Encodable {
         let rect: PixelRect
         let reads: [PixelRect]

@@ -8,7 +8,7 @@ import Runs
 import Scheduling
 
 /// The JSON line of a run. `status`, `show` and `wait` print it, or a text made of it.
-struct RunLine: Encodable {
+struct RunLine: JSONLine {
     let event = "run"
     let run: String
     let job: String
@@ -48,7 +48,7 @@ struct RunLine: Encodable {
     }
 }
 
-struct StoredFrameLine: Encodable {
+struct StoredFrameLine: JSONLine {
     let event = "frame"
     let frame: Int
     let page: Int
@@ -74,7 +74,7 @@ struct StoredFrameLine: Encodable {
 }
 
 /// The JSON line of a picture that was broken before the run, and that the run did not try.
-struct BrokenLine: Encodable {
+struct BrokenLine: JSONLine {
     let event = "broken"
     let input: String
     let page: Int
@@ -90,7 +90,7 @@ struct BrokenLine: Encodable {
     }
 }
 
-struct AttemptLine: Encodable {
+struct AttemptLine: JSONLine {
     let event = "attempt"
     let task: String
     let attempt: Int

@@ -133,7 +133,7 @@ extension RerenderedCondition {
 }
 
 /// The JSON line of a verified output.
-struct VerifiedLine: Encodable {
+struct VerifiedLine: JSONLine {
     let event = "verified"
     let path: String
     /// `as published`, `missing`, `truncated`, `changed`, `swapped`, `unreadable`, `unknown`.
@@ -170,7 +170,7 @@ struct VerifiedLine: Encodable {
 }
 
 /// The JSON line of an output that was rendered again.
-struct RerenderedLine: Encodable {
+struct RerenderedLine: JSONLine {
     let event = "rerendered"
     let path: String
     let job: String
@@ -202,7 +202,7 @@ struct RerenderedLine: Encodable {
 }
 
 /// The JSON line that sums up all outputs.
-struct VerificationLine: Encodable {
+struct VerificationLine: JSONLine {
     /// `verification` or `rerendering`.
     let event: String
     let outputs: Int

@@ -241,7 +241,7 @@ struct BlurList {
 
     private func print(_ lines: [KeptLine]) {
         if reporter.json {
-            for line in lines { JSONLine.kept(line).print() }
+            for line in lines { line.print() }
         } else if lines.isEmpty {
             reporter.say("no originals are kept")
         } else {
@@ -257,7 +257,7 @@ struct BlurList {
 }
 
 /// The JSON line of a kept original.
-struct KeptLine: Encodable {
+struct KeptLine: JSONLine {
     let event = "kept"
     let path: String
     let pathBase64: String?

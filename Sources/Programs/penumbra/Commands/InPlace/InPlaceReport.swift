@@ -43,7 +43,7 @@ final class InPlaceReport {
                 for kind in result.conversions { converted[kind, default: []].append(result.picture.path) }
             }
             if case .unblurred(_, _, _, isKept: true) = result.outcome { kept += 1 }
-            if reporter.json { JSONLine.picture(line).print() } else { show(result, line) }
+            if reporter.json { line.print() } else { show(result, line) }
         }
     }
 
@@ -116,7 +116,7 @@ final class InPlaceReport {
 }
 
 /// The JSON line of a picture that a command changed in place.
-struct InPlaceLine: Encodable {
+struct InPlaceLine: JSONLine {
     let event = "picture"
     let path: String
     let pathBase64: String?

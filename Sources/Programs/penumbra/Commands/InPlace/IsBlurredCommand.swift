@@ -58,7 +58,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
 
     private func answer(_ answer: InPlaceAnswer, _ reporter: ConsoleReporter) -> RunOutcome {
         if json {
-            JSONLine.picture(answer.line).print()
+            answer.line.print()
         } else if !quiet {
             let text =
                 "\(PathText.shown(answer.line.path, from: currentFolder())): \(VisibleText.message(answer.words))"

@@ -64,7 +64,7 @@ struct LogsCommand: AsyncParsableCommand {
             if let task, attempts.isEmpty { throw FarmError(.missingInput, "the run has no attempt of '\(task)'") }
             for attempt in attempts {
                 if options.json {
-                    JSONLine.attempt(AttemptLine(attempt)).print()
+                    AttemptLine(attempt).print()
                 } else {
                     for line in RunText.lines(of: attempt) { Console.print(line) }
                 }

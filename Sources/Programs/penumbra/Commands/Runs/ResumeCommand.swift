@@ -80,8 +80,8 @@ struct ResumeCommand: AsyncParsableCommand {
 
     private func reportNothing(_ archive: RunArchive) throws {
         guard !options.json else {
-            JSONLine.header.print()
-            JSONLine.summary(SummaryLine(exitCode: 0, [])).print()
+            HeaderLine().print()
+            SummaryLine(exitCode: 0, []).print()
             return
         }
         Console.print("no run was interrupted")

@@ -94,9 +94,9 @@ struct RetryCommand: AsyncParsableCommand {
 
     private func report(_ words: String, _ status: RunOutcome) -> RunOutcome {
         let reporter = ConsoleReporter(json: options.json)
-        if options.json { JSONLine.header.print() }
+        if options.json { HeaderLine().print() }
         if status == .done { reporter.say(words) } else { reporter.complain(words) }
-        if options.json { JSONLine.summary(SummaryLine(exitCode: status.rawValue, [])).print() }
+        if options.json { SummaryLine(exitCode: status.rawValue, []).print() }
         return status
     }
 

@@ -58,7 +58,7 @@ private struct StatusView {
     mutating func show(_ lines: [RunLine]) {
         let texts =
             json
-            ? lines.map { JSONLine.run($0).text } : lines.isEmpty ? ["nothing has run yet"] : RunText.table(lines)
+            ? lines.map { $0.text } : lines.isEmpty ? ["nothing has run yet"] : RunText.table(lines)
         guard texts != printed else { return }
         let fresh = isRedrawn ? texts : texts.filter { !printed.contains($0) }
         // Moves to the first line, and clears everything below.
@@ -84,12 +84,12 @@ struct ShowCommand: AsyncParsableCommand {
             let line = RunLine(run, concluded: try archive.concluded(of: run))
             let broken = try archive.stillBroken(in: run, details)
             if options.json {
-                JSONLine.run(line).print()
+                line.print()
                 let times = details.publicationTimes
                 for frame in details.frames {
-                    JSONLine.storedFrame(StoredFrameLine(frame, published: times[frame.id])).print()
+                    StoredFrameLine(frame, published: times[frame.id]).print()
                 }
-                for record in broken { JSONLine.broken(BrokenLine(record)).print() }
+                for record in broken { BrokenLine(record).print() }
             } else {
                 for text in RunText.details(line, run, details.frames, details.attempts) { Console.print(text) }
                 for text in RunText.stillBroken(broken, of: line.counts.stillBroken) { Console.print(text) }

@@ -50,7 +50,7 @@ struct WaitCommand: AsyncParsableCommand {
     private func report(_ run: RunStatus, _ archive: RunArchive, _ reporter: ConsoleReporter) throws -> Int32 {
         let line = RunLine(run, concluded: try archive.concluded(of: run))
         if options.json {
-            JSONLine.run(line).print()
+            line.print()
         } else if run.exitCode != nil {
             Console.print(RunText.ending(line))
         }
