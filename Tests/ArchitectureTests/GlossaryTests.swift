@@ -22,7 +22,8 @@ import Testing
         "UnluckyNames": "NameCollisions", "OddName": "NonUTF8Name", "StartedJob": "JobStage", "FinishedJob": "JobStage",
         "StoredRun": "RunRecord", "KnownRun": "RunStatus", "SharedRun": "RunFolder", "SharedHistory": "RunLog",
         "RunDirectory": "RunFolder", "SlurmWishes": "ClusterOptions", "SlurmOptions": "ClusterOptions",
-        "Makers": "TrustedWriters",
+        "Makers": "TrustedWriters", "StopWords": "StopReason", "KeptFile": "FileReason", "OpenJDTeller": "OpenJDOutput",
+        "ExportProblem": "ExportError",
     ]
 
     @Test func `no type has a name that was given up`() throws {
