@@ -118,9 +118,6 @@ struct WatchLoop {
         } catch let problem as StoreProblem {
             listener.report(.failed(FarmError(.storage, problem.message)))
             return .storage
-        } catch let error as FileTrouble {
-            listener.report(.failed(FarmError(.storage, error.message)))
-            return .storage
         }
     }
 

@@ -149,13 +149,16 @@ extension Admission {
             }
         case .detached:
             try refuseDetached(job)
-            return try newSharedFolder(for: job, in: site.scratchFolder(for: job) ?? "")
+            let shared = site.scratchFolder(for: job) ?? ""
+            RunFolder.sweep(state: shared)
+            return try RunClaim(state: shared, token: token(), scratch: shared, job: job)
         case .prepared(_, let shared):
+            RunFolder.sweep(state: shared)
             let known = RunFolder.unfinished(of: job, state: shared)
             if let open = known.first(where: { $0.end == nil }), let folder = try await claim(open, job) {
                 return folder
             }
-            return try newSharedFolder(for: job, in: shared)
+            return try RunClaim(state: shared, token: token(), scratch: shared, job: job)
         case .resumed(let run, _):
             try MissingDiskCheck.refuseLostDisks(of: run)
             guard let folder = try await claim(run, job) else {
@@ -164,11 +167,6 @@ extension Admission {
             }
             return folder
         }
-    }
-
-    private func newSharedFolder(for job: JobSpec, in shared: String) throws -> RunClaim {
-        RunFolder.sweep(state: shared)
-        return try RunClaim(state: shared, token: context.farm.newToken(), scratch: shared, job: job)
     }
 
     /// For a minute a coordinator counts as alive after its machine has died.
