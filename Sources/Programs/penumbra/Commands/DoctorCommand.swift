@@ -20,7 +20,7 @@ import WorkerProtocol
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check that this installation can work, and say what to mend.")
+        abstract: "Check that this installation can work, and say what to fix.")
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions

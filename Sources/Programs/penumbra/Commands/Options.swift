@@ -115,7 +115,7 @@ struct SelectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only the first n frames that there is something to do with: what is up to date does not count.",
+            "Only the first n frames that have work. Frames that are up to date do not count.",
             valueName: "n"))
     var limit: Int?
 
@@ -124,7 +124,7 @@ struct SelectionOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Pictures and outputs that are gone since the last run as if a disk were not mounted were removed: go on without the pictures, make the outputs again."
+            "Pictures and outputs that seem to be on a missing disk were removed on purpose: run without the pictures, and make the outputs again."
     )
     var allowGone = false
 

@@ -17,9 +17,9 @@ struct PlanCommand: AsyncParsableCommand {
         commandName: "plan",
         abstract: "Show what a run would do, and why, without rendering.",
         discussion: """
-            Finds the inputs, compares them with what was published, reads the headers of the pictures that a run would \
-            render, and prints for each frame its output, why it would be rendered or not, its size, how it would be cut \
-            up, and the halo that its chain reads. Writes nothing.
+            Finds the inputs, compares them with what was published, and reads the headers of the pictures that a run would \
+            render. For each frame it prints the output, why it would be rendered or not, its size, its tiles, and the halo \
+            that its chain reads. It writes nothing.
             """)
 
     @OptionGroup var manifests: ManifestOptions

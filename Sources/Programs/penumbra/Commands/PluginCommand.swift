@@ -19,7 +19,7 @@ struct PluginNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new", abstract: "Begin a filter plugin: a folder that builds, with its test.",
         discussion: """
-            What you get takes colour away, by a parameter; make it yours. docs/plugins.md tells what a filter can do.
+            The new filter takes colour away, by a parameter. Change it as you like. docs/plugins.md says what a filter can do.
             """)
 
     enum Language: String, ExpressibleByArgument, CaseIterable {

@@ -21,7 +21,7 @@ struct PrepareCommand: AsyncParsableCommand {
             The shards are the same for every number of machines; one that has nothing to do ends at once. Nothing keeps 'penumbra \
             run' away from the same job meanwhile.
 
-            Of several manifests each shard has its part. Pictures that fail are told of by 'resume'.
+            Each shard has a part of each manifest. 'penumbra resume' reports pictures that fail.
 
             'penumbra export' writes all that for Slurm and for Open Job Description. A run that was prepared before and has \
             not ended is prepared again: what was done of it counts.

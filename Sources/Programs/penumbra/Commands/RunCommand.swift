@@ -19,7 +19,7 @@ struct RunCommand: AsyncParsableCommand {
             Ctrl-C: an output is there whole or not at all.
 
             A run does only what changed: 'penumbra plan' says why each frame would run or not. Outputs that were edited, \
-            or that Penumbra did not publish, are left as they are.
+            or that Penumbra did not publish, are kept.
 
             Exit codes: 0 done; 1 some frames failed; 3 a deadline was reached, work is left; 64 usage; 65 a manifest or \
             config is wrong; 66 inputs are missing; 69 a component is missing; 74 the disk is full or read-only; 75 \
@@ -63,7 +63,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Run again whenever the inputs' folders change, until a signal comes. Tells only of runs that did something."
+            "Run again whenever the inputs' folders change, until a signal comes. Report only runs that did something."
     )
     var watch = false
 
@@ -74,7 +74,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write a page that says what was done, with pictures before and after.", valueName: "file.html"))
+            "Write a page that reports the run, with pictures before and after.", valueName: "file.html"))
     var report: String?
 
     @Option(help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"))

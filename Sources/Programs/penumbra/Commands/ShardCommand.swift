@@ -14,9 +14,9 @@ struct ShardCommand: AsyncParsableCommand {
         commandName: "shard",
         abstract: "Do one shard of a run: what an element of a job array executes.",
         discussion: """
-            Reads what 'penumbra prepare', or the coordinator of a cluster's run, has written, has the tasks done by worker \
-            processes on all cores that it may use, and puts what came of them beside it. What an earlier attempt at the \
-            shard has done is not done again; several attempts at once do no harm.
+            Reads a shard that 'penumbra prepare', or the coordinator of a cluster's run, has written. Worker processes on \
+            all cores do its tasks, and the results are written beside it. Results of an earlier attempt are used again. \
+            Several attempts at once do no harm.
             """)
 
     /// The folder with `shards`. The coordinator's job array passes it.

@@ -8,7 +8,7 @@ import Settings
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Tell whether outputs are as they were published.",
+        abstract: "Check that outputs are as they were published.",
         discussion: """
             Reads outputs and compares their bytes with what was recorded when they were published, whatever their sizes \
             and times say. A manifest (.yaml, .yml) stands for all outputs of its job, a folder for all recorded outputs \
@@ -16,7 +16,7 @@ struct VerifyCommand: AsyncParsableCommand {
             from an output's own receipt. Changes nothing, and works while runs go on.
 
             --rerender renders the outputs again from their recorded inputs and filters, as a run does, and compares the \
-            bytes, or else the pixels. What comes out is kept nowhere.
+            bytes, or else the pixels. The new outputs are removed.
 
             Exit codes: 0 all is as published; 1 something is not, or is not known; 66 a manifest is missing, or its job \
             has published nothing yet.

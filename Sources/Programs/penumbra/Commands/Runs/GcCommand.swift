@@ -11,7 +11,7 @@ import Runs
 struct GcCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc",
-        abstract: "Forget old runs, and remove what killed ones have left.",
+        abstract: "Forget old runs, and remove files of killed ones.",
         discussion: """
             What is known of outputs stays, no picture is touched, and the originals of blurred pictures stay. (With --originals \
             those go that 'penumbra unblur' has put back under other names, and with --give-up those of pictures that you have \

@@ -15,10 +15,9 @@ struct ResumeCommand: AsyncParsableCommand {
         commandName: "resume",
         abstract: "Go on with a run that was interrupted or paused.",
         discussion: """
-            Gives the command of the run again, in the folder where it was given. Outputs that were published stay, tiles \
-            that were rendered are used, and what had not begun is done. (The next 'penumbra run' of the manifest does the \
-            same.) A run that its deadline ended is not resumed: 'penumbra run', or 'penumbra retry --state left', does the \
-            rest.
+            Carries out the request of the run again. Published outputs stay, rendered tiles are used, and the rest is \
+            rendered. (The next 'penumbra run' of the manifest does the same.) A run that its deadline ended is not \
+            resumed: 'penumbra run', or 'penumbra retry --state left', does the rest.
             """)
 
     @Argument(

@@ -7,20 +7,20 @@ import Runs
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "List runs: those that go on, those that were interrupted, the latest ones.",
+        abstract: "List runs: running ones, interrupted ones, and the latest ones.",
         discussion: """
-            'interrupted' is a run whose coordinator was killed: 'penumbra resume' goes on with it, as the next run of its \
-            job does. 'detached' is one that was handed to a cluster, or to another scheduler, and that nobody there has \
-            gone on with yet. Times are UTC.
+            'interrupted' is a run whose coordinator was killed. 'penumbra resume' resumes it, and so does the next run of \
+            its job. 'detached' is a run that was handed to a cluster, or to another scheduler, and that no coordinator has \
+            continued yet. Times are UTC.
             """)
 
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
-    @Flag(help: "All runs that are remembered, not the latest ten alone.")
+    @Flag(help: "All remembered runs, not only the latest ten.")
     var all = false
 
-    @Flag(name: .shortAndLong, help: "Show what changes, until no run goes on any more.")
+    @Flag(name: .shortAndLong, help: "Show changes until all runs have ended.")
     var follow = false
 
     private static let pause = Duration.milliseconds(500)
@@ -70,7 +70,7 @@ private struct StatusView {
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show one run: what was asked for, what came of it, what failed and why.")
+        commandName: "show", abstract: "Show one run: its request, its results, what failed and why.")
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunLookupOptions

@@ -13,9 +13,9 @@ struct WaitCommand: AsyncParsableCommand {
         commandName: "wait",
         abstract: "Wait until a run has ended, and exit as it did.",
         discussion: """
-            Two exit codes are of 'wait' itself: 75 when --timeout came first and the run goes on, 137 when the run's \
-            coordinator was killed and nobody goes on with it ('penumbra resume' does). Of a folder with several runs all that have not \
-            ended are waited for, and the jobs of the command that was given last, and the worst of their exit codes counts.
+            Two exit codes are of 'wait' itself: 75 if --timeout came first and the run continues, 137 if the run's \
+            coordinator was killed and nobody continues it ('penumbra resume' does). In a folder with several runs it waits \
+            for all that have not ended, and for the jobs of the latest command. The worst of their exit codes counts.
             """)
 
     @OptionGroup var argument: RunArgument
