@@ -70,7 +70,7 @@ let package = Package(
         .executable(name: "penumbra", targets: ["penumbra"]),
         .executable(name: "penumbra-worker", targets: ["penumbra-worker"]),
         .library(name: "Kernels", targets: ["Kernels", "Raster", "Geometry", "Catalogs", "Arithmetic"]),
-        .library(name: "RenderFarm", targets: ["RenderFarm", "Coordination", "Runs", "JobModel"]),
+        .library(name: "RenderFarm", targets: ["RenderFarm"]),
         .library(name: "FilterKit", targets: ["FilterKit"]),
         .library(name: "FilterKitTesting", targets: ["FilterKitTesting"]),
         .library(name: "BenchmarkedKernels", type: .dynamic, targets: ["BenchmarkedKernels"]),

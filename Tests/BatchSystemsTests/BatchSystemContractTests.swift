@@ -151,7 +151,7 @@ import WorkerProtocol
 }
 
 /// The cluster's engine with each system.
-@Suite(.timeLimit(.minutes(5))) struct ClusterEngineTests {
+@Suite struct ClusterEngineTests {
     private struct Subject: EngineUnderTest {
         let cluster: FakeCluster
 

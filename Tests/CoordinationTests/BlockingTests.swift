@@ -3,7 +3,7 @@ import Dispatch
 import SafeFiles
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BlockingTests {
+@Suite struct BlockingTests {
     @Test func `more calls than there are cores block at once, and tasks go on`() async {
         let gate = DispatchSemaphore(value: 0)
         let count = 40

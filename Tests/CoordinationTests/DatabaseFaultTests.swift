@@ -10,7 +10,7 @@ import Testing
 import WorkerProtocol
 
 /// Runs whose database is busy, full, damaged or read-only. It is a real one.
-@Suite(.timeLimit(.minutes(5))) struct DatabaseFaultTests {
+@Suite struct DatabaseFaultTests {
     /// Another process that writes to the database, until it is told to end.
     private final class Writer: Sendable {
         private let store: JobStore

@@ -10,7 +10,7 @@ import Testing
 import WorkerProtocol
 
 /// Runs of a job over a fake engine, with a real plan, ledger and database.
-@Suite(.timeLimit(.minutes(1))) struct JobRunTests {
+@Suite struct JobRunTests {
     @Test func `a run publishes every frame, and the next run finds nothing to do`() async throws {
         let farm = try SmallFarm(pictures: 5)
         let first = try await farm.run()

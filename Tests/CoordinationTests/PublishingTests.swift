@@ -8,7 +8,7 @@ import Testing
 import WorkerProtocol
 
 /// Outputs on their way to their final paths, over a file system that fails at each call.
-@Suite(.timeLimit(.minutes(5))) struct PublishingTests {
+@Suite struct PublishingTests {
     enum Start: CaseIterable, CustomTestStringConvertible {
         case nothing
         /// An output of other settings is there, and is to be replaced.

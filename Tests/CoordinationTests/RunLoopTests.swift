@@ -9,7 +9,7 @@ import Testing
 import WorkerProtocol
 
 /// The run loop over a fake engine, in a time that tests let pass.
-@Suite(.timeLimit(.minutes(1))) struct RunLoopTests {
+@Suite struct RunLoopTests {
     private static let source = FileFacts(stamp: .make(), digest: .make(1))
 
     private static func right(_ lease: Lease) -> FakeEngine.Answer {

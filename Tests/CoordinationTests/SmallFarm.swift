@@ -121,8 +121,18 @@ struct SmallFarm: Sendable {
             tracker: OutputTracker(
                 ledger: ledger, freshness: freshness, hasPictures: false, now: Int(now / 1_000_000_000)),
             recorder: recorder, observer: observer, calls: calls)
-        return await run.run(RunLoop(engine: engine, control: control))
+        return await run.run(RunLoop(engine: engine, control: control, clock: Self.standing))
     }
+
+    /// No time passes, however busy the machine is: no worker is ever taken for silent.
+    private static let standing: RunClock = {
+        let start = ContinuousClock.now
+        return RunClock {
+            start
+        } wait: {
+            try await Task.sleep(for: $0)
+        }
+    }()
 
     /// Writes what workers would write.
     private var engine: FakeEngine {

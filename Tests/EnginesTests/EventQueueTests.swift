@@ -3,7 +3,7 @@ import Scheduling
 import Testing
 import WorkerProtocol
 
-@Suite(.timeLimit(.minutes(1))) struct EventQueueTests {
+@Suite struct EventQueueTests {
     private let queue = EventQueue()
     private let one = WorkerID(1)
     private let two = WorkerID(2)

@@ -7,7 +7,7 @@ import Testing
 import WorkerProtocol
 
 /// The fake engine is like real ones, so that tests of run loops over it mean something.
-@Suite(.timeLimit(.minutes(1))) struct FakeEngineTests {
+@Suite struct FakeEngineTests {
     private final class Subject: EngineUnderTest {
         private let engine = FakeEngine { lease in
             guard case .compare(let task) = lease.spec, task.files.isEmpty else { return .silence }
@@ -29,7 +29,7 @@ import WorkerProtocol
 }
 
 /// The contract finds engines that do not keep it.
-@Suite(.timeLimit(.minutes(1))) struct EngineContractTests {
+@Suite struct EngineContractTests {
     private enum Fault: CaseIterable, CustomTestStringConvertible {
         case answersTwice
         case answersWrongly

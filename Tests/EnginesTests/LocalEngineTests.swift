@@ -10,7 +10,7 @@ import Testing
 import WorkerProtocol
 
 /// The local engine with real worker processes.
-@Suite(.timeLimit(.minutes(5))) struct LocalEngineTests {
+@Suite struct LocalEngineTests {
     private struct Subject: EngineUnderTest {
         let folder: TemporaryFolder
         /// In the environment of this value's workers alone.

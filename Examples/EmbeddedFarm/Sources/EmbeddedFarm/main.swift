@@ -1,6 +1,4 @@
-import Coordination
 import Foundation
-import JobModel
 import RenderFarm
 
 // EmbeddedFarm WORKER MANIFEST [LIMIT]: runs a manifest, and cancels the run after LIMIT failed frames.
@@ -12,11 +10,11 @@ guard (3...4).contains(CommandLine.arguments.count) else {
 signal(SIGPIPE, SIG_IGN)
 let here = FileManager.default.currentDirectoryPath
 let limit = CommandLine.arguments.count == 4 ? Int(CommandLine.arguments[3]) ?? 1 : 1
-let control = RunControl()
+let control = Farm.Control()
 
 do {
     let farm = try Farm(worker: CommandLine.arguments[1], stateFolder: ".farm", folder: here)
-    let request = RunRequest(manifests: [RunRequest.Manifest(path: CommandLine.arguments[2])], folder: here)
+    let request = Farm.Request(manifests: [Farm.Request.Manifest(path: CommandLine.arguments[2])], folder: here)
     let outcome = try await farm.run(request, control: control) { event in
         switch event {
         case .began(let job, let frames): print("\(job): \(frames) frames")

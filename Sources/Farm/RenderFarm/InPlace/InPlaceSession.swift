@@ -7,7 +7,7 @@ import Runs
 package import Scheduling
 import Settings
 
-/// What is common to changing pictures in place, putting them back, and looking at them.
+/// The shared parts of `blur`, `unblur` and `is-blurred`.
 package struct InPlaceSession {
     package let farm: Farm
     package let originals: Originals
@@ -25,12 +25,12 @@ package struct InPlaceSession {
 
     package func loop() -> RunLoop { RunLoop(engine: farm.engine(), control: control) }
 
-    /// - Parameter paths: as bytes, since names of files need not be UTF-8.
+    /// - Parameter paths: bytes, because file names need not be UTF-8.
     package func search(_ paths: [[UInt8]], in folder: String) -> PictureSearch {
         PictureSearch(paths, in: folder, catalog: catalog, without: originals.root)
     }
 
-    /// Keeps other commands away that change pictures in place.
+    /// Holds the lock of commands that change pictures in place.
     package func locked(_ wait: Double, _ body: () async throws -> RunOutcome) async throws -> RunOutcome {
         guard let lock = try await Originals.lock(state: state, wait: .seconds(wait)) else {
             throw FarmError(
@@ -42,8 +42,8 @@ package struct InPlaceSession {
         return try await body()
     }
 
-    /// Those of folders of which something is kept, too: their names may not be those of pictures.
-    package func withKept(_ search: PictureSearch, _ passedBy: PictureSearch.SkippedFiles) -> [RequestedPicture] {
+    /// Pictures of folders with originals are included, even if their names are not those of pictures.
+    package func withKept(_ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles) -> [RequestedPicture] {
         let found = search.pictures.map { RequestedPicture($0) }
         var known = Set(found.map(\.picture.exactPath))
         let kept = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known.filter { search.holds($0) }
@@ -53,8 +53,8 @@ package struct InPlaceSession {
                 return RequestedPicture($0, isNamed: false, folder: FileStamp(of: folder)?.identity)
             }
         }
-        // They may be copies, for which no original is kept that was put back under its own name.
-        let unnamed = more((passedBy.unnamed + passedBy.hidden.flatMap(\.pictures)).filter { isKept($0) })
+        // These may be copies of pictures that were blurred under other names.
+        let unnamed = more((skipped.unnamed + skipped.hidden.flatMap(\.pictures)).filter { isKept($0) })
         return unnamed + found.filter { $0.isNamed || isKept($0.picture) } + more(kept)
     }
 
@@ -62,42 +62,42 @@ package struct InPlaceSession {
         !originals.all(of: picture).isNothing || originals.mayBeElsewhere(picture)
     }
 
-    /// Finds the blurred ones among the pictures that a search passed by, and takes them off its list.
+    /// Finds blurred pictures among the skipped ones, and removes them from the list.
     package func takeBlurred(
-        from passedBy: inout PictureSearch.SkippedFiles
+        from skipped: inout PictureSearch.SkippedFiles
     ) async throws -> (blurred: [InspectedPicture], stop: StopReason?) {
         var seen: Set<[UInt8]> = []
-        let found = passedBy.unnamed + passedBy.hidden.flatMap(\.pictures) + passedBy.links.map(\.target)
+        let found = skipped.unnamed + skipped.hidden.flatMap(\.pictures) + skipped.links.map(\.target)
         let pictures = found.filter { seen.insert($0.exactPath).inserted }
-        let (looked, stop) = try await InspectedPicture.inspect(
+        let (inspected, stop) = try await InspectedPicture.inspect(
             at: pictures, originals, readsOriginals: false, settings: farm.runSettings, loop: loop)
-        let blurred = looked.filter(\.isBlurred)
+        let blurred = inspected.filter(\.isBlurred)
         let paths = Set(blurred.map(\.picture.exactPath))
-        passedBy.unnamed.removeAll { paths.contains($0.exactPath) }
-        for place in passedBy.hidden.indices {
-            passedBy.hidden[place].pictures.removeAll { paths.contains($0.exactPath) }
+        skipped.unnamed.removeAll { paths.contains($0.exactPath) }
+        for index in skipped.hidden.indices {
+            skipped.hidden[index].pictures.removeAll { paths.contains($0.exactPath) }
         }
-        passedBy.hidden.removeAll { $0.pictures.isEmpty && $0.isWhole }
-        passedBy.links.removeAll { paths.contains($0.target.exactPath) }
+        skipped.hidden.removeAll { $0.pictures.isEmpty && $0.isWhole }
+        skipped.links.removeAll { paths.contains($0.target.exactPath) }
         return (blurred, stop)
     }
 
-    /// Blurs pictures, of which originals are kept.
+    /// Blurs pictures, and keeps their originals.
     ///
     /// - Parameters:
-    ///   - chain: the filters of `job` as they were written.
-    ///   - areSame: whether filters, as they were written once, are those of `job`.
-    ///   - ended: gets what became of pictures, some at a time.
+    ///   - chain: the filters of `job` as the user wrote them.
+    ///   - areSame: whether a stored text describes the filters of `job`.
+    ///   - ended: gets the results, some pictures at a time.
     /// - Returns: why it stopped early; nil if it did not.
     package func blur(
         _ pictures: [RequestedPicture], by job: JobSpec, chain: String,
-        areSame: @escaping @Sendable (String) -> Bool, keeping place: OriginalLocation, isForced: Bool,
+        areSame: @escaping @Sendable (String) -> Bool, keeping location: OriginalLocation, isForced: Bool,
         observer: any RunObserver, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         let directory = try RunClaim(state: state, name: RunName.new(), scratch: farm.settings.scratch.value)
         defer { directory.remove() }
         return try await Blurring.blur(
-            pictures, by: job, filters: chain, areSame: areSame, keeping: place, isForced: isForced,
+            pictures, by: job, filters: chain, areSame: areSame, keeping: location, isForced: isForced,
             catalog: catalog, originals: originals, directory: directory, settings: farm.runSettings,
             time: Int(currentTime() / 1_000_000_000), observer: observer, loop: { loop() }, ended: ended)
     }
@@ -114,11 +114,11 @@ package struct InPlaceSession {
 }
 
 extension InPlaceResult.Outcome {
-    /// How a command ends because of it.
+    /// The outcome of a command with this result.
     package var runOutcome: RunOutcome {
         switch self {
         case .blurred, .alreadyBlurred, .unblurred, .notBlurred, .left: .done
-        // Whoever blurs a folder must hear of what is still sharp in it, and of what is not blurred as he wants it.
+        // The user must notice pictures that are still sharp, or blurred with other filters.
         case .blurredOtherwise, .edited, .refused, .skipped, .removed: .someFailed
         case .gone: .missingInput
         case .busy: .busy

@@ -9,12 +9,12 @@ import Scheduling
 import Settings
 import Runs
 
-/// Looks at outputs: whether they are as they were published, and whether they come out the same again.
+/// Verifies that outputs are as they were published, and that a new rendering gives the same.
 package struct OutputVerifier {
     let farm: Farm
     let control: RunControl
     let listener: any RunListener
-    /// Relative paths start there.
+    /// The folder where relative paths start.
     let folder: String
     let search: RecordSearch
 
@@ -25,14 +25,14 @@ package struct OutputVerifier {
 
     /// The outputs that files, folders and manifests name.
     package struct Found {
-        /// Each once, sorted by their paths.
+        /// Sorted by path, without repetitions.
         package let outputs: [RecordedOutput]
-        /// Jobs of which nothing was published, as far as is known.
+        /// Jobs without known outputs.
         package let unpublishedJobs: [String]
         /// Files that no job published.
         package let unknown: [String]
 
-        /// How a command ends if all outputs are as published: something may not be known.
+        /// The outcome of a command if all outputs are as published.
         package var outcome: RunOutcome {
             unknown.isEmpty ? unpublishedJobs.isEmpty ? .done : .missingInput : .someFailed
         }
@@ -66,7 +66,7 @@ package struct OutputVerifier {
         return try listener.jobs(files.read())
     }
 
-    /// By the path as it was given, or as its folder's real path has it: that is how a job knows its outputs.
+    /// The outputs at a path. Jobs know their outputs by the real path of the folder, so that is tried, too.
     private func outputs(at file: String) throws -> [RecordedOutput] {
         let path = PathText.normalized(file, in: folder)
         let real = PathNames.joined(realPath(PathText.folder(of: path)), PathText.name(of: path))
@@ -74,7 +74,7 @@ package struct OutputVerifier {
         return known.isEmpty && PathKey(real) != PathKey(path) ? try search.outputs(at: real) : known
     }
 
-    /// Compares outputs with what was recorded of them.
+    /// Compares outputs with their records.
     package func compare(_ outputs: [RecordedOutput]) async throws -> [VerifiedOutput] {
         let verification = try await Verification(
             outputs, search, settings: farm.runSettings, observer: listener.observer(of: "verify"), loop: loop)
@@ -82,7 +82,7 @@ package struct OutputVerifier {
         return verification.outputs
     }
 
-    /// Renders outputs again, and compares.
+    /// Renders outputs again, and compares the results.
     package func rerender(_ outputs: [RecordedOutput]) async throws -> [RerenderedOutput] {
         let scratch = try VerificationScratch(
             in: farm.settings.scratch.value ?? Self.temporaryFolder,
@@ -107,8 +107,8 @@ package struct OutputVerifier {
         summary.stop = stop
         if case .interrupted(let signal) = stop {
             throw FarmError(
-                RunOutcome(summary), "stopped by \(StopWords.name(ofSignal: signal)); nothing was changed")
+                RunOutcome(summary), "stopped by \(StopReason.name(ofSignal: signal)); nothing was changed")
         }
-        throw FarmError(RunOutcome(summary), StopWords.describe(stop))
+        throw FarmError(RunOutcome(summary), stop.message())
     }
 }
