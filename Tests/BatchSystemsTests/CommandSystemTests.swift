@@ -4,7 +4,7 @@ import Foundation
 import JobModel
 import Testing
 
-/// With scripts in the place of a site's commands, good and bad.
+/// With scripts in place of a site's commands, good and bad.
 @Suite struct CommandSystemTests {
     private let programs: FakePrograms
 

@@ -5,7 +5,7 @@ import JobModel
 import Testing
 import WorkerProtocol
 
-/// With programs in the place of Slurm's, which answer as the real ones were seen to answer.
+/// With programs in place of Slurm's, which answer as the real ones do.
 @Suite struct SlurmSystemTests {
     private let programs: FakePrograms
     private var folder: URL { programs.folder }
@@ -94,7 +94,7 @@ import WorkerProtocol
         }
     }
 
-    /// A moment is one of starting the process, of reading from it, of ending it.
+    /// The signal comes while the process starts, is read from, or ends.
     @Test func `commands are given up at any moment, 200 times, and nothing of them is left`() async throws {
         try program("squeue", "echo $$ >> '\(folder.path)/begun'; echo 'slurm: busy' >&2; exec sleep 600")
         await withTaskGroup(of: Void.self) { group in
@@ -112,7 +112,7 @@ import WorkerProtocol
         #expect(left.isEmpty)
     }
 
-    /// It lives, and its number was not given to another process since.
+    /// Whether it lives, and its number was not reused since.
     private func isCommand(_ process: Substring) -> Bool {
         let line = (try? Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline"))) ?? Data()
         let text = String(decoding: line, as: UTF8.self)

@@ -101,7 +101,7 @@ import Testing
                 "--output=/s/logs/coordinator-%j.out", "--open-mode=append", "--requeue", "--chdir=/s/penumbra-r",
                 "--nodes=1", "--ntasks=1", "--account=art", "--cpus-per-task=1", "--dependency=afterany:12:13",
             ])
-        // What an element needs for a minute's work says nothing of a coordinator.
+        // An element's needs for a minute's work do not apply to a coordinator.
         options.time = 600
         options.coordinatorTime = 2 * 86400
         options.coordinatorMemory = 2 << 30

@@ -4,7 +4,7 @@ import JobModel
 import Testing
 import WorkerProtocol
 
-/// Who goes on with a run, with an `sbatch` that takes everything, or nothing where there is a file `refuses`.
+/// The coordinators of a run, with an `sbatch` that accepts everything, or nothing if there is a file `refuses`.
 @Suite struct SuccessorJobTests {
     private let programs: FakePrograms
     private let told = Told()

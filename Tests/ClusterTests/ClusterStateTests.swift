@@ -6,7 +6,7 @@ import Shards
 import Testing
 import WorkerProtocol
 
-/// What the engine decides, with times, results and listings that the tests make up.
+/// The decisions of the engine, with times, results and listings made by the tests.
 @Suite struct ClusterStateTests {
     private var state = Self.state()
     private var worker = WorkerID(1, slot: SlotID(1))
@@ -30,7 +30,7 @@ import WorkerProtocol
 
     private func at(_ seconds: Double) -> Timestamp { Timestamp(.seconds(seconds)) }
 
-    /// With the leases 1 to `count` started at 0.
+    /// The state with leases 1 to `count` started at 0.
     private mutating func start(_ count: Int, prior: TaskReceipt? = nil) -> [ClusterState.Effect] {
         _ = state.begin()
         var effects = state.handle(.command(.widen(to: count)), at: at(0))

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import WorkerProtocol
 
-/// The fake engine is like real ones, so that tests of run loops over it mean something.
+/// The fake engine keeps the contract of real ones, so that tests with it are meaningful.
 @Suite struct FakeEngineTests {
     private final class Subject: EngineUnderTest {
         private let engine = FakeEngine { lease in
@@ -28,7 +28,7 @@ import WorkerProtocol
     }
 }
 
-/// The contract finds engines that do not keep it.
+/// The contract finds engines that violate it.
 @Suite struct EngineContractTests {
     private enum Fault: CaseIterable, CustomTestStringConvertible {
         case answersTwice
@@ -47,7 +47,7 @@ import WorkerProtocol
         var testDescription: String { "\(self)" }
     }
 
-    /// An engine of one worker, with a fault.
+    /// An engine with one worker, and with a fault.
     private struct Faulty: Engine, EngineUnderTest {
         let fault: Fault
 

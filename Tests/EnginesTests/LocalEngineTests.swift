@@ -13,7 +13,7 @@ import WorkerProtocol
 @Suite struct LocalEngineTests {
     private struct Subject: EngineUnderTest {
         let folder: TemporaryFolder
-        /// In the environment of this value's workers alone.
+        /// A variable in the environment of this value's workers alone.
         let mark = "PENUMBRA_ENGINE_TEST=\(UUID().uuidString)"
 
         init() throws { folder = try TemporaryFolder() }
@@ -36,7 +36,7 @@ import WorkerProtocol
             return .compare(DigestTask(files: [DigestTask.File(path: path)]))
         }
 
-        /// A file of a terabyte, made of nothing.
+        /// A sparse file of a terabyte.
         func endlessTask() throws -> TaskSpec {
             let path = folder.file("endless")
             if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(filePath: path)) }
@@ -57,7 +57,7 @@ import WorkerProtocol
             }
         }
 
-        /// Files of /proc have no size: they are read until they end.
+        /// Files of /proc have no size, so they are read to their end.
         private static func environment(of process: pid_t) -> Data {
             let file = open("/proc/\(process)/environ", O_RDONLY | O_CLOEXEC)
             guard file >= 0 else { return Data() }

@@ -51,7 +51,7 @@ import WorkerProtocol
         #expect(failure?.message == failing.words)
     }
 
-    /// The question is longer than a pipe holds, and read by nobody.
+    /// The question is longer than a pipe's buffer, and nobody reads it.
     @Test func `a worker that exits without reading the question is reported by its exit code`() async throws {
         let question = ExaminedChains(filters: [], pictures: Array(repeating: Self.picture, count: 10000))
         let failure = await #expect(throws: WorkerQueryError.self) {
@@ -69,7 +69,7 @@ import WorkerProtocol
         #expect(try FrameCodec.decode(ExaminedChains.self, from: asked) == question)
     }
 
-    /// Two processes hold a pipe open that is read here: its end is the end of both.
+    /// Two processes hold a pipe open. Its end shows that both have ended.
     @Test func `what hangs leaves no process behind`() async throws {
         let pipe = folder.file("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)

@@ -18,7 +18,7 @@ import TestSupport
         try Data(text.utf8).write(to: url)
     }
 
-    /// A run folder as a killed run leaves it: its lock is free.
+    /// The run folder of a killed run. Its lock is free.
     private func leaveBehind(_ run: String, journal: [String]) throws {
         try write("", to: "runs/\(run)/lock")
         try write(journal.joined(separator: "\n") + "\n", to: "runs/\(run)/journal")
@@ -71,7 +71,7 @@ import TestSupport
     @Test func `a journal cannot make the sweep remove an empty folder that is older than its run`() throws {
         try write("", to: "documents/empty/file")
         #expect(unlink(state.file("documents/empty/file")) == 0)
-        // The file system's clock goes in steps.
+        // The file system's clock moves in steps.
         repeat { try write("", to: "runs/run-4/lock") } while isAsOld("documents/empty", "runs/run-4/lock")
         try write("", to: "out/file")
         #expect(unlink(state.file("out/file")) == 0)
@@ -178,7 +178,7 @@ import TestSupport
 
     private static let killed = "run-8"
 
-    /// As a run that was killed leaves it, whose scratch space lies where others may write.
+    /// The folder of a killed run, with scratch space where other users may write.
     private func leaveScratch() throws -> String {
         let scratch = state.file("scratch/penumbra-\(Self.killed)")
         try leaveBehind(Self.killed, journal: [#"{"scratch":{"_0":"\#(scratch)"}}"#])

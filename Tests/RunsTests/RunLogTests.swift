@@ -5,7 +5,7 @@ import Runs
 import Testing
 import TestSupport
 
-/// What coordinators on several machines tell of a run, beside its folder.
+/// The records of coordinators on several machines, beside a run's folder.
 @Suite struct RunLogTests {
     let place: TemporaryFolder
 
@@ -81,7 +81,7 @@ import TestSupport
         #expect(try history().publishedCount() == 3)
     }
 
-    // Where a run was begun, its database is told of what others have done.
+    // The database of the machine that began a run gets the records of other coordinators.
 
     private func broken(_ message: String) -> BrokenTransfer {
         BrokenTransfer(

@@ -62,9 +62,9 @@ private final class Recipient: HandoffEngine.Recipient {
 }
 
 @Suite struct HandingOverTests {
-    /// What a coordinator hears that starts leases 1 to 4 at once, and 6 when 1 has come back.
+    /// The events for a coordinator that starts leases 1 to 4 at once, and lease 6 when lease 1 has ended.
     ///
-    /// - Parameter accepts: whether the coordinator leaves the run then, or was told to give it up.
+    /// - Parameter accepts: whether the coordinator then leaves the run, or is told to cancel it.
     private func events(_ recipient: Recipient, accepts: Bool = true) async throws -> [String] {
         let folder = try TemporaryFolder()
         let engine = HandoffEngine(folder: ShardFolder(folder.file("run")), recipient: recipient)
@@ -133,7 +133,7 @@ private final class Recipient: HandoffEngine.Recipient {
         }
     }
 
-    /// What so many pulses in a row lead to.
+    /// The effects of so many pulses in a row.
     private mutating func pulses(_ count: Int) -> [HandoffState.Effect] {
         (0..<count).flatMap { _ in state.handle(.command(.pulse)) }
     }

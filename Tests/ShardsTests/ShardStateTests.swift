@@ -20,7 +20,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
         [1, 2].map { Shard.Task(lease: LeaseID($0), timeLimit: .seconds(60), spec: nothing) }, workers: 1,
         silence: .seconds(30))
 
-    /// Time goes on in steps, or the desk takes itself for stopped.
+    /// Time passes in steps, or the state takes itself for stopped.
     private mutating func wait(from begin: Int, to end: Int, hearing worker: WorkerID? = nil) -> [ShardState.Action] {
         stride(from: begin, through: end, by: 1).flatMap { second -> [ShardState.Action] in
             if let worker { _ = desk.handle(.report(worker, .alive), at: at(second * 1000)) }
