@@ -65,18 +65,8 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
         }
     }
 
-    private func submit(_ job: ClusterJob) async throws(HandoffError) -> Submitted {
-        let submitter = ArraySubmitter(system: system, options: options, setup: setup, report: report)
-        switch await submitter.submit(job) {
-        case .accepted(let number): return .accepted(number)
-        case .full(let message): return .full(message)
-        case .failed(let message): throw HandoffError(.cluster(message))
-        }
-    }
-
-    private enum Submitted {
-        case accepted(String)
-        case full(String)
+    private func submit(_ job: ClusterJob) async -> ArraySubmitter.Outcome {
+        await ArraySubmitter(system: system, options: options, setup: setup, report: report).submit(job)
     }
 
     /// Submits as many arrays as the site takes now. The coordinator submits the rest.
@@ -85,7 +75,8 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
     private func submitted(_ arrays: [ArrayJob]) async throws(HandoffError) -> [String] {
         var (jobs, rest, isFull) = ([String](), arrays[...], false)
         while let array = rest.popFirst() {
-            switch try await submit(.array(array)) {
+            switch await submit(.array(array)) {
+            case .failed(let message): throw HandoffError(.cluster(message))
             case .accepted(let job): jobs.append(job)
             case .full(let message):
                 if let (first, _) = array.halves {
@@ -111,7 +102,8 @@ package struct ClusterHandoff: HandoffEngine.Recipient {
         let name = "penumbra-\(setup.run)-\(setup.epoch)-coordinator"
         var jobs = arrays
         while true {
-            switch try await submit(.coordinator(CoordinatorJob(name: name, after: jobs, runFolder: runFolder))) {
+            switch await submit(.coordinator(CoordinatorJob(name: name, after: jobs, runFolder: runFolder))) {
+            case .failed(let message): throw HandoffError(.cluster(message))
             case .accepted(let number): return jobs + [number]
             case .full(let message):
                 guard let last = jobs.popLast() else { throw HandoffError(.cluster(message)) }

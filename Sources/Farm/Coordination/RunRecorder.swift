@@ -209,10 +209,12 @@ package final class RunRecorder: Sendable {
                 for publication in publications { try writer.put(publication, run: run) }
             }
         } catch {
-            let reason = StopReason(error)
-            state.withLock { $0.stop = $0.stop ?? reason }
+            stop(StopReason(error))
         }
     }
+
+    /// The first error counts.
+    private func stop(_ reason: StopReason) { state.withLock { $0.stop = $0.stop ?? reason } }
 
     private func share(
         _ frames: some Sequence<StoredFrame>, _ attempts: some Sequence<StoredAttempt>,
@@ -226,8 +228,7 @@ package final class RunRecorder: Sendable {
                 ended.map { .attempt($0) } + concluded.map { .frame($0) } + publications.map { .publication($0) },
                 epoch: epoch)
         } catch {
-            let reason = StopReason(error)
-            state.withLock { $0.stop = $0.stop ?? reason }
+            stop(StopReason(error))
         }
     }
 

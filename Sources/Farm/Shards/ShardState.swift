@@ -110,22 +110,24 @@ package struct ShardState: Sendable {
     }
 
     private mutating func end(_ lease: LeaseID, _ outcome: TaskEnd.Outcome, of worker: WorkerID) -> [Action] {
+        guard let ended = release(worker, of: lease) else { return [] }
+        return [.ended(TaskEnd(lease, outcome))] + (ended.isWorn ? [.recycle(worker)] : [])
+    }
+
+    /// Nil if the worker does not have the lease, or its answer does not count any more.
+    private mutating func release(_ worker: WorkerID, of lease: LeaseID) -> Running? {
         guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue, ended.objection == nil else {
-            return []
+            return nil
         }
         running[worker] = nil
         if !ended.isWorn { idle.append(worker) }
-        return [.ended(TaskEnd(lease, outcome))] + (ended.isWorn ? [.recycle(worker)] : [])
+        return ended
     }
 
     /// The files of an earlier attempt have changed, so the task is carried out again.
     private mutating func redo(_ lease: LeaseID, of worker: WorkerID) -> [Action] {
-        guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue, ended.objection == nil else {
-            return []
-        }
+        guard let ended = release(worker, of: lease) else { return [] }
         waiting.append(ended.task.adopting(nil))
-        running[worker] = nil
-        if !ended.isWorn { idle.append(worker) }
         return ended.isWorn ? [.recycle(worker)] : []
     }
 

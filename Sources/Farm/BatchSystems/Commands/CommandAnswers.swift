@@ -36,14 +36,10 @@ package enum CommandAnswers {
             words[2] == "blocked" ? (reason.isEmpty ? "it waits for what does not pass by itself" : reason) : nil
         // An id that ends with an index belongs to an element. Other ids belong to jobs without elements.
         let parts = words[0].split(separator: "_", omittingEmptySubsequences: false)
-        if parts.count > 1, let index = parts.last.flatMap({ Int($0) }), index >= 0 {
-            let job = parts.dropLast().joined(separator: "_")
-            return ArrayElement(
-                job: job, index: index, of: words[1], condition, reason: obstacle == nil ? reason : "",
-                obstacle: obstacle)
-        }
+        let index = parts.count > 1 ? parts.last.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } : nil
         return ArrayElement(
-            job: words[0], index: 0, of: words[1], condition, reason: obstacle == nil ? reason : "", obstacle: obstacle)
+            job: index == nil ? words[0] : parts.dropLast().joined(separator: "_"), index: index ?? 0, of: words[1],
+            condition, reason: obstacle == nil ? reason : "", obstacle: obstacle)
     }
 
     private static func condition(_ state: String, _ reason: String) -> ArrayElement.Condition? {
