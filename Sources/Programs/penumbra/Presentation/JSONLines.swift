@@ -23,7 +23,7 @@ extension JSONLine {
 }
 
 struct HeaderLine: JSONLine {
-    private let schema = 1
+    let schema = 1
     let program = "penumbra"
     let version = Version.penumbra
 }
