@@ -5,7 +5,6 @@ package import JobModel
 package import Planning
 import Reports
 package import Scheduling
-import Synchronization
 
 /// News about a request that a person may want to know, beside the results of frames. ``text(from:)`` has its text.
 package enum RunNotice: Hashable, Sendable {
@@ -367,33 +366,6 @@ extension StopReason {
             guard !message.contains("\n   = ") else { return "no worker can be started: \(message)" }
             return "no worker can be started: \(message); 'penumbra doctor' looks for the reason"
         }
-    }
-}
-
-/// The news that a watch has reported. It reports each of them once, and again after a change.
-final class WatchMemory: Sendable {
-    /// The lost pictures of each job, as they were reported last.
-    private let losses = Mutex<[PathKey: [String]]>([:])
-    /// Jobs whose patterns were checked, with the patterns.
-    private let inspected = Mutex<Set<[PathKey]>>([])
-
-    package init() {}
-
-    /// Whether the patterns of a job are new. In later runs unmatched patterns are normal.
-    func isNew(_ plan: JobPlan) -> Bool {
-        let patterns = [plan.job.manifestPath, plan.job.name] + plan.job.inputs + [""] + plan.job.exclude
-        return inspected.withLock { $0.insert(patterns.map(PathKey.init)).inserted }
-    }
-
-    /// The pictures of a job that were lost since its last run.
-    func newLosses(_ prepared: PreparedJob) -> [String] {
-        let job = PathKey("\(prepared.job.manifestPath)\0\(prepared.job.name)")
-        let now = prepared.lost.map(\.message)
-        let before = losses.withLock { losses in
-            defer { losses[job] = now }
-            return losses[job] ?? []
-        }
-        return now.filter { !before.contains($0) }
     }
 }
 
