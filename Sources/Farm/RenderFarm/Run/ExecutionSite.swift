@@ -162,7 +162,7 @@ struct ExecutionSite {
             }
             return try await succession.isThere(SlurmSystem(), setup)
         } catch {
-            listener.report(.clusterUnclear("whether a job goes on with the run is not known: \(error.message)"))
+            listener.report(.clusterUnclear("it is unknown whether a job continues the run: \(error.message)"))
             return true
         }
     }
@@ -192,7 +192,7 @@ struct ExecutionSite {
             try await SubmittedJobs(of: folder).endCoordinators(on: SlurmSystem())
         } catch {
             listener.report(
-                .clusterUnclear("a job that was to go on with the run may be left in Slurm's queue: \(error.message)"))
+                .clusterUnclear("a job that was to continue the run may be left in Slurm's queue: \(error.message)"))
         }
     }
 
