@@ -23,9 +23,10 @@ import Testing
         "StoredRun": "RunRecord", "KnownRun": "RunStatus", "SharedRun": "RunFolder", "SharedHistory": "RunLog",
         "RunDirectory": "RunFolder", "SlurmWishes": "ClusterOptions", "SlurmOptions": "ClusterOptions",
         "Makers": "TrustedWriters", "StopWords": "StopReason", "KeptFile": "FileReason", "OpenJDTeller": "OpenJDOutput",
-        "ExportProblem": "ExportError", "NoAnswer": "EngineError", "HandingOverTrouble": "HandoffError",
-        "UnknownOrder": "UnknownOrderError", "Shortage": "ResourceLimitError", "PublishProblem": "PublishFailure",
-        "RunHistory": "RunRecorder",
+        "ExportProblem": "ExportError", "EngineError": "EngineError", "HandoffError": "HandoffError",
+        "UnknownOrder": "UnknownOrderError", "ResourceLimitError": "ResourceLimitError",
+        "PublishFailure": "PublishFailure",
+        "RunRecorder": "RunRecorder",
     ]
 
     @Test func `no type has a name that was given up`() throws {

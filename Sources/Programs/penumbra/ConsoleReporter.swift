@@ -105,8 +105,7 @@ final class ConsoleReporter: Sendable {
             code = error.outcome.rawValue
         }
         if json {
-            let line = SummaryLine(exitCode: code, summaries.withLock { $0 }, planned: plans.withLock { $0 })
-            line.print()
+            SummaryLine(exitCode: code, summaries.withLock { $0 }, planned: plans.withLock { $0 }).print()
         }
         if let failure = Console.outputFailure {
             Console.complain("standard output cannot be written: \(String(cString: strerror(failure)))")

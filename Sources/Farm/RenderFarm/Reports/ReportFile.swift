@@ -102,9 +102,9 @@ package struct ReportFile {
 
     /// Writes the file, unless it has these contents already. It never replaces a file of somebody else.
     ///
-    /// - Parameter directory: the run whose journal records the temporary file.
-    func write(_ bytes: [UInt8], _ directory: RunClaim) throws {
-        try write(bytes) { try directory.temporaryPath(in: PathText.folder(of: path), for: "report") }
+    /// - Parameter claim: the run whose journal records the temporary file.
+    func write(_ bytes: [UInt8], _ claim: RunClaim) throws {
+        try write(bytes) { try claim.temporaryPath(in: PathText.folder(of: path), for: "report") }
     }
 
     /// Writes the file without a run. The next write replaces a temporary file that a killed process left.
@@ -149,7 +149,7 @@ struct IndexFile {
     }
 
     /// - Parameter records: all outputs that the job has published.
-    func write(_ records: [OutputRecord], _ directory: RunClaim) throws {
+    func write(_ records: [OutputRecord], _ claim: RunClaim) throws {
         let folder = PathText.folder(of: file.path)
         let formats = Dictionary(
             prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { (PathKey($0), $1) }
@@ -164,7 +164,7 @@ struct IndexFile {
                         format: formats[PathKey(record.path)] ?? PathText.split(name: record.path).ext)
                 ])
         }
-        try file.write(AssetIndex(job: prepared.job.name, entries: entries).json, directory)
+        try file.write(AssetIndex(job: prepared.job.name, entries: entries).json, claim)
     }
 
     private struct Key: Hashable {

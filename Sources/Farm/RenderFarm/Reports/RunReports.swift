@@ -28,15 +28,15 @@ struct RunReports {
 
     /// - Parameters:
     ///   - versions: the versions of programs and libraries.
-    ///   - directory: the folder of one of the runs.
-    func write(_ jobs: [JobResult], versions: [String: String], _ directory: RunClaim) throws {
+    ///   - claim: the folder of one of the runs.
+    func write(_ jobs: [JobResult], versions: [String: String], _ claim: RunClaim) throws {
         let records = jobs.map { $0.record(versions: versions) }
-        if let page { try page.write(Array(ReportPage.html(records).utf8), directory) }
+        if let page { try page.write(Array(ReportPage.html(records).utf8), claim) }
         if let metrics {
             let last = String(decoding: metrics.contents, as: UTF8.self)
             var times: [String: Double] = [:]
             for record in records { times[record.job] = PrometheusText.lastSuccess(of: record.job, in: last) }
-            try metrics.write(Array(PrometheusText.text(of: records, lastSuccess: times).utf8), directory)
+            try metrics.write(Array(PrometheusText.text(of: records, lastSuccess: times).utf8), claim)
         }
     }
 }

@@ -17,7 +17,7 @@ public struct Farm: Sendable {
     package let worker: WorkerCommand
     /// Identifies the workers of a run; nil if the farm is not for a run.
     private var token: CoordinatorToken?
-    private let introduced = Introduced()
+    private let firstWorker = FirstWorker()
 
     /// - Parameter plugins: replaces the plugins of the settings.
     package init(_ settings: Settings, plugins: PluginConditions? = nil) {
@@ -41,7 +41,7 @@ public struct Farm: Sendable {
         return plugins
     }
 
-    private final class Introduced: Sendable {
+    private final class FirstWorker: Sendable {
         /// The engine that reported the catalog, until a run uses it, and its worker's token.
         let engine = Mutex<(engine: LocalEngine, token: CoordinatorToken)?>(nil)
         /// The same token, until a run takes it.
@@ -51,27 +51,27 @@ public struct Farm: Sendable {
     /// The catalog, from a worker that ``engine()`` then uses.
     ///
     /// - Throws: the errors of ``catalog()``.
-    package func introducedCatalog() async throws -> Catalog {
+    package func catalogOfFirstWorker() async throws -> Catalog {
         try secureDescriptors()
         let token = CoordinatorToken(run: RunName.new())
         let engine = LocalEngine(command: command(token))
         // If the worker does not start, the other way reports why.
         guard let catalog = await engine.introduce() else { return try await catalog() }
-        introduced.engine.withLock { $0 = (engine, token) }
-        introduced.token.withLock { $0 = token }
+        firstWorker.engine.withLock { $0 = (engine, token) }
+        firstWorker.token.withLock { $0 = token }
         return catalog
     }
 
     /// A token for a new run. The first run gets the token of the worker that reported the catalog.
     func newToken() -> CoordinatorToken {
-        introduced.token.withLock { $0.take() } ?? CoordinatorToken(run: RunName.new())
+        firstWorker.token.withLock { $0.take() } ?? CoordinatorToken(run: RunName.new())
     }
 
     /// A copy whose workers belong to a run.
-    package func working(for directory: RunClaim) -> Farm {
-        var installation = self
-        installation.token = directory.token
-        return installation
+    package func working(for claim: RunClaim) -> Farm {
+        var farm = self
+        farm.token = claim.token
+        return farm
     }
 
     /// Raises the limit of open files before the first process starts.
@@ -84,7 +84,7 @@ public struct Farm: Sendable {
 
     /// An engine for one run.
     package func engine() -> LocalEngine {
-        if let first = introduced.engine.withLock({ $0.take() }) {
+        if let first = firstWorker.engine.withLock({ $0.take() }) {
             if token == nil || token == first.token { return first.engine }
             // The worker has another token, so a later coordinator would not recognise it.
             first.engine.dismiss()

@@ -85,7 +85,7 @@ package struct RequestedRun {
         let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
         let farm = Farm(try settings ?? Settings.load(request))
         try refuseWrongEngine(farm.settings)
-        let catalog = try await farm.introducedCatalog()
+        let catalog = try await farm.catalogOfFirstWorker()
         listener.warn(ofPluginsIn: catalog)
         let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)
         let memory = request.isWatching ? WatchMemory() : nil

@@ -41,12 +41,12 @@ extension Settings {
         _ flags: Flags, folder: String, cores: Int = Machine.cores(), memory: Int = Machine.memory()
     ) throws(FarmError) -> Settings {
         let environment = ProcessInfo.processInfo.environment
-        let surroundings = LaunchEnvironment(
+        let launch = LaunchEnvironment(
             environment: environment, currentFolder: folder, programFolder: programFolder(),
             cores: cores, memory: memory, homeFolder: Machine.homeFolder(environment)
         ) { foundFile(at: PathText.normalized($0, in: folder)) }
         do {
-            return try Settings(flags, surroundings)
+            return try Settings(flags, launch)
         } catch {
             throw FarmError(error.kind == .missing ? .missingInput : .badManifest, error.message)
         }

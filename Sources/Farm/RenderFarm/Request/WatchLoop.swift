@@ -3,6 +3,7 @@ import JobModel
 import JobStorage
 import Planning
 import SafeFiles
+import Synchronization
 
 /// Jobs that are watched, as their manifests describe them now.
 struct WatchedJobs {
@@ -183,5 +184,30 @@ struct WatchLoop {
                 guessedFolders.insert(PathKey(path))
             }
         }
+    }
+}
+
+/// The news that a watch has reported. It reports each of them once, and again after a change.
+final class WatchMemory: Sendable {
+    /// The lost pictures of each job, as they were reported last.
+    private let losses = Mutex<[PathKey: [String]]>([:])
+    /// Jobs whose patterns were checked, with the patterns.
+    private let inspected = Mutex<Set<[PathKey]>>([])
+
+    /// Whether the patterns of a job are new. In later runs unmatched patterns are normal.
+    func isNew(_ plan: JobPlan) -> Bool {
+        let patterns = [plan.job.manifestPath, plan.job.name] + plan.job.inputs + [""] + plan.job.exclude
+        return inspected.withLock { $0.insert(patterns.map(PathKey.init)).inserted }
+    }
+
+    /// The pictures of a job that were lost since its last run.
+    func newLosses(_ prepared: PreparedJob) -> [String] {
+        let job = PathKey("\(prepared.job.manifestPath)\0\(prepared.job.name)")
+        let now = prepared.lost.map(\.message)
+        let before = losses.withLock { losses in
+            defer { losses[job] = now }
+            return losses[job] ?? []
+        }
+        return now.filter { !before.contains($0) }
     }
 }

@@ -85,75 +85,75 @@ struct ExecutionSite {
     }
 
     /// - Throws: ``FarmError`` if this engine cannot continue the run.
-    func engine(for started: ClaimedJob) async throws -> any Engine {
-        let directory = started.folder
-        let folder = ShardFolder(directory.scratch)
-        let farm = context.farm.working(for: directory)
-        if context.isShared { directory.expectForeignTemporaries() }
+    func engine(for job: ClaimedJob) async throws -> any Engine {
+        let claim = job.folder
+        let folder = ShardFolder(claim.scratch)
+        let farm = context.farm.working(for: claim)
+        if context.isShared { claim.expectForeignTemporaries() }
         if context.sharing.isTakenFromJob { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = context.sharing {
-            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
+            if case .takenOver(let epoch) = claim.origin { await endArrays(of: folder, before: epoch) }
             let (control, workers) = (context.control, settings.workers.value)
             let recipient = PreparedShards(
-                setup(for: started).source, count: shards, command: farm.workerOfRun, workers: workers
+                setup(for: job).source, count: shards, command: farm.workerOfRun, workers: workers
             ) { control.signals() }
             return HandoffEngine(folder: folder, recipient: recipient)
         }
         guard let system = try settings.batchSystem() else {
-            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
+            if case .takenOver(let epoch) = claim.origin { await endArrays(of: folder, before: epoch) }
             return context.isShared ? AdoptingEngine(farm.engine(), folder: folder) : farm.engine()
         }
-        return try clusterEngine(for: started, on: system)
+        return try clusterEngine(for: job, on: system)
     }
 
-    private func clusterEngine(for started: ClaimedJob, on system: any BatchSystem) throws -> any Engine {
-        let (directory, job) = (started.folder, started.prepared.job)
-        let place = scratchFolder(for: job) ?? ""
-        guard context.isShared || directory.scratch.hasPrefix("\(place)/") else {
+    private func clusterEngine(for job: ClaimedJob, on system: any BatchSystem) throws -> any Engine {
+        let (claim, spec) = (job.folder, job.prepared.job)
+        let shared = scratchFolder(for: spec) ?? ""
+        guard context.isShared || claim.scratch.hasPrefix("\(shared)/") else {
             throw FarmError(
                 .usage,
-                "\(job.name): the interrupted run \(directory.name) keeps its tiles at \(directory.scratch), and not on "
-                    + "\(place), where a cluster's nodes look for them\n"
-                    + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(directory.name)'")
+                "\(spec.name): the interrupted run \(claim.name) keeps its tiles at \(claim.scratch), and not on "
+                    + "\(shared), where a cluster's nodes look for them\n"
+                    + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(claim.name)'")
         }
-        directory.expectForeignTemporaries()
-        let (listener, options) = (listener, clusterOptions(for: job))
-        let report: @Sendable (String) -> Void = { listener.report(job.name, .cluster($0)) }
+        claim.expectForeignTemporaries()
+        let (listener, options) = (listener, clusterOptions(for: spec))
+        let report: @Sendable (String) -> Void = { listener.report(spec.name, .cluster($0)) }
         guard context.sharing == .detached else {
-            return ClusterEngine(system: system, options: options, setup: setup(for: started), report: report)
+            return ClusterEngine(system: system, options: options, setup: setup(for: job), report: report)
         }
         return HandoffEngine(
-            folder: ShardFolder(directory.scratch),
+            folder: ShardFolder(claim.scratch),
             recipient: ClusterHandoff(
-                system: system, options: options, setup: setup(for: started), runFolder: directory.folder.path,
+                system: system, options: options, setup: setup(for: job), runFolder: claim.folder.path,
                 report: report))
     }
 
-    private func setup(for started: ClaimedJob) -> ClusterEngine.Setup {
-        let directory = started.folder
-        let place = PathNames.folder(of: directory.scratch) ?? ""
+    private func setup(for job: ClaimedJob) -> ClusterEngine.Setup {
+        let claim = job.folder
+        let parent = PathNames.folder(of: claim.scratch) ?? ""
         return ClusterEngine.Setup(
-            folder: ShardFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
-            epoch: directory.epoch, program: programPath(), versions: context.preparation.catalog.componentVersions,
+            folder: ShardFolder(claim.scratch), logs: "\(parent)/logs/\(claim.name)", run: claim.name,
+            epoch: claim.epoch, program: programPath(), versions: context.preparation.catalog.componentVersions,
             workers: Shard.Workers(plugins: context.farm.worker.plugins, silence: settings.silence.value),
-            succession: succession(of: directory.folder),
+            succession: succession(of: claim.folder),
             variables: WorkerEnvironment.namesForJobs(
                 of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))
     }
 
     private func succession(of run: RunFolder) -> SuccessorJob? {
         guard context.sharing.isResumedByJob,
-            let job = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
+            let number = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
         else { return nil }
-        return SuccessorJob(job: job, runFolder: run.path, left: run.left)
+        return SuccessorJob(job: number, runFolder: run.path, left: run.left)
     }
 
     /// Keeps the successor job. After an error that may last, the successor waits for some minutes.
     ///
     /// - Returns: whether a job will continue the run, as far as is known.
-    func keepSuccessor(of started: ClaimedJob, after stop: StopReason) async -> Bool {
-        guard let succession = succession(of: started.folder.folder) else { return false }
-        let setup = setup(for: started)
+    func keepSuccessor(of job: ClaimedJob, after stop: StopReason) async -> Bool {
+        guard let succession = succession(of: job.folder.folder) else { return false }
+        let setup = setup(for: job)
         do {
             switch stop {
             case .storage, .engine, .resourceLimit, .cluster, .lastSlot:
@@ -162,7 +162,7 @@ struct ExecutionSite {
             }
             return try await succession.isQueued(on: SlurmSystem(), setup)
         } catch {
-            listener.report(.clusterUnclear("whether a job goes on with the run is not known: \(error.message)"))
+            listener.report(.clusterUnclear("it is unknown whether a job continues the run: \(error.message)"))
             return true
         }
     }
@@ -170,18 +170,18 @@ struct ExecutionSite {
     /// Returns a run to the cluster that this process took it from.
     ///
     /// - Returns: whether a job will continue it.
-    func returnToCluster(_ started: ClaimedJob, after stop: StopReason) async -> Bool {
+    func returnToCluster(_ job: ClaimedJob, after stop: StopReason) async -> Bool {
         var hasFailed = true
         if case .interrupted = stop { hasFailed = false }
-        let (listener, job) = (listener, started.prepared.job)
+        let (listener, spec) = (listener, job.prepared.job)
         do {
             let number = try await SuccessorJob.giveBack(
-                started.folder.folder.path, afterError: hasFailed, SlurmSystem(), clusterOptions(for: job),
-                setup(for: started)
-            ) { listener.report(job.name, .cluster($0)) }
+                job.folder.folder.path, afterError: hasFailed, SlurmSystem(), clusterOptions(for: spec),
+                setup(for: job)
+            ) { listener.report(spec.name, .cluster($0)) }
             return number != nil
         } catch {
-            listener.report(job.name, .clusterRefuses(error.message))
+            listener.report(spec.name, .clusterRefuses(error.message))
             return false
         }
     }
@@ -192,7 +192,7 @@ struct ExecutionSite {
             try await SubmittedJobs(of: folder).endCoordinators(on: SlurmSystem())
         } catch {
             listener.report(
-                .clusterUnclear("a job that was to go on with the run may be left in Slurm's queue: \(error.message)"))
+                .clusterUnclear("a job that was to continue the run may be left in Slurm's queue: \(error.message)"))
         }
     }
 

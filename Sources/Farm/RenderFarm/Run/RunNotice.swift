@@ -5,7 +5,6 @@ package import JobModel
 package import Planning
 import Reports
 package import Scheduling
-import Synchronization
 
 /// News about a request that a person may want to know, beside the results of frames. ``text(from:)`` has its text.
 package enum RunNotice: Hashable, Sendable {
@@ -156,7 +155,7 @@ extension WatchNotice {
         case .folderUnwatchable(let path, let rescan):
             return RunNotice.Text(
                 .remark,
-                "\(shown(path)): cannot be watched as a whole (see fs.inotify.max_user_watches); it is looked through every "
+                "\(shown(path)): cannot be watched as a whole (see fs.inotify.max_user_watches); it is searched every "
                     + "\(rescan) s")
         case .folderMissing(let path):
             return RunNotice.Text(
@@ -266,7 +265,7 @@ extension JobNotice {
             return Text(.result, "\(outputs(count)) taken over\(rest)")
         case .notTakenOver(let files): return Text(.problemFiles, "not taken over", files)
         case .cluster(let message): return Text(.remark, message)
-        case .clusterRefuses(let reason): return Text(.error, "Slurm does not go on with the run: \(reason)")
+        case .clusterRefuses(let reason): return Text(.error, "Slurm does not continue the run: \(reason)")
         case .handedToCluster(let left, let run, let folder):
             return Text(
                 .result,
@@ -280,7 +279,7 @@ extension JobNotice {
         case .continuedByNobody(let left, let folder):
             return Text(
                 .result,
-                "\(frames(left)) left, which nobody goes on with\n   = penumbra resume --run-dir \(folder) does")
+                "\(frames(left)) left, and nothing continues the run\n   = penumbra resume --run-dir \(folder) does")
         }
     }
 }
@@ -304,7 +303,7 @@ extension RunSummary {
         guard flagged > 0 else { return retired }
         let results = flagged == 1 ? "1 result" : "\(Figures.count(flagged)) results"
         return retired + [
-            "\(results) came faster than any machine can be; what they belong to was rendered again and compared"
+            "\(results) came faster than any machine can be; the frames were rendered again and compared"
         ]
     }
 
@@ -317,7 +316,7 @@ extension Retirement {
         let failed = "failed on \(Figures.plural(pictures, "picture")) that other slots rendered"
         let idle = "ended \(idleDeaths == 1 ? "once" : "\(idleDeaths) times") while idle"
         let faults = idleDeaths == 0 ? failed : pictures == 0 ? idle : "\(failed) and \(idle)"
-        return "its workers \(faults), and did nothing well between"
+        return "its workers \(faults), and had no success between"
     }
 }
 
@@ -354,7 +353,7 @@ extension StopReason {
         case .lastSlot(let retirement):
             return
                 "the last worker slot that is left fails: \(retirement.faults); \(Figures.plural(left, "frame")) left; "
-                + "'penumbra doctor' looks for the reason, 'penumbra logs' tells what the workers said"
+                + "'penumbra doctor' looks for the reason, 'penumbra logs' shows what the workers wrote"
         case .cluster(let message), .resourceLimit(let message):
             let message = VisibleText.message(message)
             let left = "\(Figures.plural(left, "frame")) left"
@@ -367,33 +366,6 @@ extension StopReason {
             guard !message.contains("\n   = ") else { return "no worker can be started: \(message)" }
             return "no worker can be started: \(message); 'penumbra doctor' looks for the reason"
         }
-    }
-}
-
-/// The news that a watch has reported. It reports each of them once, and again after a change.
-final class WatchMemory: Sendable {
-    /// The lost pictures of each job, as they were reported last.
-    private let losses = Mutex<[PathKey: [String]]>([:])
-    /// Jobs whose patterns were checked, with the patterns.
-    private let inspected = Mutex<Set<[PathKey]>>([])
-
-    package init() {}
-
-    /// Whether the patterns of a job are new. In later runs unmatched patterns are normal.
-    func isNew(_ plan: JobPlan) -> Bool {
-        let patterns = [plan.job.manifestPath, plan.job.name] + plan.job.inputs + [""] + plan.job.exclude
-        return inspected.withLock { $0.insert(patterns.map(PathKey.init)).inserted }
-    }
-
-    /// The pictures of a job that were lost since its last run.
-    func newLosses(_ prepared: PreparedJob) -> [String] {
-        let job = PathKey("\(prepared.job.manifestPath)\0\(prepared.job.name)")
-        let now = prepared.lost.map(\.message)
-        let before = losses.withLock { losses in
-            defer { losses[job] = now }
-            return losses[job] ?? []
-        }
-        return now.filter { !before.contains($0) }
     }
 }
 

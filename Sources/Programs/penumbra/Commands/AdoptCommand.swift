@@ -39,7 +39,7 @@ struct AdoptCommand: AsyncParsableCommand {
         try await ConsoleReporter(json: false, quiet: quiet).handling { reporter in
             let farm = Farm(try Settings.load(location))
             let control = Signals().control
-            let catalog = try await farm.introducedCatalog()
+            let catalog = try await farm.catalogOfFirstWorker()
             var request = RunRequest(manifests, jobs)
             request.isQuiet = quiet
             let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)

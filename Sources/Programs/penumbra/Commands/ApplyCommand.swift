@@ -60,7 +60,7 @@ struct ApplyCommand: AsyncParsableCommand {
             try refuseMissing()
             let farm = Farm(try Settings.load(location))
             let control = Signals().control
-            let catalog = try await farm.introducedCatalog()
+            let catalog = try await farm.catalogOfFirstWorker()
             let result = JobReader.read(
                 bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
                 overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,

@@ -41,7 +41,7 @@ struct PlanCommand: AsyncParsableCommand {
     func run() async throws {
         try await ConsoleReporter(json: json).handling { reporter in
             let farm = Farm(try Settings.load(location))
-            let catalog = try await farm.introducedCatalog()
+            let catalog = try await farm.catalogOfFirstWorker()
             reporter.warn(ofPluginsIn: catalog)
             var request = RunRequest(manifests, jobs)
             request.isForced = force

@@ -84,7 +84,7 @@ struct PreviewCommand: AsyncParsableCommand {
             let view = try self.view()
             let farm = Farm(try Settings.load(location))
             let signals = Signals()
-            let catalog = try await farm.introducedCatalog()
+            let catalog = try await farm.catalogOfFirstWorker()
             let format = try fileFormat(catalog)
             let (spec, filters) = try job(reporter, catalog, farm.settings, set: [])
             guard spec.outputs.indices.contains(outputNumber - 1) else {

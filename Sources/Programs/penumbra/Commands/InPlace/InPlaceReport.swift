@@ -202,7 +202,8 @@ extension InPlaceResult.Outcome {
         let parts =
             (edited ? ["the original is back, in place of what was there"] : [])
             + (missing.isEmpty
-                ? [] : ["the original is back without \(missing.joined(separator: ", ")), which cannot be had here"])
+                ? []
+                : ["the original is back without \(missing.joined(separator: ", ")), which cannot be restored here"])
             + (older.first.map { ["an older original is kept at \($0.path), and 'unblur --force' puts it back"] } ?? [])
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }

@@ -28,7 +28,8 @@ struct CancelCommand: AsyncParsableCommand {
             switch run.condition {
             case .running, .paused:
                 try run.folder.ask(.cancel)
-                reporter.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
+                reporter.say(
+                    "\(run.stored.name): its coordinator was asked to end it; 'penumbra wait' waits for the end")
             case .interrupted, .detached:
                 let successor = await archive.successor(of: run)
                 if let scratch = run.folder.scratch {

@@ -37,7 +37,7 @@ struct WaitCommand: AsyncParsableCommand {
             var worst: Int32 = 0
             for run in runs {
                 guard let last = try await waiter.wait(for: run) else {
-                    reporter.complain("\(run.stored.name): goes on; the time to wait for it is over")
+                    reporter.complain("\(run.stored.name): continues; the time to wait for it is over")
                     return .busy
                 }
                 worst = max(worst, try report(last, archive, reporter))

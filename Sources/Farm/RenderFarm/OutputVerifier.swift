@@ -62,7 +62,7 @@ package struct OutputVerifier {
         guard !manifests.isEmpty else { return [] }
         let request = RunRequest(manifests: manifests.map { RunRequest.Manifest(path: $0) }, folder: folder)
         let files = ManifestFiles(
-            request, catalog: try await farm.introducedCatalog(), settings: farm.settings, control: control)
+            request, catalog: try await farm.catalogOfFirstWorker(), settings: farm.settings, control: control)
         return try listener.jobs(files.read())
     }
 
@@ -88,7 +88,7 @@ package struct OutputVerifier {
             in: farm.settings.scratch.value ?? Self.temporaryFolder,
             name: String(UInt64.random(in: .min ... .max), radix: 36))
         let results = await Rerendering.run(
-            outputs, catalog: try await farm.introducedCatalog(), scratch: scratch.path, settings: farm.runSettings,
+            outputs, catalog: try await farm.catalogOfFirstWorker(), scratch: scratch.path, settings: farm.runSettings,
             observer: listener.observer(of: "verify"), loop: loop)
         withExtendedLifetime(scratch) {}
         try refuse(results.stop)

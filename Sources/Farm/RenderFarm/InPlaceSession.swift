@@ -18,7 +18,7 @@ package struct InPlaceSession {
         self.farm = farm
         self.control = control
         originals = Originals(state: farm.settings.stateFolder.value)
-        catalog = try await farm.introducedCatalog()
+        catalog = try await farm.catalogOfFirstWorker()
     }
 
     package var state: String { farm.settings.stateFolder.value }
