@@ -2,6 +2,7 @@ import Coordination
 import Foundation
 import JobModel
 import JobStorage
+import Runs
 import Testing
 import TestSupport
 
@@ -170,6 +171,60 @@ extension LedgerTests {
         let new = try record(of: "out/a", "new pixels", recipe: old.recipe)
         try intend([new], job())
         #expect(known(try ledger(of: job()).contents) == known([new]))
+    }
+
+    /// Its database is lost with its coordinator.
+    private func sharedLedger() throws -> Ledger {
+        let log = RunFolder(state: place.file("shared"), name: "run-1").log
+        return try Ledger(
+            state: state, job: job(), folders: OutputFolders.of(job()), roots: LockedFolders(of: job()), told: log)
+    }
+
+    @Test func `an output of a shared run that was renamed before the run was killed is published`() throws {
+        try publish(["out/a", "out/b"], for: job())
+        try loseDatabase()
+        let ledger = try sharedLedger()
+        let records = try ["out/a", "out/b"].map { try output($0, "new pixels", by: ledger, radius: 3) }
+        try ledger.intend(records)
+        // It had time for one.
+        try ledger.publish([records[1]])
+        for _ in 0..<2 {
+            try loseDatabase()
+            #expect(known(try look(job())) == known(records, radius: 3))
+            let found = try RecordSearch(state: state).outputs(at: records[0].path)
+            #expect(found.map(\.record.file) == [records[0].file])
+            #expect(known(try sharedLedger().contents) == known(records, radius: 3))
+        }
+        // From the end of the next run on it is known whatever becomes of the file.
+        try self.ledger(of: job()).tidyIndexes { "\($0)/.penumbra-aside" }
+        try write("edited", to: records[0].path)
+        try loseDatabase()
+        #expect(known(try look(job())) == known(records, radius: 3))
+    }
+
+    @Test func `an output of a shared run that was not renamed yet is unknown, or what it was`() throws {
+        let old = try publish(["out/a"], for: job())
+        try loseDatabase()
+        let ledger = try sharedLedger()
+        let intents = try ["out/a", "out/b"].map { name in
+            var record = try output("\(name)-aside", "new pixels", by: ledger, radius: 3)
+            record.path = place.file(name)
+            return record
+        }
+        try ledger.intend(intents)
+        try loseDatabase()
+        #expect(known(try look(job())) == known(old))
+        #expect(known(try sharedLedger().contents) == known(old))
+    }
+
+    @Test func `a run that this machine alone sees keeps its intents in the database`() throws {
+        let ledger = try ledger(of: job())
+        let records = try ["out/a", "out/b"].map { try output($0, by: ledger) }
+        try ledger.publish([records[0]])
+        let before = try Data(contentsOf: URL(filePath: index))
+        try ledger.intend([records[1]])
+        #expect(try Data(contentsOf: URL(filePath: index)) == before)
+        #expect(known(try look(job())) == known(records))
     }
 
     @Test func `an output that was settled after a kill outlives the database, too`() throws {

@@ -13,6 +13,8 @@ import WorkerProtocol
         case nothing
         /// An output of other settings is there, and is to be replaced.
         case published
+        /// The same, and the coordinator's database is lost with it.
+        case publishedByAnotherMachine
         /// Nothing is there, and the file system knows no renaming with flags.
         case nothingOnAnOldDisk
 
@@ -20,16 +22,20 @@ import WorkerProtocol
             switch self {
             case .nothing: "a new output"
             case .published: "an output in place of an older one"
+            case .publishedByAnotherMachine: "an output in place of an older one, in a run that several machines see"
             case .nothingOnAnOldDisk: "a new output, by a link"
             }
         }
+
+        var isUpdate: Bool { self == .published || self == .publishedByAnotherMachine }
     }
 
     private static let failures: [FailingCalls.Failure] = [.undone(EIO), .undone(EACCES), .done(EIO), .rest(ENOSPC)]
 
     private func farm(_ start: Start, _ durability: Durability) async throws -> SmallFarm {
         var farm = try SmallFarm(durability: durability)
-        guard start == .published else { return farm }
+        farm.isShared = start == .publishedByAnotherMachine
+        guard start.isUpdate else { return farm }
         #expect(try await farm.run().published == 1)
         farm.radius = 3
         return farm
@@ -74,7 +80,7 @@ import WorkerProtocol
         _ start: Start, _ durability: Durability, _ index: Int, _ failure: FailingCalls.Failure, _ words: String
     ) async throws {
         let farm = try await farm(start, durability)
-        let old: [String: String] = start == .published ? farm.wanted(12) : [:]
+        let old: [String: String] = start.isUpdate ? farm.wanted(12) : [:]
         let files = FailingCalls(at: index, failure, isOld: start == .nothingOnAnOldDisk)
         var summary: RunSummary?
         var message = ""

@@ -25,6 +25,8 @@ struct SmallFarm: Sendable {
     var observer = Observer()
     /// The folder of the database and the runs.
     var state: String
+    /// Several machines see its runs. Each run has a database of its own, which is lost with its coordinator.
+    var isShared = false
     private let names: [String]
 
     init(pictures: Int = 1, durability: Durability = .file) throws {
@@ -39,6 +41,8 @@ struct SmallFarm: Sendable {
     }
 
     var database: String { JobStore.databasePath(state: state) }
+
+    private var ledgerState: String { isShared ? place.file("state-\(UUID().uuidString)") : state }
 
     /// The bytes of every output as it should be.
     var wanted: [String: String] { wanted(radius) }
@@ -70,7 +74,7 @@ struct SmallFarm: Sendable {
 
     /// The outputs that the next run would know as published by this job, and as they are now.
     func known() throws -> Set<String> {
-        let contents = try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
+        let contents = try Ledger.inspect(state: ledgerState, job: job, folders: OutputFolders.of(job))
         return Set(
             contents.records.filter { record in
                 stamp(at: record.path).map { record.file.stamp.size == $0.size && record.file.stamp.inode == $0.inode }
@@ -92,7 +96,8 @@ struct SmallFarm: Sendable {
         defer { directory.remove() }
         let roots = LockedFolders(of: job)
         let ledger = try Ledger(
-            state: state, job: job, folders: OutputFolders.of(job), roots: roots, store: store, calls: calls)
+            state: ledgerState, job: job, folders: OutputFolders.of(job), roots: roots,
+            told: isShared ? directory.folder.log : nil, store: store, calls: calls)
         let catalog = Catalog.make()
         let recipes = RecipeTable(catalog: catalog, texts: ledger.contents.recipes)
         let now = Int64(Date().timeIntervalSince1970 * 1e9)

@@ -252,6 +252,27 @@ import Testing
         leavesNothing()
     }
 
+    @Test(arguments: ["resume", "cancel"])
+    func `what a coordinator left that was killed after the end of the run is removed`(command: String) async throws {
+        try writeManifest()
+        try await prepare(1)
+        #expect(try await shard(1).code == 0)
+        let (shared, before) = ("\(workspace.path)/shared", "\(workspace.path)/before")
+        try FileManager.default.copyItem(atPath: shared, toPath: before)
+        #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
+        leavesNothing()
+        let kept = try FileManager.default.contentsOfDirectory(atPath: before).filter { name in
+            name == "runs" || name.hasPrefix("penumbra-")
+        }
+        #expect(kept.count == 2)
+        for name in kept { try FileManager.default.moveItem(atPath: "\(before)/\(name)", toPath: "\(shared)/\(name)") }
+        let result = try await penumbra(command, "--run-dir", "shared")
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(result.output.contains(": has ended"))
+        leavesNothing()
+        #expect(try await ordinary() == workspace.contents(below: "out"))
+    }
+
     @Test func `a run that is prepared twice is one run, and what was done of it counts`() async throws {
         try writeManifest()
         try await prepare(3)

@@ -85,8 +85,15 @@ struct DisturbedShards: Injection {
 
     private func killResume(_ stage: Stage, _ shared: String) throws {
         for _ in 0..<Int.random(in: 1...3, using: &stage.random) {
+            let outputs = Folder.inodes(stage.workspace.outputs)
             let run = try stage.begin(Self.resume(shared))
-            pause(stage.moment())
+            if stage.random.chance(0.6) {
+                // Between the first rename and the end of the run.
+                while run.process.isRunning, Folder.inodes(stage.workspace.outputs) == outputs {}
+                if stage.random.chance(0.5) { pause(Double.random(in: 0...0.03, using: &stage.random)) }
+            } else {
+                pause(stage.moment())
+            }
             run.process.signal(SIGKILL)
             stage.finish(run, stage.doneCodes.union([137]))
             stage.checkOrphans()

@@ -17,6 +17,16 @@ enum Folder {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 
+    /// The inodes of what lies directly in it, but for temporary files and the index.
+    static func inodes(_ path: String) -> [String: UInt64] {
+        var result: [String: UInt64] = [:]
+        for name in names(path) where !isTemporary(name) && !isIndex(name) {
+            var found = stat()
+            if lstat("\(path)/\(name)", &found) == 0 { result[name] = UInt64(found.st_ino) }
+        }
+        return result
+    }
+
     static func create(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }

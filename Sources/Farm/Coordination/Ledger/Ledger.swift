@@ -17,6 +17,8 @@ package final class Ledger: Sendable {
     private let indexes: [OutputIndex]
     /// The locked output folders. An index outside of them is not written.
     private let roots: LockedFolders
+    /// Whether several machines see the run. Then its database is temporary, and its intents are in the indexes, too.
+    private let isShared: Bool
     private let recipes: Mutex<[RecipeID: String]>
     /// The paths of indexes that lack outputs of the database. They are rewritten at the end of a run. Until
     /// then the database has no marks of them, so that the next run finds what a killed run leaves.
@@ -33,7 +35,7 @@ package final class Ledger: Sendable {
     /// - Parameters:
     ///   - folders: the job's output folders, see ``OutputFolders``.
     ///   - roots: the same folders, as the run has locked them.
-    ///   - told: the history that other machines wrote, if the run is resumed.
+    ///   - told: the history that coordinators on all machines write; nil if only this machine sees the run.
     ///   - store: the database, if it is open already.
     package init(
         state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: RunLog? = nil,
@@ -65,7 +67,7 @@ package final class Ledger: Sendable {
         contents.distrusted = distrusted
         self.contents = contents
         (self.store, self.job, self.indexes, compare) = (store, job, indexes, spec.compare)
-        self.roots = roots
+        (self.roots, isShared) = (roots, told != nil)
         recipes = Mutex(contents.recipes)
         try publish(settled)
         try store.write { writer in for intent in intents { try writer.forgetIntent(intent.path, job: job) } }
@@ -114,10 +116,13 @@ package final class Ledger: Sendable {
         return id
     }
 
-    /// Records outputs that are about to be renamed to their paths. These records survive a power failure.
-    func intend(_ records: [OutputRecord]) throws(StoreProblem) {
+    /// Records outputs that are about to be renamed to their paths. The next run knows them, whatever happens to this
+    /// process. These records survive a power failure.
+    package func intend(_ records: [OutputRecord]) throws {
         let job = job
         try store.write { try $0.intend(records, job: job) }
+        guard isShared else { return }
+        _ = try behind.withLock { try append(records, areIntents: true, &$0) }
     }
 
     /// Records outputs that were renamed to their paths, or were adopted there.
@@ -188,7 +193,7 @@ package final class Ledger: Sendable {
 
     /// - Returns: the marks of the indexes that have all outputs of the database.
     private func append(
-        _ records: [OutputRecord], gone: [String], _ behind: inout Set<PathKey>
+        _ records: [OutputRecord], areIntents: Bool = false, gone: [String] = [], _ behind: inout Set<PathKey>
     ) throws -> [(OutputIndex, IndexMark)] {
         let texts = recipes.withLock { $0 }
         return try indexes.compactMap { index in
@@ -196,7 +201,7 @@ package final class Ledger: Sendable {
             let lost = gone.filter { indexes.holding($0) === index }
             guard !own.isEmpty || !lost.isEmpty else { return nil }
             let isWhole = try roots.opening(index.folder, Self.action) { folder throws(FileTrouble) in
-                try index.append(own, gone: lost, in: folder) { texts[$0] ?? "" }
+                try index.append(own, areIntents: areIntents, gone: lost, in: folder) { texts[$0] ?? "" }
             }
             if !isWhole { behind.insert(PathKey(index.path)) }
             guard let mark = index.mark, !behind.contains(PathKey(index.path)) else { return nil }

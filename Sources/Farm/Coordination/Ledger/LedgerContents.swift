@@ -51,7 +51,8 @@ package struct LedgerContents: Sendable {
 
     /// Adds the contents of an index, if it is trusted.
     mutating func add(_ index: OutputIndex, _ compare: ComparePolicy) throws(FileTrouble) {
-        let (found, distrust) = try index.contents()
+        let (read, distrust) = try index.contents()
+        let found = read.settled(below: index.folder, by: compare)
         guard let distrust else { return add(found, below: index.folder, compare) }
         let known = Dictionary(records.map { (PathKey($0.path), $0) }) { $1 }
         if found.hasNews(beside: known, below: index.folder, by: compare) { distrusted.append(distrust) }
@@ -125,7 +126,8 @@ struct IndexImport {
         guard let mark = index.mark, try store.read({ try $0.indexMark(of: job, at: index.path) }) != mark else {
             return .alike
         }
-        let (found, distrust) = try index.contents()
+        let (read, distrust) = try index.contents()
+        let found = read.settled(below: index.folder, by: compare)
         let known = try store.read { try $0.outputs(of: job) }.map { (PathKey($0.path), $0) }
         if let distrust {
             return found.hasNews(beside: Dictionary(known) { $1 }, below: index.folder, by: compare)
@@ -143,7 +145,8 @@ struct IndexImport {
                 news.append(record)
             }
             try writer.publish(news, job: job)
-            let isWhole = !lacks(index, found, records.values, ids)
+            // A settled intent has no line of its own as an output. The rewritten index will have it.
+            let isWhole = !lacks(index, read, records.values, ids)
             if isWhole { try writer.setIndexMark(mark, of: job, at: index.path) }
             return isWhole ? .alike : .lacking
         }

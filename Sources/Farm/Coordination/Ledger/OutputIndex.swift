@@ -82,10 +82,13 @@ final class OutputIndex: Sendable {
     /// Appends published outputs and missing paths. Waits until the disk has them: after a power failure the
     /// database must not know more than this file.
     ///
-    /// - Parameter folder: the open folder of the index.
+    /// - Parameters:
+    ///   - areIntents: whether the outputs are still to be renamed to their paths.
+    ///   - folder: the open folder of the index.
     /// - Returns: whether the lines that were written before are still in the file.
     func append(
-        _ records: [OutputRecord], gone: [String] = [], in folder: Int32, texts: (RecipeID) -> String
+        _ records: [OutputRecord], areIntents: Bool = false, gone: [String] = [], in folder: Int32,
+        texts: (RecipeID) -> String
     ) throws(FileTrouble) -> Bool {
         try state.withLock { (state) throws(FileTrouble) in
             let mark = mark
@@ -93,7 +96,7 @@ final class OutputIndex: Sendable {
             // the job is written again.
             if state.end != mark { state = State() }
             var lines: [IndexLine] = state.end == nil ? [.job(name: job.name, manifest: job.manifestPath)] : []
-            for record in records { lines += self.lines(for: record, &state.numbers, texts) }
+            for record in records { lines += self.lines(for: record, isIntent: areIntents, &state.numbers, texts) }
             lines += gone.map { .gone(path: relative($0)) }
             let begin = state.end == nil && mark.map { $0.size > 0 } == true ? Data([UInt8(ascii: "\n")]) : Data()
             let isWhole = try add(Array(begin + encoded(lines)), in: folder)
@@ -115,7 +118,7 @@ final class OutputIndex: Sendable {
     }
 
     private func lines(
-        for record: OutputRecord, _ numbers: inout Numbers, _ texts: (RecipeID) -> String
+        for record: OutputRecord, isIntent: Bool = false, _ numbers: inout Numbers, _ texts: (RecipeID) -> String
     ) -> [IndexLine] {
         var lines: [IndexLine] = []
         if numbers.recipes[record.recipe] == nil {
@@ -129,7 +132,7 @@ final class OutputIndex: Sendable {
         let output = IndexLine.Output(
             record, path: relative(record.path), recipe: numbers.recipes[record.recipe] ?? 0,
             encoding: record.pixels.flatMap { numbers.encodings[$0.encoding] })
-        return lines + [.output(output)]
+        return lines + [isIntent ? .intent(output) : .output(output)]
     }
 
     private func relative(_ path: String) -> String { PathNames.relative(path, to: folder) ?? path }
@@ -214,6 +217,8 @@ enum IndexLine: Hashable, Sendable, Codable {
     case recipe(number: Int, text: String)
     case encoding(number: Int, made: OutputEncoding)
     case output(Output)
+    /// An output that a run was about to rename to its path. The file at the path shows whether it did.
+    case intent(Output)
     case gone(path: String)
 
     struct Output: Hashable, Sendable, Codable {
@@ -284,6 +289,8 @@ struct IndexContents {
     private(set) var encodings: [OutputEncoding] = []
     /// The jobs that published the outputs.
     private(set) var jobs: [PathKey: Publisher] = [:]
+    /// By path, too: outputs that were about to be renamed to their paths; see ``settled(below:by:)``.
+    private var intents: [PathKey: (output: IndexLine.Output, job: Publisher)] = [:]
     /// The lines of other jobs, unchanged.
     private(set) var others: [Data] = []
 
@@ -327,14 +334,39 @@ struct IndexContents {
         case .recipe(let number, let text): numbers[number] = index(of: text)
         case .encoding(let number, let encoding): encodingNumbers[number] = index(of: encoding)
         case .output(let output):
-            guard output.isPlausible, let recipe = numbers[output.recipe] else { return }
-            let encoding = output.encoding.flatMap { encodingNumbers[$0] }
-            outputs[PathKey(output.path)] = output.with(recipe: recipe, encoding: encoding)
-            jobs[PathKey(output.path)] = job
+            guard let output = readable(output) else { return }
+            let key = PathKey(output.path)
+            (outputs[key], jobs[key], intents[key]) = (output, job, nil)
+        case .intent(let output):
+            guard let output = readable(output) else { return }
+            intents[PathKey(output.path)] = (output, job)
         case .gone(let path):
+            let key = PathKey(path)
             // Another job may have published this path since.
-            if jobs[PathKey(path)] == job { outputs[PathKey(path)] = nil }
+            if jobs[key] == job { outputs[key] = nil }
+            if intents[key]?.job == job { intents[key] = nil }
         }
+    }
+
+    /// The output with indexes in ``recipes`` and ``encodings``; nil if it is left out.
+    private func readable(_ output: IndexLine.Output) -> IndexLine.Output? {
+        guard output.isPlausible, let recipe = numbers[output.recipe] else { return nil }
+        return output.with(recipe: recipe, encoding: output.encoding.flatMap { encodingNumbers[$0] })
+    }
+
+    /// The contents with each intent as an output if its file is at the path. The run was killed before it wrote the line
+    /// of the output.
+    ///
+    /// - Parameter folder: the folder of the index.
+    func settled(below folder: String, by compare: ComparePolicy = .stamp) -> IndexContents {
+        var contents = self
+        for (key, intent) in intents {
+            let record = intent.output.record(in: folder, recipe: RecipeID(place: 0), encodings: encodings)
+            if record.isInPlace(by: compare) {
+                (contents.outputs[key], contents.jobs[key]) = (intent.output, intent.job)
+            }
+        }
+        return contents
     }
 
     private mutating func index(of text: String) -> Int {

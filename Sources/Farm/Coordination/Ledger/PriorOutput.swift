@@ -154,7 +154,7 @@ package struct PriorLookup: Sendable {
             // The job would take over whatever the index says.
             lines.distrustReason == nil
         else { return }
-        let contents = IndexContents(Data(lines.bytes), of: nil)
+        let contents = IndexContents(Data(lines.bytes), of: nil).settled(below: folder)
         for path in wanted {
             let key = PathKey(PathNames.relative(path, to: folder) ?? path)
             guard let output = contents.outputs[key], let publisher = contents.jobs[key],

@@ -121,7 +121,7 @@ private final class IndexCache: Sendable {
     private static func read(_ folder: String) throws(FileTrouble) -> [PathKey: RecordedOutput] {
         // Other users' indexes are used, too: outputs are only compared with them, and none is changed.
         guard let lines = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name)) else { return [:] }
-        let contents = IndexContents(Data(lines.bytes), of: nil)
+        let contents = IndexContents(Data(lines.bytes), of: nil).settled(below: folder)
         let outputs = contents.outputs.map { key, output in
             let record = output.record(
                 in: folder, recipe: RecipeID(place: output.recipe), encodings: contents.encodings)
