@@ -59,73 +59,72 @@ package struct RequestedRun {
     ///
     /// - Parameters:
     ///   - control: stops or pauses the jobs.
-    ///   - listener: gets the events in their order, on a thread of its own.
-    ///   - abandoned: returns when a slow listener shall not be waited for any longer.
-    /// - Returns: the worst outcome of the jobs, or why they could not run; and how many events the listener has not received.
+    ///   - receiver: gets the events in their order, on a thread of its own.
+    ///   - abandoned: returns when a slow receiver shall not be waited for any longer.
+    /// - Returns: the worst outcome of the jobs, or why they could not run; and how many events it has not received.
     package func run(
-        _ control: RunControl, _ listener: any RunListener, unless abandoned: (@Sendable () async -> Void)? = nil
+        _ control: RunControl, _ receiver: any RunListener, unless abandoned: (@Sendable () async -> Void)? = nil
     ) async -> (result: Result<RunOutcome, FarmError>, unread: Int) {
-        let events = RunEventQueue(listener)
+        let listener = RunEventQueue(receiver)
         let result: Result<RunOutcome, FarmError>
         do {
-            result = .success(try await jobs(control, events))
+            if let narrowing = request.narrowing, request.orphans != .listed {
+                listener.report(.orphansStay(because: narrowing))
+            }
+            var reports = RunReports()
+            reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
+            reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
+            let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
+            let farm = Farm(try settings ?? Settings.load(request))
+            try refuseWrongEngine(farm.settings)
+            let catalog = try await farm.catalogOfFirstWorker()
+            listener.warn(ofPluginsIn: catalog)
+            let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)
+            let memory = request.isWatching ? WatchMemory() : nil
+            func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
+                let specs = try listener.jobs(await files.withExaminedPictures(by: farm.worker)).filter { spec in
+                    single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
+                }
+                var preparation = try JobPreparation(
+                    request, without: concluded, farm: farm, catalog: catalog, control: control, deadline: deadline,
+                    reread: files.rereader())
+                preparation.folder = shownFrom ?? request.folder
+                preparation.limit = remainingLimit ?? request.limit
+                var context = RunContext(request, preparation, listener, memory: .run(request: storedText))
+                (context.sharing, context.reports, context.watch) = (sharing, reports, memory)
+                (context.ownState, context.originalCommand) = (ownState, originalCommand)
+                return (specs, JobRunner(context))
+            }
+            var texts = files.texts()
+            let (specs, runner) = try await read()
+            if request.isWatching {
+                func watched(_ specs: [JobSpec], _ runner: JobRunner) -> WatchedJobs {
+                    // A new file may still be written.
+                    let resting = specs.map { spec in
+                        var spec = spec
+                        if spec.minAge == 0 { spec.minAge = 2 }
+                        return spec
+                    }
+                    return WatchedJobs(jobs: resting) { try await runner.run(resting) }
+                }
+                var loop = WatchLoop(
+                    watched: watched(specs, runner), manifests: files.paths, control: control, folder: request.folder,
+                    listener: listener
+                ) {
+                    let now = files.texts()
+                    guard now != texts else { return nil }
+                    texts = now
+                    let (specs, runner) = try await read()
+                    return watched(specs, runner)
+                }
+                result = .success(try await loop())
+            } else {
+                result = .success(try await runner.run(specs))
+            }
         } catch {
             result = .failure(FarmError(error))
         }
-        return (result, await events.finish(unless: abandoned))
-    }
-
-    private func jobs(_ control: RunControl, _ listener: any RunListener) async throws -> RunOutcome {
-        if let narrowing = request.narrowing, request.orphans != .listed {
-            listener.report(.orphansStay(because: narrowing))
-        }
-        var reports = RunReports()
-        reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
-        reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
-        let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
-        let farm = Farm(try settings ?? Settings.load(request))
-        try refuseWrongEngine(farm.settings)
-        let catalog = try await farm.catalogOfFirstWorker()
-        listener.warn(ofPluginsIn: catalog)
-        let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)
-        let memory = request.isWatching ? WatchMemory() : nil
-        func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
-            let specs = try listener.jobs(await files.withExaminedPictures(by: farm.worker)).filter { spec in
-                single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
-            }
-            var preparation = try JobPreparation(
-                request, without: concluded, farm: farm, catalog: catalog, control: control, deadline: deadline,
-                reread: files.rereader())
-            preparation.folder = shownFrom ?? request.folder
-            preparation.limit = remainingLimit ?? request.limit
-            var context = RunContext(request, preparation, listener, memory: .run(request: storedText))
-            (context.sharing, context.reports, context.watch) = (sharing, reports, memory)
-            (context.ownState, context.originalCommand) = (ownState, originalCommand)
-            return (specs, JobRunner(context))
-        }
-        var texts = files.texts()
-        let (specs, runner) = try await read()
-        guard request.isWatching else { return try await runner.run(specs) }
-        func watched(_ specs: [JobSpec], _ runner: JobRunner) -> WatchedJobs {
-            // A new file may still be written.
-            let resting = specs.map { spec in
-                var spec = spec
-                if spec.minAge == 0 { spec.minAge = 2 }
-                return spec
-            }
-            return WatchedJobs(jobs: resting) { try await runner.run(resting) }
-        }
-        var loop = WatchLoop(
-            watched: watched(specs, runner), manifests: files.paths, control: control, folder: request.folder,
-            listener: listener
-        ) {
-            let now = files.texts()
-            guard now != texts else { return nil }
-            texts = now
-            let (specs, runner) = try await read()
-            return watched(specs, runner)
-        }
-        return try await loop()
+        return (result, await listener.finish(unless: abandoned))
     }
 
     private func refuseWrongEngine(_ settings: Settings) throws(FarmError) {

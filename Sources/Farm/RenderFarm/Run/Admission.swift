@@ -31,7 +31,18 @@ struct Admission {
         var worst = RunOutcome.done
         for job in jobs {
             do {
-                stages.append(.prepared(try await admit(job)))
+                // The locks create missing folders. They cannot do so below the mount point of a missing disk.
+                if context.remembersOutputs {
+                    try context.missingDiskCheck.refuseLostDisks(of: job, state: context.ownState ?? context.state)
+                }
+                let existing = MissingDisks.existingFolders(of: job)
+                var folder = try await newFolder(for: job)
+                do {
+                    stages.append(.prepared(try await prepare(job, &folder, existing)))
+                } catch {
+                    JobStage.claimed(folder).leave(context)
+                    throw error
+                }
             } catch let error as FarmError where error.isEmptyJob && context.allowsEmpty {
                 continue
             } catch let error as FarmError where error.outcome == .busy || error.isLoss {
@@ -53,21 +64,6 @@ struct Admission {
             var job = job
             job.prepared.fail(problems)
             return .prepared(job)
-        }
-    }
-
-    private mutating func admit(_ job: JobSpec) async throws -> ClaimedJob {
-        // The locks create missing folders. They cannot do so below the mount point of a missing disk.
-        if context.remembersOutputs {
-            try context.missingDiskCheck.refuseLostDisks(of: job, state: context.ownState ?? context.state)
-        }
-        let existing = MissingDisks.existingFolders(of: job)
-        var folder = try await newFolder(for: job)
-        do {
-            return try await prepare(job, &folder, existing)
-        } catch {
-            JobStage.claimed(folder).leave(context)
-            throw error
         }
     }
 

@@ -55,6 +55,8 @@ struct CancelCommand: AsyncParsableCommand {
                         "\(run.stored.name): jobs that were submitted by hand, or by scripts, are to be ended there")
                 }
             case .done, .failed, .stopped:
+                // The coordinator may have been killed before it removed the folder.
+                await Blocking.run { RunFolder.sweep(state: archive.state) }
                 reporter.say("\(run.stored.name): has ended already")
             }
             return .done

@@ -54,6 +54,8 @@ struct ResumeCommand: AsyncParsableCommand {
             // The resumed run writes the JSON lines. This command writes none.
             try await ConsoleReporter(json: false).handling { _ in
                 let archive = try options.archive(shared)
+                // Nobody else removes what a killed coordinator left of shared runs that have ended.
+                if archive.isShared { await Blocking.run { RunFolder.sweep(state: archive.state) } }
                 let runs = try wanted(of: archive)
                 if runs.isEmpty, !archive.isShared { try reportNothing(archive) }
                 // A signal ends all of the runs.
