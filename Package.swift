@@ -260,7 +260,10 @@ let package = Package(
         tests("WorkerProtocolTests", ["WorkerProtocol", "Geometry", "Catalogs", "JobModel"]),
         tests(
             "EnginesTests",
-            ["Catalogs", "JobModel", "WorkerProtocol", "Engines", "Scheduling", "TestSupport", subprocess]),
+            [
+                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Engines", "Scheduling", "FarmTestSupport",
+                "TestSupport", subprocess,
+            ]),
         tests(
             "ShardsTests",
             ["Geometry", "Catalogs", "JobModel", "WorkerProtocol", "Engines", "Shards", "Scheduling", "TestSupport"]),
@@ -270,13 +273,6 @@ let package = Package(
             [
                 "JobModel", "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "Scheduling",
                 "FarmTestSupport",
-            ]),
-        tests(
-            "EngineTests",
-            [
-                "penumbra-worker", "Catalogs", "JobModel", "WorkerProtocol", "Scheduling", "Engines",
-                "FarmTestSupport",
-                "TestSupport",
             ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
         tests("RunsTests", ["Runs", "SafeFiles", "JobStorage", "JobModel", "TestSupport"]),

@@ -22,7 +22,11 @@ import Testing
         "UnluckyNames": "NameCollisions", "OddName": "NonUTF8Name", "StartedJob": "JobStage", "FinishedJob": "JobStage",
         "StoredRun": "RunRecord", "KnownRun": "RunStatus", "SharedRun": "RunFolder", "SharedHistory": "RunLog",
         "RunDirectory": "RunFolder", "SlurmWishes": "ClusterOptions", "SlurmOptions": "ClusterOptions",
-        "Makers": "TrustedWriters",
+        "Makers": "TrustedWriters", "StopWords": "StopReason", "KeptFile": "FileReason", "OpenJDTeller": "OpenJDOutput",
+        "ExportProblem": "ExportError", "EngineError": "EngineError", "HandoffError": "HandoffError",
+        "UnknownOrder": "UnknownOrderError", "ResourceLimitError": "ResourceLimitError",
+        "PublishFailure": "PublishFailure",
+        "RunRecorder": "RunRecorder",
     ]
 
     @Test func `no type has a name that was given up`() throws {

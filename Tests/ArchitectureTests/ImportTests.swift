@@ -88,8 +88,7 @@ import Testing
 
     /// What decides of shards and of a cluster's jobs; times and listings are given to it.
     private static let pureFiles = [
-        "Cluster/ArrayElement", "Cluster/ClusterState", "Cluster/ElementFailure", "Cluster/ElementTracker",
-        "Cluster/SubmissionQueue", "Shards/HandoffState", "Shards/ShardBatcher", "Shards/ShardState",
+        "Cluster/BatchSystem", "Cluster/ClusterState", "Shards/HandoffState", "Shards/ShardState",
         "Shards/VirtualWorkers",
         "BatchSystems/Commands/CommandAnswers",
     ]

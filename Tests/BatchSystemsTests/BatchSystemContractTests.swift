@@ -8,7 +8,7 @@ import Shards
 import Testing
 import WorkerProtocol
 
-/// What every batch system has to do, whatever its commands are.
+/// The contract of all batch systems.
 @Suite struct BatchSystemContractTests {
     private let told = Told()
 
@@ -156,7 +156,7 @@ import WorkerProtocol
         let cluster: FakeCluster
 
         func makeEngine() throws -> any Engine {
-            // An element that is lost is lost at once.
+            // A lost element is lost at once.
             ClusterEngine(
                 system: cluster.system, options: ClusterOptions(grace: 0),
                 setup: try cluster.programs.setup(program: cluster.makeProgram())

@@ -6,7 +6,7 @@ import Shards
 import Testing
 import WorkerProtocol
 
-/// With an `sbatch` that takes so many elements and jobs as the file `room` says, and then refuses as a site's limit does.
+/// With an `sbatch` that takes as many elements and jobs as the file `room` says, and then refuses as at a site's limit.
 @Suite struct ClusterHandoffTests {
     private let programs: FakePrograms
     private let told = Told()
@@ -36,7 +36,7 @@ import WorkerProtocol
             """)
     }
 
-    private func receive(_ shards: Int, room: Int) async throws -> HandingOverTrouble? {
+    private func receive(_ shards: Int, room: Int) async throws -> HandoffError? {
         try Data("\(room)\n".utf8).write(to: programs.folder.appending(path: "room"))
         let setup = try programs.setup(variables: ["LANG", "PATH"])
         let handoff = ClusterHandoff(
@@ -86,7 +86,7 @@ import WorkerProtocol
     @Test func `a cluster's jobs get the named variables alone`() async throws {
         _ = try await receive(3, room: 100)
         let exported = try String(contentsOf: programs.folder.appending(path: "exported"), encoding: .utf8)
-        // Elements, and whoever goes on with the run.
+        // Elements and coordinators.
         #expect(exported == "--export=LANG,PATH\n--export=LANG,PATH\n")
     }
 }

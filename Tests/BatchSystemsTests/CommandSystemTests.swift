@@ -4,7 +4,7 @@ import Foundation
 import JobModel
 import Testing
 
-/// With scripts in the place of a site's commands, good and bad.
+/// With scripts in place of a site's commands, good and bad.
 @Suite struct CommandSystemTests {
     private let programs: FakePrograms
 
@@ -100,7 +100,7 @@ import Testing
     @Test func `a command that hangs is ended, and nobody knows what it did`() async throws {
         try programs.program("describe", "exec sleep 600")
         var system = programs.commands
-        system.patience = .seconds(1)
+        system.timeout = .seconds(1)
         await #expect(
             throws: BatchError.unanswered("the describe command \(programs.path("describe")) did not end within 1 s")
         ) { try await system.describe(withQueues: true) }
@@ -113,7 +113,7 @@ import Testing
         ) { try await programs.commands.describe(withQueues: true) }
     }
 
-    @Test func `a command that is not there is told with the setting that names it`() async throws {
+    @Test func `a missing command is reported with the setting that names it`() async throws {
         await #expect(
             throws: BatchError.missing(
                 "the status command \(programs.path("status")): no such program; 'status' under 'commands' names it")
@@ -141,7 +141,7 @@ import Testing
         #expect(elements.map(\.index) == [3, 0, 0])
     }
 
-    @Test func `what is in the way is told in the command's words`() throws {
+    @Test func `a blocked job is reported in the command's words`() throws {
         let blocked = try condition("12_3 a blocked the queue is closed")
         #expect(blocked?.pendingWords == "element 12_3 is not started: the queue is closed")
         #expect(try condition("12_3 a waiting for its turn")?.pendingWords == nil)
@@ -151,11 +151,11 @@ import Testing
         "12_3", "12_3 a", "12_3 a nowhere", "-12 a running", "12_3 a,b running", "12_3 a running \u{1b}[2J",
         "12_3 a running " + String(repeating: "x", count: 501),
     ]) func `nothing else is taken`(line: String) {
-        #expect(throws: CommandAnswers.Misfit.self) { try CommandAnswers.elements(line).get() }
+        #expect(throws: CommandAnswerError.self) { try CommandAnswers.elements(line).get() }
     }
 
     @Test(arguments: ["", "max_array", "max_array 0", "max_array 1\nmax_array 2", "max_array 1\nqueues fast"])
     func `a description says how large arrays may be, once`(text: String) {
-        #expect(throws: CommandAnswers.Misfit.self) { try CommandAnswers.description(text).get() }
+        #expect(throws: CommandAnswerError.self) { try CommandAnswers.description(text).get() }
     }
 }

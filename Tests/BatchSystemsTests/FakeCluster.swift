@@ -3,8 +3,8 @@ import Foundation
 import Shards
 import WorkerProtocol
 
-/// A cluster on one machine, behind the commands of a system. Its elements run beside each other as soon as they
-/// are submitted. Files in its folder tell it how to behave, and tell what happened:
+/// A cluster on one machine, behind the commands of a system. Its elements run in parallel as soon as they are submitted.
+/// Files in its folder control it, and record what happened:
 ///
 /// | file | |
 /// |---|---|
@@ -56,13 +56,13 @@ struct FakeCluster: Sendable {
     private static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Examples/commands/slurm").path
 
-    /// A program in the place of `penumbra`, whose elements do every task but those of a file `/endless`. These go on until their job
-    /// is cancelled, or lost.
+    /// A program in place of `penumbra`. Its elements finish every task except those of a file `/endless`, which run until
+    /// their job is cancelled or lost.
     func makeProgram() throws -> String {
         let (lease, number) = (424_242, 515_151)
         let end = TaskEnd(LeaseID(lease), .done(.compare([nil])))
         let result = ShardResult(
-            shard: Shard.ID(run: "r", epoch: 1, number: number), attempt: "a", place: "element 1_0 on n1", ends: [])
+            shard: Shard.ID(run: "r", epoch: 1, number: number), attempt: "a", location: "element 1_0 on n1", ends: [])
         try programs.put("end.json", String(decoding: try FrameCodec.json(end), as: UTF8.self))
         try programs.put("result.json", String(decoding: try FrameCodec.json(result), as: UTF8.self))
         try programs.program(
@@ -85,7 +85,7 @@ struct FakeCluster: Sendable {
         return programs.path("penumbra")
     }
 
-    /// The jobs that run.
+    /// The running jobs.
     func living() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: programs.folder.path).filter { name in
             name.hasPrefix("job-") && !name.hasSuffix(".new")
@@ -93,7 +93,7 @@ struct FakeCluster: Sendable {
         }
     }
 
-    /// What all have in common. A job is a file `job-NUMBER` with its name, its count and its state.
+    /// The parts that all commands share. A job is a file `job-NUMBER` with its name, its count and its state.
     private static let core = #"""
         # Gets a script, a name and a count, and how an index reaches the script. Ends with 1 for a refusal, 73 where the user has
         # too much, 75 for no answer.

@@ -6,7 +6,7 @@ import Shards
 import Synchronization
 import WorkerProtocol
 
-/// A folder with shell scripts in the place of a cluster's commands.
+/// A folder with shell scripts in place of a cluster's commands.
 struct FakePrograms: Sendable {
     let folder: URL
 
@@ -15,21 +15,21 @@ struct FakePrograms: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// Beside tests that keep all cores busy, the answer of a script is seen late.
-    static let patience = Duration.seconds(1800)
+    /// If other tests keep all cores busy, the answer of a script comes late.
+    static let timeout = Duration.seconds(1800)
 
-    var slurm: SlurmSystem { SlurmSystem(programs: folder.path, patience: Self.patience) }
+    var slurm: SlurmSystem { SlurmSystem(programs: folder.path, timeout: Self.timeout) }
 
     var commands: CommandSystem {
         CommandSystem(
             ClusterCommands(
                 submit: path("submit"), status: path("status"), cancel: path("cancel"), describe: path("describe")),
-            patience: Self.patience)
+            timeout: Self.timeout)
     }
 
     func path(_ name: String) -> String { folder.appending(path: name).path }
 
-    /// Of a run `r` that keeps its shards in `run`.
+    /// The setup of a run `r` that keeps its shards in `run`.
     func setup(epoch: Int = 1, program: String = "/bin/penumbra", variables: [String] = []) throws
         -> ClusterEngine.Setup
     {
@@ -57,7 +57,7 @@ struct FakePrograms: Sendable {
     }
 }
 
-/// What a person was told.
+/// The messages for a person.
 final class Told: Sendable {
     private let sentences = Mutex<[String]>([])
     func note(_ sentence: String) { sentences.withLock { $0.append(sentence) } }

@@ -5,7 +5,7 @@ import JobModel
 import Testing
 import WorkerProtocol
 
-/// With programs in the place of Slurm's, which answer as the real ones were seen to answer.
+/// With programs in place of Slurm's, which answer as the real ones do.
 @Suite struct SlurmSystemTests {
     private let programs: FakePrograms
     private var folder: URL { programs.folder }
@@ -14,8 +14,8 @@ import WorkerProtocol
 
     private func program(_ name: String, _ script: String) throws { try programs.program(name, script) }
 
-    private func system(patience: Duration = FakePrograms.patience) -> SlurmSystem {
-        SlurmSystem(programs: folder.path, patience: patience)
+    private func system(timeout: Duration = FakePrograms.timeout) -> SlurmSystem {
+        SlurmSystem(programs: folder.path, timeout: timeout)
     }
 
     private func submission(program: String = "/bin/penumbra") -> Submission {
@@ -57,7 +57,7 @@ import WorkerProtocol
         #expect(SlurmSystem.error("sbatch", errors) == .refused("\(last)\n   = \(advice)"))
     }
 
-    @Test func `a refusal about which nothing is known is told as it is`() {
+    @Test func `an unknown refusal is reported unchanged`() {
         let error = "sbatch: error: Invalid --time specification"
         #expect(SlurmSystem.error("sbatch", error) == .refused(error))
     }
@@ -90,18 +90,18 @@ import WorkerProtocol
     @Test func `a command that hangs is ended`() async throws {
         try program("squeue", "exec sleep 600")
         await #expect(throws: BatchError.unanswered("squeue had no answer from Slurm's controller within 1 s")) {
-            try await system(patience: .seconds(1)).query(.ids(["1"]))
+            try await system(timeout: .seconds(1)).query(.ids(["1"]))
         }
     }
 
-    /// A moment is one of starting the process, of reading from it, of ending it.
+    /// The signal comes while the process starts, is read from, or ends.
     @Test func `commands are given up at any moment, 200 times, and nothing of them is left`() async throws {
         try program("squeue", "echo $$ >> '\(folder.path)/begun'; echo 'slurm: busy' >&2; exec sleep 600")
         await withTaskGroup(of: Void.self) { group in
             for lane in 0..<4 {
                 group.addTask {
                     for round in 0..<50 {
-                        let system = system(patience: .microseconds((round * 797 + lane * 211) % 30_000))
+                        let system = system(timeout: .microseconds((round * 797 + lane * 211) % 30_000))
                         await #expect(throws: BatchError.self) { try await system.query(.ids(["1"])) }
                     }
                 }
@@ -112,7 +112,7 @@ import WorkerProtocol
         #expect(left.isEmpty)
     }
 
-    /// It lives, and its number was not given to another process since.
+    /// Whether it lives, and its number was not reused since.
     private func isCommand(_ process: Substring) -> Bool {
         let line = (try? Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline"))) ?? Data()
         let text = String(decoding: line, as: UTF8.self)

@@ -101,7 +101,7 @@ import Testing
                 "--output=/s/logs/coordinator-%j.out", "--open-mode=append", "--requeue", "--chdir=/s/penumbra-r",
                 "--nodes=1", "--ntasks=1", "--account=art", "--cpus-per-task=1", "--dependency=afterany:12:13",
             ])
-        // What an element needs for a minute's work says nothing of a coordinator.
+        // An element's needs for a minute's work do not apply to a coordinator.
         options.time = 600
         options.coordinatorTime = 2 * 86400
         options.coordinatorMemory = 2 << 30
@@ -131,13 +131,13 @@ import Testing
             "QOSMaxWallDurationPerJobLimit",
             "it asks for more than the site allows one job; ask for less under 'slurm'"
         ),
-    ]) func `a reason that does not pass by itself is told with what to do`(reason: String, words: String) {
+    ]) func `a reason that does not pass by itself is reported with a remedy`(reason: String, words: String) {
         let element = ArrayElement(job: "12", index: 3, of: "a", state: "PENDING", reason: reason)
         #expect(element.pendingWords == "element 12_3 is not started (\(reason)): \(words)")
     }
 
     @Test(arguments: ["None", "Priority", "Resources", "Dependency", "JobArrayTaskLimit", "QOSMaxJobsPerUserLimit"])
-    func `what waits for its turn is not told`(reason: String) {
+    func `a job that waits for its turn is not reported`(reason: String) {
         #expect(
             ArrayElement(job: "1", index: 0, of: "a", state: "PENDING", reason: reason).pendingWords == nil)
     }
@@ -152,7 +152,9 @@ import Testing
         ("FAILED", 9, .failed("was killed, perhaps for want of memory")),
         ("FAILED", 4021, .stopped("could not be started: its log folder does not show on the node")),
         ("FAILED", 143 << 8, .stopped("was told to end")),
-    ]) func `a state and a status tell how an element ended`(state: String, status: Int, ending: ArrayElement.Ending) {
+    ]) func `a state and a status determine how an element ended`(
+        state: String, status: Int, ending: ArrayElement.Ending
+    ) {
         #expect(
             ArrayElement(job: "1", index: 0, of: "a", state: state, status: status).condition == .ended(ending))
     }

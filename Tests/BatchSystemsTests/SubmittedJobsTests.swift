@@ -4,7 +4,7 @@ import JobModel
 import Shards
 import Testing
 
-/// What the notes of earlier coordinators make a cluster cancel.
+/// The jobs that are cancelled because of earlier coordinators' records.
 @Suite struct SubmittedJobsTests {
     private let programs: FakePrograms
     private let folder: ShardFolder

@@ -4,7 +4,7 @@ import JobModel
 import Testing
 import WorkerProtocol
 
-/// Who goes on with a run, with an `sbatch` that takes everything, or nothing where there is a file `refuses`.
+/// The coordinators of a run, with an `sbatch` that accepts everything, or nothing if there is a file `refuses`.
 @Suite struct SuccessorJobTests {
     private let programs: FakePrograms
     private let told = Told()
@@ -21,10 +21,10 @@ import WorkerProtocol
             """)
     }
 
-    private func giveBack(epoch: Int, after isTrouble: Bool) async throws -> String? {
+    private func giveBack(epoch: Int, afterError: Bool) async throws -> String? {
         try await SuccessorJob.giveBack(
-            "/s/run", after: isTrouble, programs.slurm, ClusterOptions(), programs.setup(epoch: epoch),
-            patience: FakePrograms.patience
+            "/s/run", afterError: afterError, programs.slurm, ClusterOptions(), programs.setup(epoch: epoch),
+            timeout: FakePrograms.timeout
         ) { told.note($0) }
     }
 
@@ -41,7 +41,7 @@ import WorkerProtocol
 
     @Test func `a run that was taken from a job is given back to one`() async throws {
         try await submitFirst()
-        #expect(try await giveBack(epoch: 2, after: false) == "7")
+        #expect(try await giveBack(epoch: 2, afterError: false) == "7")
         #expect(
             try programs.text("submitted")
                 == "--job-name=penumbra-r-1-coordinator\n--job-name=penumbra-r-2-coordinator\n")
@@ -49,12 +49,12 @@ import WorkerProtocol
 
     @Test func `after a trouble the job waits for some minutes`() async throws {
         try await submitFirst()
-        #expect(try await giveBack(epoch: 3, after: true) == "7")
+        #expect(try await giveBack(epoch: 3, afterError: true) == "7")
         #expect(try programs.text("submitted").hasSuffix("--job-name=penumbra-r-3-coordinator\n--begin=now+600\n"))
     }
 
     @Test func `a run that no job ever had is given to none`() async throws {
-        #expect(try await giveBack(epoch: 2, after: false) == nil)
+        #expect(try await giveBack(epoch: 2, afterError: false) == nil)
         #expect(!programs.has("submitted"))
     }
 
@@ -74,16 +74,16 @@ import WorkerProtocol
 
     @Test func `a run that is given back has a folder for what its jobs print`() async throws {
         try await submitFirst()
-        _ = try await giveBack(epoch: 2, after: false)
+        _ = try await giveBack(epoch: 2, afterError: false)
         #expect(programs.has("logs"))
     }
 
-    @Test func `what Slurm refuses is told with what to do`() async throws {
+    @Test func `a refusal by Slurm is reported with a remedy`() async throws {
         try await submitFirst()
         try programs.put("refuses")
         await #expect(
             throws: BatchError.refused(
                 "sbatch: error: Invalid qos specification\n   = say another one by 'qos' under 'slurm'")
-        ) { _ = try await giveBack(epoch: 2, after: false) }
+        ) { _ = try await giveBack(epoch: 2, afterError: false) }
     }
 }

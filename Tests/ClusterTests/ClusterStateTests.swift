@@ -6,7 +6,7 @@ import Shards
 import Testing
 import WorkerProtocol
 
-/// What the engine decides, with times, results and listings that the tests make up.
+/// The decisions of the engine, with times, results and listings made by the tests.
 @Suite struct ClusterStateTests {
     private var state = Self.state()
     private var worker = WorkerID(1, slot: SlotID(1))
@@ -30,7 +30,7 @@ import WorkerProtocol
 
     private func at(_ seconds: Double) -> Timestamp { Timestamp(.seconds(seconds)) }
 
-    /// With the leases 1 to `count` started at 0.
+    /// The state with leases 1 to `count` started at 0.
     private mutating func start(_ count: Int, prior: TaskReceipt? = nil) -> [ClusterState.Effect] {
         _ = state.begin()
         var effects = state.handle(.command(.widen(to: count)), at: at(0))
@@ -47,7 +47,7 @@ import WorkerProtocol
     private func result(_ number: Int, _ ends: [TaskEnd], refusal: String? = nil) -> ClusterState.Input {
         .results([
             ShardResult(
-                shard: state.id(of: number), attempt: "a", place: "element 12_0 on n1", ends: ends, refusal: refusal)
+                shard: state.id(of: number), attempt: "a", location: "element 12_0 on n1", ends: ends, refusal: refusal)
         ])
     }
 
@@ -62,7 +62,7 @@ import WorkerProtocol
     private func words(_ events: [Event]) -> [String] { events.map { "\($0)" } }
 
     private func sentences(_ effects: [ClusterState.Effect]) -> [String] {
-        effects.compactMap { if case .tell(let sentence) = $0 { sentence } else { nil } }
+        effects.compactMap { if case .report(let sentence) = $0 { sentence } else { nil } }
     }
 
     private func stops(_ effects: [ClusterState.Effect]) -> [StopReason] {
@@ -130,7 +130,7 @@ import WorkerProtocol
         let done = events(state.handle(result(5, [TaskEnd(LeaseID(1), .done(.compare([nil])))]), at: at(2)))
         #expect(words(done) == words([.report(worker, .finished(LeaseID(1), .compare([nil])))]))
         #expect(state.awaited == [])
-        #expect(!state.hadTrouble)
+        #expect(!state.hadErrors)
         #expect(state.handle(result(5, []), at: at(3)).isEmpty, "of an element that runs twice the first result counts")
     }
 
@@ -141,7 +141,7 @@ import WorkerProtocol
         let effects = state.handle(result(5, [], refusal: "another version"), at: at(2))
         #expect(
             stops(effects) == [.cluster("element 12_0 on n1 cannot work: another version; see /l/12_0.out")])
-        #expect(state.hadTrouble)
+        #expect(state.hadErrors)
     }
 
     @Test mutating func `an element that is gone is lost after the grace, and its log is read first`() throws {
@@ -191,7 +191,7 @@ import WorkerProtocol
         }
     }
 
-    @Test mutating func `a controller that is away is told of once, and waited for half an hour`() throws {
+    @Test mutating func `a controller that does not answer is reported once, and awaited for half an hour`() throws {
         _ = start(1)
         let (array, _) = try #require(submitted(at: 1))
         _ = state.handle(.submitted(array, .accepted(job: "12")), at: at(1))
@@ -206,7 +206,7 @@ import WorkerProtocol
         #expect(stops(away(at: 1841)) == [.cluster("squeue: timed out")])
     }
 
-    @Test mutating func `why elements wait for what does not pass is told, with what to do`() throws {
+    @Test mutating func `a blocked element is reported with its reason and a remedy`() throws {
         _ = start(1)
         let (array, _) = try #require(submitted(at: 1))
         _ = state.handle(.submitted(array, .accepted(job: "12")), at: at(1))
@@ -219,7 +219,7 @@ import WorkerProtocol
     }
 
     @Test
-    mutating func `what an earlier coordinator's shards have found is taken over, and outputs are looked at first`()
+    mutating func `results of an earlier coordinator's shards are used, and their outputs are checked first`()
         throws
     {
         let found = events(start(1, prior: .compare([nil])))

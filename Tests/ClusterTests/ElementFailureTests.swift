@@ -52,7 +52,7 @@ import Testing
         let done = ArrayElement(job: "12", index: 0, of: "a", .ended(.done), node: "n1")
         let runs = ArrayElement(job: "12", index: 1, of: "a", .running, node: "n2")
         func look(_ elements: [ArrayElement], at second: Int) -> [Int] {
-            following.look(at: elements, now: Timestamp(.seconds(second))).map(\.shard)
+            following.inspect(elements, now: Timestamp(.seconds(second))).map(\.shard)
         }
         #expect(look([done, runs], at: 1) == [])
         #expect(look([done, runs], at: 5) == [])
@@ -74,8 +74,8 @@ import Testing
     @Test func `a number that was given away again is no sign of life`() {
         var following = following()
         let other = ArrayElement(job: "12", index: 0, of: "b", .running, node: "n1")
-        #expect(following.look(at: [other], now: Timestamp(.seconds(1))).isEmpty)
-        let lost = following.look(at: [other], now: Timestamp(.seconds(6)))
+        #expect(following.inspect([other], now: Timestamp(.seconds(1))).isEmpty)
+        let lost = following.inspect([other], now: Timestamp(.seconds(6)))
         #expect(lost.map(\.shard) == [7])
         #expect(lost.map(\.cancelled) == [nil], "it is somebody else's")
     }
@@ -84,7 +84,7 @@ import Testing
         var following = following()
         func look(_ condition: ArrayElement.Condition, at second: Int) -> Bool {
             let element = ArrayElement(job: "12", index: 0, of: "a", condition, node: "n1")
-            return following.look(at: [element], now: Timestamp(.seconds(second))).isEmpty
+            return following.inspect([element], now: Timestamp(.seconds(second))).isEmpty
         }
         #expect(look(.running, at: 1))
         #expect(look(.suspended, at: 50))
@@ -94,7 +94,7 @@ import Testing
         #expect(!look(.running, at: 5102))
     }
 
-    @Test func `each reason for which elements wait is told once, and none of a stranger's`() {
+    @Test func `each reason why elements are blocked is reported once, and none of a foreign element`() {
         var following = following()
         func told(_ reason: String, of submission: String = "a") -> Int {
             let element = ArrayElement(

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test mutating func `what the site does not take is offered in parts, each shard once`() throws {
-        // It takes two elements at once, and then no more for a while.
+        // A site that takes two elements at once, and then none for a while.
         var (taken, room, second) = ([Int](), 2, 0)
         while taken.count < 5, second < 1000 {
             second += 1

@@ -99,7 +99,7 @@ extension Digest {
 extension OutputRecord {
     static func make(
         _ path: String = "/jobs/out/a.webp", input: String = "/jobs/photos/a.jpg", page: Int = 0, part: Int = 0,
-        source: FileFacts = FileFacts(stamp: .make(inode: 1), digest: .make(1)), recipe: RecipeID = RecipeID(place: 0),
+        source: FileFacts = FileFacts(stamp: .make(inode: 1), digest: .make(1)), recipe: RecipeID = RecipeID(index: 0),
         file: FileFacts = FileFacts(stamp: .make(inode: 2), digest: .make(2)), isAdopted: Bool = false,
         pixels: EncodedPixels? = .make()
     ) -> OutputRecord {

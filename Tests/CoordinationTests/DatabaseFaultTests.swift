@@ -59,7 +59,7 @@ import WorkerProtocol
 
     @Test func `a ledger that another process keeps locked stops the run, and the next one publishes`() async throws {
         var farm = try SmallFarm(pictures: 3)
-        let store = try JobStore(path: farm.database, patience: 0.05)
+        let store = try JobStore(path: farm.database, timeout: 0.05)
         let writer = try Writer(farm.database)
         farm.answer = { lease in
             if case .frame = lease.task.kind, lease.task.frame.number == 1 { writer.lock() }
@@ -86,7 +86,7 @@ import WorkerProtocol
             if case .frame = lease.task.kind, lease.task.frame.number == 3 { writer.lock() }
             return nil
         }
-        let summary = try await farm.run(store: JobStore(path: farm.database, patience: 0.05), recorder: recorder)
+        let summary = try await farm.run(store: JobStore(path: farm.database, timeout: 0.05), recorder: recorder)
         writer.unlock()
         #expect(words(summary).contains("database is locked"))
         #expect(RunOutcome(summary) == .storage)
@@ -112,7 +112,7 @@ import WorkerProtocol
         let farm = try SmallFarm(pictures: 3)
         try await farm.run()
         let before = farm.outputs
-        let store = try JobStore(lookingAt: farm.database)
+        let store = try JobStore(readOnly: farm.database)
         await #expect(throws: StoreProblem.self) { try await farm.run(store: store) }
         #expect(farm.outputs == before)
         try await checkNext(farm)
@@ -139,7 +139,7 @@ import WorkerProtocol
         try await checkNext(farm)
     }
 
-    @Test func `a damaged page is told, and what the message says to do helps`() async throws {
+    @Test func `a damaged page is reported, and the remedy in the message helps`() async throws {
         var farm = try SmallFarm(pictures: 40)
         #expect(try await farm.run().published == 40)
         // All that was written is in the file itself then.

@@ -32,7 +32,7 @@ import Testing
         // The news of it are thrown away.
         watch.drop()
         #expect(watch.watched == [folder.file("photos"), folder.file("photos/old")])
-        watch.hear(event(Self.overflow))
+        watch.handle(event(Self.overflow))
         #expect(
             watch.watched
                 == ["photos", "photos/new", "photos/new/deeper", "photos/old"].map { folder.file($0) })
@@ -68,7 +68,7 @@ import Testing
         return watch.read()
     }
 
-    @Test func `a link to a folder that another link takes the place of is told, and followed`() throws {
+    @Test func `the replacement of a link to a folder is reported, and followed`() throws {
         let watch = try FolderWatch(reads: false)
         for name in ["v1", "v2/inner"] { try makeFolder(name) }
         link("current", to: "v1")
@@ -135,7 +135,7 @@ import Testing
         #expect(!watch.read())
     }
 
-    @Test func `a file that is a link is told of when the link or what it leads to is changed`() throws {
+    @Test func `a link to a file is reported if the link or its target changes`() throws {
         let watch = try FolderWatch(reads: false)
         try makeFolder("versions")
         for name in ["versions/1.yaml", "versions/2.yaml"] { try Data().write(to: URL(filePath: folder.file(name))) }
@@ -161,7 +161,7 @@ import Testing
             var bytes = event(Int(random.next() & 0xffff), watch: Int32(random.next() % 4), name: "a.png")
             let place = Int(random.next() % UInt64(bytes.count))
             bytes[place] = UInt8(truncatingIfNeeded: random.next())
-            watch.hear(Array(bytes.prefix(Int(random.next() % UInt64(bytes.count + 1)))))
+            watch.handle(Array(bytes.prefix(Int(random.next() % UInt64(bytes.count + 1)))))
         }
         #expect(watch.add(folder.file("photos")))
     }

@@ -114,7 +114,7 @@ import Testing
         var recorded = RecordedFrame()
         (recorded.record, recorded.outputStamp) = (nil, nil)
         recorded.broken = BrokenRecord(
-            input: RecordedFrame.input, page: 0, stamp: .make(inode: 1), recipe: RecipeID(place: 0), message: "cut off",
+            input: RecordedFrame.input, page: 0, stamp: .make(inode: 1), recipe: RecipeID(index: 0), message: "cut off",
             since: 7)
         return recorded
     }

@@ -96,7 +96,7 @@ import WorkerProtocol
                         "published by this manifest's job when it was called 'web'; 'penumbra adopt --moved' takes its "
                         + "outputs over, --force replaces them"))
         #expect(
-            verdict(.there)
+            verdict(.owned)
                 == .kept(
                     reason:
                         "published by the job 'web' of /old/web.yaml, which is still there; write to another folder, or "

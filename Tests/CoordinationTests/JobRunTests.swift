@@ -140,7 +140,7 @@ extension SmallFarm {
         }
         let own =
             isReadOnly
-            ? try JobStore(lookingAt: database) : try JobStore(path: database, survivesPowerLoss: false, patience: 0.05)
+            ? try JobStore(readOnly: database) : try JobStore(path: database, survivesPowerLoss: false, timeout: 0.05)
         return (own, run)
     }
 }

@@ -75,7 +75,7 @@ extension LedgerTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "files of another user take root"))
-    func `an index of another user decides nothing, and that is told`() throws {
+    func `an index of another user is not trusted, and that is reported`() throws {
         try publish(["out/a"], for: job())
         try loseDatabase()
         chown(index, 12345, 12345)
@@ -157,7 +157,7 @@ extension LedgerTests {
     }
 
     @Test(.enabled(if: getuid() != 0))
-    func `an index that can be neither written nor replaced is told with what to do`() throws {
+    func `an index that can be neither written nor replaced is reported with a remedy`() throws {
         let ledger = try ledger(of: job())
         let record = try output("out/a", by: ledger)
         try write("", to: index)
@@ -228,7 +228,7 @@ extension LedgerTests {
         for (radius, name) in radii { #expect(texts[place.file(name)] == Recipe.make([.gaussian(radius)]).text) }
     }
 
-    @Test func `outputs whose names look the same are two`() throws {
+    @Test func `outputs whose names look the same are different`() throws {
         let names = ["out/caf\u{E9}", "out/cafe\u{301}", "out/\u{301}e"]
         let records = try publish(names, for: job())
         let paths = Set(names.map { PathKey(place.file($0)) })

@@ -68,7 +68,7 @@ import TestSupport
             contents.records.map { record in
                 var record = record
                 let text = contents.recipes[record.recipe] ?? ""
-                record.recipe = RecipeID(place: 0)
+                record.recipe = RecipeID(index: 0)
                 return (record, text)
             }, uniquingKeysWith: { $1 })
     }
@@ -113,9 +113,9 @@ import TestSupport
     }
 
     @Test func `a text is reported once`() throws {
-        #expect(try ledger(of: job()).tellOnce("upgrade"))
-        #expect(try !ledger(of: job()).tellOnce("upgrade"))
-        #expect(try ledger(of: job("other")).tellOnce("upgrade"))
+        #expect(try ledger(of: job()).reportOnce("upgrade"))
+        #expect(try !ledger(of: job()).reportOnce("upgrade"))
+        #expect(try ledger(of: job("other")).reportOnce("upgrade"))
     }
 }
 
@@ -177,7 +177,7 @@ extension LedgerTests {
     private func sharedLedger() throws -> Ledger {
         let log = RunFolder(state: place.file("shared"), name: "run-1").log
         return try Ledger(
-            state: state, job: job(), folders: OutputFolders.of(job()), roots: LockedFolders(of: job()), told: log)
+            state: state, job: job(), folders: OutputFolders.of(job()), roots: LockedFolders(of: job()), log: log)
     }
 
     @Test func `an output of a shared run that was renamed before the run was killed is published`() throws {

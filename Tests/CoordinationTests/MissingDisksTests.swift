@@ -23,7 +23,7 @@ extension LedgerTests {
     /// Publishes two outputs in a folder that has a disk of its own.
     private func publishOnDisk(_ mount: Mount) throws {
         try publish(["out/a", "out/b"], for: job())
-        try ledger(of: job()).setPlaces(KnownDisks(mounts: [PathKey("/"): Mount(path: "/"), PathKey(out): mount]))
+        try ledger(of: job()).setKnownDisks(KnownDisks(mounts: [PathKey("/"): Mount(path: "/"), PathKey(out): mount]))
     }
 
     private func removeOutputs() throws {
@@ -31,7 +31,7 @@ extension LedgerTests {
     }
 
     private func lost(_ now: Mount, there: Set<PathKey>? = nil) throws -> [MissingDisks.Outputs] {
-        try MissingDisks.outputs(of: job(), state: state, there: there) { _ in now }
+        try MissingDisks.outputs(of: job(), state: state, existing: there) { _ in now }
     }
 
     private func lost(_ cause: MissingDisks.Cause) -> [MissingDisks.Outputs] {
@@ -70,7 +70,7 @@ extension LedgerTests {
     @Test func `an empty disk in place of another one has lost the outputs`() throws {
         let disk = place.file("disk")
         try publish(["out/a", "out/b"], for: job())
-        try ledger(of: job()).setPlaces(KnownDisks(mounts: [PathKey(out): Mount(path: disk)]))
+        try ledger(of: job()).setKnownDisks(KnownDisks(mounts: [PathKey(out): Mount(path: disk)]))
         try removeOutputs()
         try FileManager.default.createDirectory(atPath: "\(disk)/lost+found", withIntermediateDirectories: true)
         #expect(try lost(Mount(path: disk)) == lost(.emptyDisk(disk)))
@@ -349,8 +349,8 @@ extension LedgerTests {
         #expect(found.record.path == record.path && found.record.source == record.source)
         #expect(found.record.file == record.file && found.recipe == Recipe.make([.gaussian(12)]).text)
         try write("job: nightly", to: old.manifestPath)
-        #expect(try former(look(job(at: "new.yaml"))).first?.origin == .there)
-        #expect(try former(look(job(at: "new.yaml")), jobName: "nightly").first?.origin == .there)
+        #expect(try former(look(job(at: "new.yaml"))).first?.origin == .owned)
+        #expect(try former(look(job(at: "new.yaml")), jobName: "nightly").first?.origin == .owned)
         #expect(try former(look(job(at: "new.yaml")), jobName: "weekly").first?.origin == .gone)
         #expect(try former(look(job("other"))).isEmpty == false)
     }

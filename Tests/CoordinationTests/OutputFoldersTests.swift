@@ -12,7 +12,7 @@ import Testing
         #expect(folders(["prefix-"]) == [PathKey("/jobs")])
     }
 
-    @Test func `folders whose names look the same are two`() {
+    @Test func `folders whose names look the same are different`() {
         #expect(
             folders(["caf\u{E9}/", "cafe\u{301}/"]) == ["/jobs/cafe\u{301}", "/jobs/caf\u{E9}"].map(PathKey.init))
     }

@@ -58,7 +58,7 @@ import WorkerProtocol
     }
 
     @Test(arguments: Start.allCases)
-    func `whichever call fails, the path holds the old output or the new one, and the next run goes on`(
+    func `whichever call fails, the path has the old output or the new one, and the next run continues`(
         start: Start
     ) async throws {
         let calls = try await calls(start, .file)

@@ -51,7 +51,7 @@ import Testing
                 [.gaussian(14)], color: .srgb,
                 save: SaveOptions(metadata: .strip, values: ["quality": .integer(70)]))),
     ])
-    func `a change of the manifest is told in its words`(change: Change) {
+    func `a change of the manifest is reported in the manifest's words`(change: Change) {
         #expect(comparison(change.old, change.new).changes == change.words)
         #expect(comparison(change.old, change.new).upgrades == [])
     }
@@ -145,7 +145,7 @@ import Testing
         ),
         (.color(red: 255, green: 0, blue: 16, alpha: 9), "#ff001009"),
     ])
-    func `a value is told as a manifest would have it`(value: ParameterValue, words: String) {
+    func `a value is shown as in a manifest`(value: ParameterValue, words: String) {
         #expect(value.words == words)
     }
 }

@@ -24,7 +24,7 @@ struct RecordedFrame: Sendable {
     var oldRecipe: String = Recipe.make().text
     var recipe = Recipe.make()
     var catalog = Catalog.make()
-    var recipes: RecipeTable { RecipeTable(catalog: catalog, texts: [RecipeID(place: 0): oldRecipe]) }
+    var recipes: RecipeTable { RecipeTable(catalog: catalog, texts: [RecipeID(index: 0): oldRecipe]) }
 
     func freshness(_ recipes: RecipeTable) -> Freshness {
         Freshness(

@@ -169,12 +169,12 @@ import WorkerProtocol
         #expect(!run.engine.isHandedOver)
     }
 
-    @Test func `a run that somebody else goes on with is handed over, and concludes nothing`() async {
+    @Test func `a run that another coordinator resumes is handed over, and concludes nothing`() async {
         let run = run { _ in .silence }
         let plan = Plan([Self.compared(1)])
         let scheduler = scheduler(frames: 1)
         let reason = await run {
-            await run.loop(isGoneOnWith: true).run(scheduler, plan)
+            await run.loop(continuesElsewhere: true).run(scheduler, plan)
         } during: {
             run.control.stop(.interrupted(signal: SIGTERM))
         }
@@ -216,7 +216,7 @@ import WorkerProtocol
 
     @Test func `a place where nothing can be published stops the run`() async {
         let run = run()
-        let plan = Plan([Self.rendered(1)], problem: .storage("/out: No space left on device"))
+        let plan = Plan([Self.rendered(1)], failure: .stop(.storage("/out: No space left on device")))
         let scheduler = scheduler(frames: 1)
         let reason = await run { await run.loop().run(scheduler, plan) }
         #expect(reason == .storage("/out: No space left on device"))
@@ -264,18 +264,18 @@ private final class Plan: RunLoop.Delegate {
     }
 
     private let state: Mutex<State>
-    private let problem: PublishProblem?
+    private let failure: PublishFailure?
     private let trouble: FileTrouble?
     /// Whether a frame's publication waits for ``letPublish()``.
     private let isPublishing: @Sendable (FrameID) -> Bool
     private let (gate, opener) = AsyncStream.makeStream(of: Void.self)
 
     init(
-        _ frames: [FrameOrder], request: RunLoop.Request? = nil, problem: PublishProblem? = nil,
+        _ frames: [FrameOrder], request: RunLoop.Request? = nil, failure: PublishFailure? = nil,
         trouble: FileTrouble? = nil, isPublishing: @escaping @Sendable (FrameID) -> Bool = { _ in false }
     ) {
         state = Mutex(State(frames: frames, request: request))
-        self.problem = problem
+        self.failure = failure
         self.trouble = trouble
         self.isPublishing = isPublishing
     }
@@ -300,14 +300,14 @@ private final class Plan: RunLoop.Delegate {
 
     func willStart(_ lease: Lease) throws(FileTrouble) { if let trouble { throw trouble } }
 
-    func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
+    func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure? {
         if isPublishing(frame) { for await _ in gate {} }
-        return problem
+        return failure
     }
 
     func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision { .settle }
     func ended(_ lease: Lease, _ end: AttemptEnd) { state.withLock { $0.ends.append(end) } }
-    func heard(_ worker: WorkerID, _ words: String) { state.withLock { $0.words += words } }
+    func standardError(of worker: WorkerID, _ text: String) { state.withLock { $0.words += words } }
     func concluded(_ frame: FrameID, _ outcome: FrameOutcome) { state.withLock { $0.outcomes[frame] = outcome } }
     func workerLost() { state.withLock { $0.lostWorkers += 1 } }
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {}

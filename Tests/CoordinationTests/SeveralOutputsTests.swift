@@ -5,10 +5,10 @@ import Testing
 
 /// Frames with several outputs, and output names that are known from records.
 @Suite struct SeveralOutputsTests {
-    private let table = RecipeTable(catalog: .make(), texts: [RecipeID(place: 0): Recipe.make().text])
+    private let table = RecipeTable(catalog: .make(), texts: [RecipeID(index: 0): Recipe.make().text])
     private let paths = ["/jobs/out/a.webp", "/jobs/thumbs/a.webp"]
 
-    private func record(_ part: Int, recipe: RecipeID = RecipeID(place: 0)) -> OutputRecord {
+    private func record(_ part: Int, recipe: RecipeID = RecipeID(index: 0)) -> OutputRecord {
         .make(
             paths[part], part: part, recipe: recipe,
             file: FileFacts(stamp: .make(inode: UInt64(part) + 2), digest: .make(UInt64(part) + 2)))
@@ -125,7 +125,7 @@ import Testing
         #expect(knownNames(records, stamp: FileStamp.make(inode: 1).touched) == nil)
         #expect(knownNames(records, recipe: .make([.gaussian(14)])) == nil)
         #expect(knownNames(records) { $0.existing = .overwrite } == nil)
-        #expect(knownNames([record(0), record(1, recipe: RecipeID(place: 5))]) == nil)
+        #expect(knownNames([record(0), record(1, recipe: RecipeID(index: 5))]) == nil)
     }
 
     @Test func `a run in parts that renders everything knows the names of its earlier parts`() {

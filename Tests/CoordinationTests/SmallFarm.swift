@@ -97,7 +97,7 @@ struct SmallFarm: Sendable {
         let roots = LockedFolders(of: job)
         let ledger = try Ledger(
             state: ledgerState, job: job, folders: OutputFolders.of(job), roots: roots,
-            told: isShared ? directory.folder.log : nil, store: store, calls: calls)
+            log: isShared ? directory.folder.log : nil, store: store, calls: calls)
         let catalog = Catalog.make()
         let recipes = RecipeTable(catalog: catalog, texts: ledger.contents.recipes)
         let now = Int64(Date().timeIntervalSince1970 * 1e9)
@@ -118,7 +118,7 @@ struct SmallFarm: Sendable {
         let run = JobRun(
             plan, targets: targets, ended: [], roots: roots, directory: directory,
             settings: RunSettings(workers: 1, memory: 1 << 30, seed: 1),
-            books: OutputTracker(
+            tracker: OutputTracker(
                 ledger: ledger, freshness: freshness, hasPictures: false, now: Int(now / 1_000_000_000)),
             recorder: recorder, observer: observer, calls: calls)
         return await run.run(RunLoop(engine: engine, control: control.child(), clock: Self.standing))
@@ -127,7 +127,11 @@ struct SmallFarm: Sendable {
     /// No time passes, however busy the machine is: no worker is ever taken for silent.
     private static let standing: RunClock = {
         let start = ContinuousClock.now
-        return RunClock { start } wait: { try await Task.sleep(for: $0) }
+        return RunClock {
+            start
+        } wait: {
+            try await Task.sleep(for: $0)
+        }
     }()
 
     /// Writes what workers would write.

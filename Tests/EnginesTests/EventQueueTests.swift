@@ -8,7 +8,7 @@ import WorkerProtocol
     private let one = WorkerID(1)
     private let two = WorkerID(2)
 
-    /// All events that wait, in words.
+    /// All waiting events, in words.
     private var waiting: [String] {
         var words: [String] = []
         while let event = queue.next() { words.append(describe(event)) }

@@ -16,7 +16,7 @@ import Testing
 
     @Test func `a fault signal is a crash`() { #expect(manner(.signaled(11)) == .signal(11)) }
 
-    @Test func `leaving by itself is told by its code`() { #expect(manner(.exited(0)) == .exited(0)) }
+    @Test func `a worker that exits is reported by its exit code`() { #expect(manner(.exited(0)) == .exited(0)) }
 
     @Test func `a bare SIGKILL is nobody's fault, before and after the worker is ready`() {
         #expect(manner(.signaled(9)) == .killed)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `nonsense on the pipe is told before everything else`() {
+    @Test func `nonsense on the pipe is reported before everything else`() {
         #expect(manner(.signaled(9), ready: false, nonsense: "too long") == .brokeProtocol("too long"))
     }
 }

@@ -83,7 +83,7 @@ import Testing
             _ = try line(arguments)
             return nil
         } catch {
-            return (error as? ExportProblem)?.message
+            return (error as? ExportError)?.message
         }
     }
 

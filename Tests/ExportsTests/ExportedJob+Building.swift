@@ -21,6 +21,6 @@ func problem<Form>(_ form: () throws -> Form) -> String? {
         _ = try form()
         return nil
     } catch {
-        return (error as? ExportProblem)?.message
+        return (error as? ExportError)?.message
     }
 }

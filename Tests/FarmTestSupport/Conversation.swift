@@ -3,7 +3,7 @@ package import Scheduling
 import Synchronization
 package import WorkerProtocol
 
-/// What a check says to an engine, and what the engine has said.
+/// The conversation of a check with an engine: the commands of the check, and the events of the engine.
 package final class Conversation {
     private let command: AsyncStream<EngineCommand>.Continuation
     private let log: EventLog
@@ -23,7 +23,7 @@ package final class Conversation {
         }
     }
 
-    /// All that the engine has said.
+    /// All events of the engine.
     package var events: [Event] { log.events }
 
     package func say(_ word: EngineCommand) { command.yield(word) }
@@ -38,7 +38,7 @@ package final class Conversation {
         return lease
     }
 
-    /// Waits until something is found in what the engine has said.
+    /// Waits until the events contain a match.
     package func until<Found>(_ what: String, _ find: ([Event]) -> Found?) async throws(Breach) -> Found {
         while true {
             if let found = find(log.events) { return found }
@@ -49,7 +49,7 @@ package final class Conversation {
         }
     }
 
-    /// A worker that lives and has not been waited for before.
+    /// A living worker that was not waited for before.
     package func readyWorker(besides known: Set<WorkerID> = []) async throws(Breach) -> WorkerID {
         try await until("another worker was ready") { events in
             events.ready.first { !known.contains($0) && !events.lost.contains($0) }
@@ -71,14 +71,14 @@ package final class Conversation {
         }
     }
 
-    /// Says no more, and waits until the engine has ended.
+    /// Sends no more commands, and waits until the engine has ended.
     package func end() async {
         command.finish()
         await run.value
     }
 }
 
-/// An engine does not do what ``Engine`` says.
+/// An engine violates the contract of ``Engine``.
 package struct Breach: Error, CustomStringConvertible {
     package let description: String
     package init(_ description: String) { self.description = description }
@@ -107,7 +107,7 @@ extension [Event] {
         Set(compactMap { if case .workerLost(let worker, _) = $0 { worker } else { nil } })
     }
 
-    /// Answers to a lease, by whoever gave them.
+    /// The answers to a lease, from all workers.
     package func answers(to lease: LeaseID) -> Int {
         count { event in
             switch event {

@@ -2,7 +2,7 @@ import Engines
 import Scheduling
 import WorkerProtocol
 
-/// What every engine does, whatever its workers are. A test of an engine tries all checks:
+/// The contract of all engines. The test of an engine runs all checks:
 ///
 ///     @Test(arguments: EngineContract.allCases) func `my engine keeps the contract`(check: EngineContract) async throws {
 ///         try await check(MyEngineUnderTest())
@@ -31,7 +31,7 @@ package enum EngineContract: String, CaseIterable, Sendable {
         }
         await talk.end()
         let said = talk.events
-        // Whoever still wants to say something can.
+        // A worker can still send events.
         for _ in 0..<100 { await Task.yield() }
         try demand(talk.events.count == said.count, "it says \(talk.events.dropFirst(said.count)) after its end")
         try demand(try subject.living().isEmpty, "it leaves behind: \(try subject.living())")
@@ -53,7 +53,7 @@ package enum EngineContract: String, CaseIterable, Sendable {
             }
         case .survivesDeath:
             try await replace(talk, subject) { worker in
-                // It works, and is not on its way out.
+                // The worker works, and is not ending.
                 try await work(worker, talk, subject)
                 _ = talk.lease(try subject.endlessTask(), to: worker)
                 try subject.killWorkers()
@@ -92,7 +92,7 @@ package enum EngineContract: String, CaseIterable, Sendable {
         for lease in leases { _ = try await talk.receipt(of: lease) }
     }
 
-    /// A worker is taken away, by whatever means.
+    /// Takes a worker away, in any way.
     private func replace(
         _ talk: Conversation, _ subject: some EngineUnderTest, by body: (WorkerID) async throws -> Void
     ) async throws {
@@ -114,7 +114,7 @@ package enum EngineContract: String, CaseIterable, Sendable {
         try demand(talk.events.ready.count { $0.slot == first.slot } == 1, "another worker came into the retired slot")
     }
 
-    /// What is said of a worker comes between its greeting and its end. Each lease is answered once.
+    /// The events of a worker come between its greeting and its end. Each lease has one answer.
     private func demandOrder(_ events: [Event]) throws {
         var (ready, lost): (Set<WorkerID>, Set<WorkerID>) = ([], [])
         var answered: Set<LeaseID> = []

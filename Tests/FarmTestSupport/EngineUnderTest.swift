@@ -1,20 +1,20 @@
 package import Engines
 package import WorkerProtocol
 
-/// An engine that ``EngineContract`` is tried with, and the world around it. Each check gets a value of its own.
+/// An engine for ``EngineContract``, and its environment. Each check gets its own value.
 package protocol EngineUnderTest: Sendable {
-    /// An engine that has not run yet.
+    /// An engine that has not run.
     func makeEngine() throws -> any Engine
 
-    /// A task that every worker does at once.
+    /// A task that every worker finishes at once.
     func quickTask() throws -> TaskSpec
 
-    /// A task that no worker has done before the check is over.
+    /// A task that no worker finishes before the check is over.
     func endlessTask() throws -> TaskSpec
 
-    /// Ends, from outside, whatever does the work. The engine is not told.
+    /// Ends the workers from outside. The engine is not told.
     func killWorkers() throws
 
-    /// What lives of the engine's workers: processes, or jobs on a cluster. In words, for messages.
+    /// The living processes or jobs of the engine, in words for messages.
     func living() throws -> [String]
 }

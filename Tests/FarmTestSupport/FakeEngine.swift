@@ -3,19 +3,19 @@ package import Scheduling
 import Synchronization
 package import WorkerProtocol
 
-/// An engine without processes. A test says what becomes of each lease.
+/// An engine without processes. A test decides what happens to each lease.
 package final class FakeEngine: Engine {
     package enum Answer: Sendable {
         case done(TaskReceipt)
         case failed(TaskFailure)
         case died(Death.Manner)
-        /// Nothing is heard of the order before the test says more.
+        /// Sends nothing about the order until the test decides.
         case silence
     }
 
     fileprivate struct State {
         var onEvent: (@Sendable (Event) -> Void)?
-        /// Living workers, with the lease that each has.
+        /// The living workers, with their leases.
         var workers: [WorkerID: LeaseID?] = [:]
         var latest = 0
         var slots = 0
@@ -35,15 +35,15 @@ package final class FakeEngine: Engine {
         (pulses, pulse) = AsyncStream.makeStream(of: Void.self)
     }
 
-    /// All leases that were given out, in order.
+    /// All started leases, in order.
     package var leases: [Lease] { state.withLock { $0.leases } }
 
-    /// Workers that were killed by order.
+    /// The workers that were killed by order.
     package var killed: [WorkerID] { state.withLock { $0.killed } }
 
     package var isHandedOver: Bool { state.withLock { $0.isHandedOver } }
 
-    /// Returns when the run loop has answered another tick of its clock; at once for a tick that nobody has waited for yet.
+    /// Returns when the run loop has handled another tick of its clock, or at once for a tick that was not waited for yet.
     package func waitForTick() async { for await _ in pulses { return } }
 
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
@@ -86,7 +86,7 @@ package final class FakeEngine: Engine {
         }
     }
 
-    /// What a worker says of its lease. A worker that is gone says nothing.
+    /// Sends a worker's report about its lease. A dead worker sends nothing.
     package func reply(to lease: Lease, _ answer: Answer) {
         state.withLock { state in
             guard let current = state.workers[lease.worker], current == lease.id else { return }
@@ -99,10 +99,10 @@ package final class FakeEngine: Engine {
         }
     }
 
-    /// A worker says, or shows, something else.
+    /// Sends another event of a worker.
     package func post(_ event: Event) { state.withLock { $0.onEvent?(event) } }
 
-    /// A worker is killed from outside.
+    /// Kills a worker from outside.
     package func kill(_ worker: WorkerID) { state.withLock { $0.lose(worker, .killed) } }
 
     /// The living workers.

@@ -1,13 +1,13 @@
 package import Coordination
 import Synchronization
 
-/// A run's clock that a test turns by hand.
+/// A run's clock that a test moves.
 package final class ManualClock: Sendable {
     private struct State {
         var elapsed = Duration.zero
         var latest = 0
         var sleepers: [Int: Sleeper] = [:]
-        /// Tests that wait for somebody to sleep.
+        /// Tests that wait for a sleeper.
         var watchers: [CheckedContinuation<Void, Never>] = []
         var isStopped = false
     }
@@ -32,7 +32,7 @@ package final class ManualClock: Sendable {
 
     package var now: ContinuousClock.Instant { start + state.withLock { $0.elapsed } }
 
-    /// Waits until somebody sleeps, and then turns the clock. Those whose time has come wake up.
+    /// Waits for a sleeper, and then moves the clock. Sleepers whose time has come wake up.
     package func advance(by duration: Duration) async {
         await withCheckedContinuation { watcher in
             let isReady = state.withLock { state in
@@ -51,7 +51,7 @@ package final class ManualClock: Sendable {
         for sleeper in woken { sleeper.resume() }
     }
 
-    /// Nobody sleeps any more: nobody waits for sleepers.
+    /// No more sleepers will come, so nobody waits for them.
     package func stop() {
         let watchers = state.withLock { state in
             state.isStopped = true

@@ -1,7 +1,7 @@
 package import Coordination
 package import Scheduling
 
-/// A run loop over a fake engine, whose time a test lets pass.
+/// A run loop over a fake engine. A test moves its time.
 package struct ManualRun: Sendable {
     package let engine: FakeEngine
     package let clock = ManualClock()
@@ -9,13 +9,14 @@ package struct ManualRun: Sendable {
 
     package init(_ answer: @escaping @Sendable (Lease) -> FakeEngine.Answer) { engine = FakeEngine(answer) }
 
-    package func loop(deadline: Deadline? = nil, isGoneOnWith: Bool = false) -> RunLoop {
+    package func loop(deadline: Deadline? = nil, continuesElsewhere: Bool = false) -> RunLoop {
         RunLoop(
-            engine: engine, control: control, deadline: deadline, isGoneOnWith: isGoneOnWith, clock: clock.clock)
+            engine: engine, control: control, deadline: deadline, continuesElsewhere: continuesElsewhere,
+            clock: clock.clock)
     }
 
-    /// Carries out a run. The body begins once the run has looked at the time for the first time; after it the time passes until
-    /// the run is over.
+    /// Runs to the end. The body begins when the run has read the time first. After the body, time passes until the run is
+    /// over.
     package func callAsFunction<Result: Sendable>(
         _ run: @escaping @Sendable () async -> Result, during body: () async -> Void = {}
     ) async -> Result {
@@ -32,7 +33,7 @@ package struct ManualRun: Sendable {
         return result
     }
 
-    /// Lets the time pass, tick by tick, as long as the run goes on.
+    /// Moves the time, tick by tick, until the run is over.
     package func pass(_ duration: Duration) async {
         for _ in 0..<Int(duration / Self.tick) where !clock.isStopped { await step() }
     }

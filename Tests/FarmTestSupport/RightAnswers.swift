@@ -3,17 +3,17 @@ import Geometry
 package import JobModel
 package import WorkerProtocol
 
-/// What a worker answers to its tasks when all pictures are small and in order.
+/// The answers of a worker if all pictures are small and valid.
 package enum RightAnswers {
-    /// Width and height of every picture.
+    /// The width and height of every picture.
     private static let (width, height) = (30, 20)
     package static let digest = Digest(high: 5, low: 6)
 
     private static let image = ImageFacts(fileFormat: "png", width: width, height: height, layout: .rgb, format: .u8)
 
     /// - Parameters:
-    ///   - source: the picture, as a worker would find it.
-    ///   - size: bytes of each output.
+    ///   - source: the picture, as a worker would read it.
+    ///   - size: the bytes of each output.
     package static func receipt(for spec: TaskSpec, source: FileFacts, size: Int) -> TaskReceipt {
         switch spec {
         case .probe(let task): .probe(probe(task))
@@ -23,7 +23,7 @@ package enum RightAnswers {
         case .audit(let task):
             .audit(AuditReceipt(pixels: task.outputs.flatMap(\.bands).reduce(0) { $0 + width * $1.rows.count }))
         case .compare(let task): .compare(task.files.map { _ in source })
-        // Pictures are never so large that they are cut into tiles.
+        // Pictures are never large enough for tiles.
         case .canvas, .tile, .check, .preview: .check
         }
     }

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a database of an older version is looked at as it is, and brought up to date by a run`() throws {
+    @Test func `a read-only open leaves an older database unchanged, and a run migrates it`() throws {
         let path = folder.file("penumbra.sqlite")
         let job = try store().write { writer in
             let job = try writer.job(manifest: "/m.yaml", name: "a")
@@ -114,10 +114,10 @@ import Testing
             return job
         }
         try goBack()
-        let look = try JobStore(lookingAt: path)
+        let look = try JobStore(readOnly: path)
         #expect(try look.read { try $0.outputs(of: job) }.map(\.pixels) == [nil])
         #expect(try look.read { try $0.outputs(at: "/out/a.webp") }.map(\.job) == ["a"])
-        #expect(try look.read { try $0.places(of: job) } == KnownDisks())
+        #expect(try look.read { try $0.knownDisks(of: job) } == KnownDisks())
         #expect(try look.read { try $0.preview(at: "/p.png") } == nil)
         #expect(try migrations == ["1", "2"])
         let store = try store()
@@ -139,16 +139,16 @@ import Testing
             )
             // Two patterns to a file system, and one to Swift's strings.
             let counts = [PathKey("/caf\u{E9}/*"): 3, PathKey("/cafe\u{301}/*"): 0]
-            try writer.setPlaces(KnownDisks(inputs: [PathKey("/old/*"): 1]), of: job)
+            try writer.setKnownDisks(KnownDisks(inputs: [PathKey("/old/*"): 1]), of: job)
             let places = KnownDisks(
                 inputs: counts,
                 mounts: [
                     PathKey("/disk"): KnownDisks.Mount(path: "/disk", disk: "ef53-1"),
                     PathKey("/photos/new"): KnownDisks.Mount(path: "/media/card"),
                 ])
-            try writer.setPlaces(places, of: job)
-            #expect(try writer.reader.places(of: job) == places)
-            #expect(try writer.reader.places(of: other) == KnownDisks())
+            try writer.setKnownDisks(places, of: job)
+            #expect(try writer.reader.knownDisks(of: job) == places)
+            #expect(try writer.reader.knownDisks(of: other) == KnownDisks())
             for size in [10, 20] {
                 try writer.setPreview(
                     FileStamp(device: 0, inode: .max, size: size, modified: -5, changed: 0), at: "/p.png")
@@ -159,19 +159,19 @@ import Testing
         }
     }
 
-    @Test func `of notices of one kind the new ones are told, and those that hold no more are forgotten`() throws {
+    @Test func `only new notices of a kind are reported, and those that do not apply any more are forgotten`() throws {
         try store().write { writer in
             let job = try writer.job(manifest: "/m.yaml", name: "a")
             func tell(_ texts: [String], isAll: Bool = true) throws -> [String] {
-                try writer.tellNew(texts, kind: "kept: ", isAll: isAll, job: job)
+                try writer.reportNew(texts, kind: "kept: ", isAll: isAll, job: job)
             }
-            #expect(try writer.tellOnce("upgrade", job: job))
+            #expect(try writer.reportOnce("upgrade", job: job))
             #expect(try tell(["kept: b", "kept: a"]) == ["kept: b", "kept: a"])
             #expect(try tell(["kept: a", "kept: c"], isAll: false) == ["kept: c"])
             #expect(try tell(["kept: a", "kept: b", "kept: c"]) == [])
             #expect(try tell([]) == [])
             #expect(try tell(["kept: a"]) == ["kept: a"])
-            #expect(try !writer.tellOnce("upgrade", job: job))
+            #expect(try !writer.reportOnce("upgrade", job: job))
         }
     }
 
@@ -218,15 +218,15 @@ import Testing
         }
     }
 
-    @Test func `a thing is told once for each job`() throws {
+    @Test func `a notice is reported once for each job`() throws {
         let store = try store()
         try store.write { writer in
             let (one, other) = (
                 try writer.job(manifest: "/1.yaml", name: "a"), try writer.job(manifest: "/2.yaml", name: "a")
             )
-            #expect(try writer.tellOnce("news", job: one))
-            #expect(try !writer.tellOnce("news", job: one))
-            #expect(try writer.tellOnce("news", job: other))
+            #expect(try writer.reportOnce("news", job: one))
+            #expect(try !writer.reportOnce("news", job: one))
+            #expect(try writer.reportOnce("news", job: other))
         }
     }
 

@@ -40,7 +40,7 @@ import Testing
                     input: "/in/b.jpg", page: 0, stamp: facts.stamp, recipe: recipe, message: "cut", since: 7),
                 job: job)
             try writer.setIndexMark(IndexMark(inode: 1, size: 2), of: job, at: "/out")
-            try writer.setPlaces(
+            try writer.setKnownDisks(
                 KnownDisks(
                     inputs: [PathKey("/in/*"): 1], mounts: [PathKey("/in"): KnownDisks.Mount(path: "/", disk: "x")]),
                 of: job)
@@ -61,14 +61,14 @@ import Testing
     }
 
     private func readAll(_ path: String) throws {
-        try JobStore(lookingAt: path).read { reader in
+        try JobStore(readOnly: path).read { reader in
             _ = (try reader.runs(), try reader.runs(of: job), try reader.run(named: "run-1"))
             _ = (try reader.frames(of: run), try reader.attempts(of: run), try reader.publications(of: run))
             _ = (try reader.outputs(of: job), try reader.intents(of: job), try reader.recipes())
             _ = (try reader.outputs(at: "/out/a.webp"), try reader.outputs(below: "/out"))
             _ = (try reader.outputs { _ in true }, try reader.paths(of: [Self.facts.digest]))
-            _ = (try reader.toldBroken(of: job), try reader.indexMark(of: job, at: "/out"))
-            _ = (try reader.places(of: job), try reader.preview(at: "/p.png"))
+            _ = (try reader.brokenTransfers(of: job), try reader.indexMark(of: job, at: "/out"))
+            _ = (try reader.knownDisks(of: job), try reader.preview(at: "/p.png"))
         }
     }
 
@@ -137,7 +137,7 @@ import Testing
                 == true)
     }
 
-    @Test func `what is in the wrong column is told by its kind`() throws {
+    @Test func `a value of the wrong type is reported by its type`() throws {
         _ = try put("'abc'", in: Column(table: "runs", name: "started", type: "integer"), path)
         let problem = #expect(throws: StoreProblem.self) { try readAll(path) }
         #expect(

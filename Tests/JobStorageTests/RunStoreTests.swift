@@ -120,7 +120,7 @@ import TestSupport
         #expect(try store.read { try $0.publications(of: run) } == [first])
     }
 
-    @Test func `a run that is claimed goes on with a higher epoch, and what ran is lost`() throws {
+    @Test func `a claimed run has a higher epoch, and its running attempts are lost`() throws {
         let run = try begin("a")
         try store.write { writer in
             try writer.put(attempt(1, state: .done(at: 11, receipt: "{}")), run: run)
@@ -174,7 +174,7 @@ import TestSupport
         ),
         ("attempts", "state = 'perhaps'", "'perhaps' as the state of the attempt (run 1, epoch 1, lease 1)"),
     ])
-    func `what this version never writes is damage, and not what it may look like`(
+    func `a value that this version never writes is damage`(
         table: String, change: String, found: String
     ) throws {
         let run = try begin("20261121T213000Z-1a2b3c")

@@ -111,14 +111,14 @@ import TestSupport
         let (first, second) = (Listener(), Listener())
         let control = RunControl()
         control.pause()
-        async let cancelled = RequestedRun(request("cancelled"))(control, first)
+        async let cancelled = RequestedRun(request("cancelled")).run(control, first).result
         for await job in first.began {
             #expect(job == "cancelled")
             break
         }
-        #expect(try await RequestedRun(request("done"))(RunControl(), second) == .done)
+        #expect(try await RequestedRun(request("done")).run(RunControl(), second).result.get() == .done)
         control.cancel()
-        #expect(try await cancelled == .interrupted)
+        #expect(try await cancelled.get() == .interrupted)
 
         #expect(first.jobs == ["cancelled"])
         #expect(first.published.isEmpty)
@@ -168,7 +168,7 @@ import TestSupport
         limited.workers = 3
         let control = RunControl()
         control.limitWorkers(to: 1)
-        #expect(try await RequestedRun(limited)(control, Listener()) == .done)
+        #expect(try await RequestedRun(limited).run(control, Listener()).result.get() == .done)
         let attempts = try attempts("limited")
         #expect(attempts.count >= 40)
         #expect(!overlap(attempts))
@@ -184,7 +184,7 @@ import TestSupport
             if ended == 5 { control.limitWorkers(to: nil) }
             if ended == 200 { control.limitWorkers(to: 1) }
         }
-        #expect(try await RequestedRun(varied)(control, listener) == .done)
+        #expect(try await RequestedRun(varied).run(control, listener).result.get() == .done)
         let attempts = try attempts("varied")
         #expect(overlap(attempts))
         #expect(!overlap(attempts.suffix(10)))
@@ -245,7 +245,7 @@ import TestSupport
         ]
         let listener = Listener()
         let error = await #expect(throws: FarmError.self) {
-            _ = try await RequestedRun(request)(RunControl(), listener)
+            _ = try await RequestedRun(request).run(RunControl(), listener).result.get()
         }
         #expect(error?.outcome == .badManifest)
         #expect(error?.isReported == true)
@@ -256,24 +256,24 @@ import TestSupport
 /// Notices as values, and their words.
 @Suite struct RunNoticeTests {
     @Test func `a notice of a job begins with the job's name`() {
-        let words = RunNotice.job("photos", .orphans(["/out/a.png"])).words(from: "/")
+        let words = RunNotice.job("photos", .orphans(["/out/a.png"])).text(from: "/")
         #expect(words.message == "photos: 1 output without an input any more; --delete-orphans removes them")
         #expect(words.kind == .files)
         #expect(words.paths == ["/out/a.png"])
     }
 
     @Test func `what somebody has to act on is trouble, what can wait is not`() {
-        func kind(_ notice: JobNotice) -> RunNotice.Words.Kind { RunNotice.job("job", notice).words(from: "/").kind }
-        #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: true)) == .trouble)
+        func kind(_ notice: JobNotice) -> RunNotice.Text.Kind { RunNotice.job("job", notice).text(from: "/").kind }
+        #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: true)) == .error)
         #expect(kind(.lostOutputs(["/a"], cause: "/disk is not mounted", areToBeRemoved: false)) == .files)
-        #expect(kind(.stopped(.cancelled, left: 2)) == .trouble)
+        #expect(kind(.stopped(.cancelled, left: 2)) == .error)
         #expect(kind(.receiptsWritten(2)) == .result)
     }
 
     @Test func `paths are shown from the reader's folder`() {
         let notice = RunNotice.watch(.appeared("/srv/photos", isFile: false, isFirst: false))
-        #expect(notice.words(from: "/srv").message == "photos: the folder is there again")
-        #expect(notice.words(from: "/home").message == "/srv/photos: the folder is there again")
+        #expect(notice.text(from: "/srv").message == "photos: the folder is there again")
+        #expect(notice.text(from: "/home").message == "/srv/photos: the folder is there again")
     }
 }
 
@@ -288,7 +288,7 @@ import TestSupport
         func receive(_ event: RunEvent) {
             gate.wait()
             gate.signal()
-            if case .notice(let notice) = event { received.withLock { $0.append(notice.words(from: "/").message) } }
+            if case .notice(let notice) = event { received.withLock { $0.append(notice.text(from: "/").message) } }
             if case .began(let job, _) = event { received.withLock { $0.append(job) } }
         }
     }

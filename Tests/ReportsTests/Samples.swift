@@ -44,8 +44,8 @@ extension FrameRecord {
         _ input: String = "photos/a.jpg", output: String = "out/a.webp", state: FrameResult = .published,
         time: Duration? = nil, before: Thumbnail? = nil, after: Thumbnail? = nil
     ) -> FrameRecord {
-        let kept: [KeptFile] =
-            if case .kept(let reason) = state { [KeptFile(path: output, reason: reason)] } else { [] }
+        let kept: [FileReason] =
+            if case .kept(let reason) = state { [FileReason(path: output, reason: reason)] } else { [] }
         return FrameRecord(
             input: input,
             outputs: [

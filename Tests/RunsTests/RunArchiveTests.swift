@@ -5,7 +5,7 @@ import Runs
 import Testing
 import TestSupport
 
-/// Runs of the past and the present, as any program may read them.
+/// Past and present runs, as any program may read them.
 @Suite struct RunArchiveTests {
     let state: TemporaryFolder
 
@@ -72,7 +72,7 @@ import TestSupport
         try store("run-2", request: retry.text, at: 20, outcome: .someFailed)
         #expect(try archive().run(toRepeat: "night").stored.name == "run-1")
         #expect(try archive().run(toRepeat: nil).stored.name == "run-1")
-        // Whoever names the retry means it.
+        // A retry that is named is meant.
         #expect(try archive().run(toRepeat: "run-2").stored.name == "run-2")
     }
 

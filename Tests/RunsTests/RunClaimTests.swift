@@ -18,7 +18,7 @@ import TestSupport
         try Data(text.utf8).write(to: url)
     }
 
-    /// A run folder as a killed run leaves it: its lock is free.
+    /// The run folder of a killed run. Its lock is free.
     private func leaveBehind(_ run: String, journal: [String]) throws {
         try write("", to: "runs/\(run)/lock")
         try write(journal.joined(separator: "\n") + "\n", to: "runs/\(run)/journal")
@@ -71,7 +71,7 @@ import TestSupport
     @Test func `a journal cannot make the sweep remove an empty folder that is older than its run`() throws {
         try write("", to: "documents/empty/file")
         #expect(unlink(state.file("documents/empty/file")) == 0)
-        // The file system's clock goes in steps.
+        // The file system's clock moves in steps.
         repeat { try write("", to: "runs/run-4/lock") } while isAsOld("documents/empty", "runs/run-4/lock")
         try write("", to: "out/file")
         #expect(unlink(state.file("out/file")) == 0)
@@ -90,7 +90,19 @@ import TestSupport
         return first.tv_sec == second.tv_sec && first.tv_nsec == second.tv_nsec
     }
 
-    @Test func `a folder that was moved aside comes back, or goes when its place is taken`() throws {
+    @Test(arguments: [
+        (Journal.Entry.scratch("a"), #"{"scratch":{"_0":"a"}}"#), (.folder("a"), #"{"folder":{"_0":"a"}}"#),
+        (.outputFolder("a"), #"{"place":{"_0":"a"}}"#), (.temporary("a"), #"{"temporary":{"_0":"a"}}"#),
+        (.replace(old: "a", final: "b"), #"{"replace":{"aside":"a","final":"b"}}"#),
+    ])
+    func `journals keep the names of their first version`(entry: Journal.Entry, json: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(String(decoding: try encoder.encode(entry), as: UTF8.self) == json)
+        #expect(try JSONDecoder().decode(Journal.Entry.self, from: Data(json.utf8)) == entry)
+    }
+
+    @Test func `a replaced folder comes back, or is removed if its path is taken`() throws {
         try write("old", to: "zoom/.penumbra-run-5-1-frame-1-old/a.dzi")
         try write("old", to: "zoom/.penumbra-run-5-2-frame-1-old/b.dzi")
         try write("new", to: "zoom/b/b.dzi")
@@ -121,7 +133,7 @@ import TestSupport
         #expect(exists("zoom/.penumbra-run-6-1-frame-1-old/a.dzi"))
     }
 
-    @Test func `what a run wrote aside in a folder that is away is removed by the next run`() throws {
+    @Test func `the next run removes temporary files in a folder that was missing`() throws {
         try write("", to: "out/.keep")
         try write("mine", to: "photos/a.png")
         do {
@@ -166,7 +178,7 @@ import TestSupport
 
     private static let killed = "run-8"
 
-    /// As a run that was killed leaves it, whose scratch space lies where others may write.
+    /// The folder of a killed run, with scratch space where other users may write.
     private func leaveScratch() throws -> String {
         let scratch = state.file("scratch/penumbra-\(Self.killed)")
         try leaveBehind(Self.killed, journal: [#"{"scratch":{"_0":"\#(scratch)"}}"#])
@@ -213,7 +225,7 @@ import TestSupport
     }
 
     @Test(.enabled(if: geteuid() == 0, "folders of another user take root"))
-    func `another user's run is not gone on with, and that is said`() throws {
+    func `another user's run is not resumed, and the error says so`() throws {
         try leaveBehind("run-7", journal: [])
         chown(state.file("runs/run-7"), 12345, 12345)
         let trouble = #expect(throws: FileTrouble.self) {

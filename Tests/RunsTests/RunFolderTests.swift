@@ -46,7 +46,7 @@ import TestSupport
         withExtendedLifetime(directory) {}
     }
 
-    /// Whoever may write to the place may put one there.
+    /// Anybody who may write to the folder may put one there.
     @Test(arguments: ["runs", "ended", "history", "history/run-1"])
     func `nothing of a run is written behind a link`(name: String) throws {
         let (run, directory) = try begin("run-1")
@@ -75,7 +75,7 @@ import TestSupport
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["letter.json"])
     }
 
-    @Test func `what a run came to is told when its folder is gone`() throws {
+    @Test func `the end of a run is known after its folder is gone`() throws {
         let (run, directory) = try begin("run-1")
         try end(run, code: 1)
         directory.remove()
@@ -137,11 +137,11 @@ import TestSupport
         withExtendedLifetime(directory) {}
     }
 
-    // Coordinators on several machines. A lock may not reach beyond one; this machine's tests have it free all the time.
+    // Coordinators on several machines. Locks may not reach beyond a machine, so in these tests the lock is always free.
 
     private var run: RunFolder { RunFolder(state: place.path, name: "run-1") }
 
-    /// A run that a coordinator of another machine had, that long ago.
+    /// A run that a coordinator on another machine had that long ago.
     private func leave(by coordinator: String, age: TimeInterval) throws -> String {
         let folder = place.file("runs/run-1")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -157,7 +157,7 @@ import TestSupport
         try RunClaim(claiming: run) != nil
     }
 
-    @Test func `a coordinator on another machine that was heard of a moment ago is left alone`() throws {
+    @Test func `a coordinator on another machine with a recent sign of life keeps its run`() throws {
         _ = try leave(by: "77.123@elsewhere", age: 20)
         #expect(try !isClaimed())
         #expect(run.isAlive)
@@ -165,7 +165,7 @@ import TestSupport
         #expect(names.sorted() == ["coordinator.1", "journal", "lock"])
     }
 
-    @Test func `one that was not heard of for more than a minute is gone`() throws {
+    @Test func `a coordinator that was silent for more than a minute counts as dead`() throws {
         _ = try leave(by: "77.123@elsewhere", age: 70)
         #expect(!run.isAlive)
         #expect(try isClaimed())
@@ -177,7 +177,7 @@ import TestSupport
         #expect(try isClaimed())
     }
 
-    /// It was killed when all was done.
+    /// It was killed when everything was done.
     @Test func `what a coordinator left of a run that has ended is removed`() throws {
         let folder = try leave(by: "77.123@elsewhere", age: 70)
         try run.write(record("run-1"))

@@ -5,7 +5,7 @@ import Runs
 import Testing
 import TestSupport
 
-/// What coordinators on several machines tell of a run, beside its folder.
+/// The records of coordinators on several machines, beside a run's folder.
 @Suite struct RunLogTests {
     let place: TemporaryFolder
 
@@ -81,7 +81,7 @@ import TestSupport
         #expect(try history().publishedCount() == 3)
     }
 
-    // Where a run was begun, its database is told of what others have done.
+    // The database of the machine that began a run gets the records of other coordinators.
 
     private func broken(_ message: String) -> BrokenTransfer {
         BrokenTransfer(
@@ -105,9 +105,9 @@ import TestSupport
         }
         let far = RunFolder(state: place.file("far"), name: "run-1")
         try far.log.append([.frame(frame(1)), .attempt(attempt(8, epoch: 2))], epoch: 2)
-        try far.log.tell(.found, [broken("one")])
-        try far.log.tell(.found, [broken("one"), broken("two")])
-        try far.log.tell(.known, [broken("three")])
+        try far.log.append([broken("one")], as: .found)
+        try far.log.append([broken("one"), broken("two")], as: .found)
+        try far.log.append([broken("three")], as: .known)
         #expect(far.log.broken(.found) == [broken("one"), broken("two")])
         let end = RunRecord.End(
             time: 9, exitCode: 1, reason: nil,
@@ -127,7 +127,7 @@ import TestSupport
             let states = try reader.frames(of: run).map(\.state)
             #expect(states == [.published, .published, .failed(cause: "c", message: "m")])
             let job = try #require(try reader.job(manifest: "/m", name: "night"))
-            #expect(try reader.toldBroken(of: job) == [broken("two")])
+            #expect(try reader.brokenTransfers(of: job) == [broken("two")])
         }
     }
 

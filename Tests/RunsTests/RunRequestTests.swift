@@ -4,7 +4,7 @@ import JobStorage
 import Runs
 import Testing
 
-/// What a run was asked for, as it is stored with the run.
+/// A stored request of a run.
 @Suite struct RunRequestTests {
     private func whole() -> RunRequest {
         var request = RunRequest(
@@ -26,7 +26,7 @@ import Testing
 
     @Test func `every value comes back from its text`() throws {
         #expect(RunRequest(text: whole().text) == whole())
-        // A new value would have to be read, too.
+        // A new value has to be read, too.
         let stored = try #require(
             try JSONSerialization.jsonObject(with: Data(whole().text.utf8)) as? [String: Any])
         #expect(stored.count == Mirror(reflecting: whole()).children.count - 1)
@@ -45,7 +45,7 @@ import Testing
         #expect(!request.isRetry && request.isKnown)
     }
 
-    /// As Penumbra 0.1 stored it.
+    /// The form of Penumbra 0.1.
     @Test func `a command line of version 1 is read`() throws {
         let request = try #require(
             RunRequest(
@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-/// Runs that make everything again, in parts that deadlines end.
+/// Runs that render everything again, in parts that end at deadlines.
 @Suite struct FullRerunTests {
     private let rerun = FullRerun(only: ["a*"], limit: nil, list: nil)
     private let day: Int64 = 86_400 * 1_000_000_000

@@ -127,7 +127,7 @@ struct RandomWorld {
         switch willing ? 99 : draw(100) {
         case 0..<10: deliver(.publishFailed(frame, .refused("in the way")))
         case 10 where endings > 0:
-            deliver(.publishFailed(frame, draw(2) == 0 ? .storage("full") : .superseded))
+            deliver(.publishFailed(frame, .stop(draw(2) == 0 ? .storage("full") : .superseded)))
         default: deliver(.published(frame))
         }
     }

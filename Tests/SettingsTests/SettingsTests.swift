@@ -47,7 +47,7 @@ import Testing
         let both = try settings(environment: ["PENUMBRA_SILENCE": "9s"], files: files)
         #expect(both.silence.value == .seconds(9))
         #expect(both.silence.origin == .environment("PENUMBRA_SILENCE"))
-        let problem = #expect(throws: Settings.Problem.self) { try settings(environment: ["PENUMBRA_SILENCE": "4"]) }
+        let problem = #expect(throws: Settings.LoadError.self) { try settings(environment: ["PENUMBRA_SILENCE": "4"]) }
         #expect(
             problem?.message == """
                 PENUMBRA_SILENCE=4: error: 'PENUMBRA_SILENCE' cannot be 4
@@ -64,7 +64,7 @@ import Testing
         let both = try settings(environment: ["PENUMBRA_REDUCE_TRANSPARENCY": "false"], files: files)
         #expect(!both.reduceTransparency.value)
         #expect(both.reduceTransparency.origin == .environment("PENUMBRA_REDUCE_TRANSPARENCY"))
-        let problem = #expect(throws: Settings.Problem.self) {
+        let problem = #expect(throws: Settings.LoadError.self) {
             try settings(environment: ["PENUMBRA_REDUCE_TRANSPARENCY": "1"])
         }
         #expect(
@@ -105,7 +105,7 @@ import Testing
                     submit: "/etc/penumbra/bin/submit", status: "/s/status", cancel: "/s/cancel",
                     describe: "/s/describe"))
         #expect(all.commands.origin == .file("/etc/penumbra/penumbra.yaml"))
-        let problem = #expect(throws: Settings.Problem.self) {
+        let problem = #expect(throws: Settings.LoadError.self) {
             try settings(files: ["/etc/penumbra/penumbra.yaml": "commands: {submit: a, status: b, cancel: c}\n"])
         }
         #expect(problem?.message.contains("describe") == true)
@@ -125,11 +125,11 @@ import Testing
         flags.configFile = "mine.yaml"
         let usual = ", or leave it out: then the file at a usual place counts, or none"
         #expect(
-            throws: Settings.Problem(
+            throws: Settings.LoadError(
                 kind: .missing, message: "mine.yaml: there is no such config file; correct --config\(usual)")
         ) { try settings(flags) }
         #expect(
-            throws: Settings.Problem(
+            throws: Settings.LoadError(
                 kind: .missing,
                 message:
                     "secret.yaml: the config file cannot be read (Permission denied); correct PENUMBRA_CONFIG\(usual)")
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func `a wrong variable is told with its caret`() throws {
-        let problem = #expect(throws: Settings.Problem.self) {
+        let problem = #expect(throws: Settings.LoadError.self) {
             try settings(environment: ["PENUMBRA_WORKERS": "many"])
         }
         #expect(problem?.kind == .value)
@@ -188,7 +188,7 @@ import Testing
 
     @Test func `a pin that is no SHA-256 is told with its caret`() {
         let files = ["/etc/penumbra/penumbra.yaml": "plugin_pins:\n  - file: libA.so\n    sha256: abc\n"]
-        let problem = #expect(throws: Settings.Problem.self) { try settings(files: files) }
+        let problem = #expect(throws: Settings.LoadError.self) { try settings(files: files) }
         #expect(
             problem?.message == """
                 /etc/penumbra/penumbra.yaml:3:13: error: 'sha256' needs a SHA-256, and 'abc' is none
@@ -207,7 +207,7 @@ import Testing
     func `pins that are written as a mapping are told how a pin is written`(
         text: String, place: String, line: String, key: String
     ) throws {
-        let problem = #expect(throws: Settings.Problem.self) {
+        let problem = #expect(throws: Settings.LoadError.self) {
             try settings(files: ["/etc/penumbra/penumbra.yaml": text + "\n"])
         }
         let column = try #require(Int(place.dropFirst(2)))

@@ -39,21 +39,21 @@ private final class Recipient: HandoffEngine.Recipient {
     let done = Mutex<[Int]>([])
     let received = Mutex<[Int]>([])
     let wasWithdrawn = Mutex(false)
-    let trouble: HandingOverTrouble?
+    let trouble: HandoffError?
 
-    init(trouble: HandingOverTrouble? = nil) { self.trouble = trouble }
+    init(trouble: HandoffError? = nil) { self.trouble = trouble }
 
     func takes(_ spec: TaskSpec) -> Bool {
         guard case .compare(let task) = spec, let number = Int(task.files[0].path.dropFirst(4)) else { return false }
         return number.isMultiple(of: 2)
     }
 
-    func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
+    func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandoffError> {
         done.withLock { $0 += tasks.map(\.lease.id.number) }
         return .success(tasks.map { TaskEnd($0.lease.id, .done(.compare([]))) })
     }
 
-    func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble? {
+    func receive(_ tasks: [GatheredTask], from first: Int) async -> HandoffError? {
         received.withLock { $0 += tasks.map(\.lease.id.number) }
         return trouble
     }
@@ -62,9 +62,9 @@ private final class Recipient: HandoffEngine.Recipient {
 }
 
 @Suite struct HandingOverTests {
-    /// What a coordinator hears that starts leases 1 to 4 at once, and 6 when 1 has come back.
+    /// The events for a coordinator that starts leases 1 to 4 at once, and lease 6 when lease 1 has ended.
     ///
-    /// - Parameter accepts: whether the coordinator leaves the run then, or was told to give it up.
+    /// - Parameter accepts: whether the coordinator then leaves the run, or is told to cancel it.
     private func events(_ recipient: Recipient, accepts: Bool = true) async throws -> [String] {
         let folder = try TemporaryFolder()
         let engine = HandoffEngine(folder: ShardFolder(folder.file("run")), recipient: recipient)
@@ -112,7 +112,7 @@ private final class Recipient: HandoffEngine.Recipient {
     }
 
     @Test func `a recipient that refuses stops the run for its reason`() async throws {
-        let recipient = Recipient(trouble: HandingOverTrouble(.cluster("no such partition")))
+        let recipient = Recipient(trouble: HandoffError(.cluster("no such partition")))
         #expect(try await events(recipient).last == "stop: cluster(\"no such partition\")")
     }
 }
@@ -133,7 +133,7 @@ private final class Recipient: HandoffEngine.Recipient {
         }
     }
 
-    /// What so many pulses in a row lead to.
+    /// The effects of so many pulses in a row.
     private mutating func pulses(_ count: Int) -> [HandoffState.Effect] {
         (0..<count).flatMap { _ in state.handle(.command(.pulse)) }
     }
@@ -193,7 +193,7 @@ private final class Recipient: HandoffEngine.Recipient {
             Issue.record("it is waited for")
             return
         }
-        let failure = HandingOverTrouble(.storage("disk full"))
+        let failure = HandoffError(.storage("disk full"))
         #expect(words(events(state.handle(.done([], .failure(failure))))) == words([.stop(.storage("disk full"))]))
     }
 

@@ -10,14 +10,14 @@ struct MortalFarm {
         (1...40).map {
             Shard.Task(lease: LeaseID($0), timeLimit: .seconds(60), spec: .compare(DigestTask(files: [])))
         }, workers: 2, silence: .seconds(30))
-    /// Processes that live and are ready, and what they are doing.
+    /// The living processes that are ready, and their tasks.
     private var living: [WorkerID: LeaseID?] = [:]
     private var starting: [WorkerID] = []
-    /// What the desk has not heard yet.
+    /// Events that the state has not handled yet.
     private var coming: [Event] = []
     private var latest = 0
     private(set) var ended: Set<Int> = []
-    /// A task was begun while a worker that lived was at it.
+    /// A living worker had begun the task.
     private(set) var hadOneTwice = false
 
     init(seed: UInt64) { choice = SplitMix64(seed: seed) }
@@ -87,10 +87,10 @@ struct MortalFarm {
             switch action {
             case .start(let lease):
                 hadOneTwice = hadOneTwice || living.values.contains(lease.id)
-                // An order to one that has died is read by nobody.
+                // Nobody reads an order to a dead worker.
                 if living[lease.worker] != nil { living[lease.worker] = lease.id }
             case .ended(let end): ended.insert(end.lease.number)
-            case .kill, .recycle, .begun, .giveUp: break
+            case .kill, .recycle, .begun, .abandon: break
             }
         }
     }

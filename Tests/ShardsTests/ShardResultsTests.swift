@@ -28,7 +28,7 @@ import WorkerProtocol
             path: picture.path, digest: Digest(high: 1, low: 1), bytes: 4, image: image, bands: [],
             pixels: EncodedPixels(digest: Digest(high: 1, low: 1), encoding: encoding))
         let result = ShardResult(
-            shard: id, attempt: "a", place: "element 12_3 on n2",
+            shard: id, attempt: "a", location: "element 12_3 on n2",
             ends: [TaskEnd(LeaseID(7), .done(.outputs([receipt], of: nil)))],
             refusal: refusal)
         try JSONEncoder().encode(result).write(to: folder.appending(path: "results/\(name)"))
@@ -36,6 +36,16 @@ import WorkerProtocol
 
     private mutating func take(at seconds: Int) -> [ShardResult] {
         results.take(of: [1], at: Timestamp(.seconds(seconds))) { "/l/12_\($0).out" }
+    }
+
+    @Test func `results keep the names of their first version`() throws {
+        let result = ShardResult(shard: id, attempt: "a", location: "element 12_3 on n2", ends: [], refusal: "no")
+        let json =
+            #"{"attempt":"a","ends":[],"place":"element 12_3 on n2","refusal":"no","shard":{"epoch":2,"number":1,"run":"r"}}"#
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(String(decoding: try encoder.encode(result), as: UTF8.self) == json)
+        #expect(try JSONDecoder().decode(ShardResult.self, from: Data(json.utf8)) == result)
     }
 
     @Test mutating func `a result counts when the files that it names show, with all their bytes`() throws {

@@ -20,7 +20,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
         [1, 2].map { Shard.Task(lease: LeaseID($0), timeLimit: .seconds(60), spec: nothing) }, workers: 1,
         silence: .seconds(30))
 
-    /// Time goes on in steps, or the desk takes itself for stopped.
+    /// Time passes in steps, or the state takes itself for stopped.
     private mutating func wait(from begin: Int, to end: Int, hearing worker: WorkerID? = nil) -> [ShardState.Action] {
         stride(from: begin, through: end, by: 1).flatMap { second -> [ShardState.Action] in
             if let worker { _ = desk.handle(.report(worker, .alive), at: at(second * 1000)) }
@@ -59,7 +59,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
         #expect(begun(desk.handle(.workerReady(WorkerID(1)), at: at(1))) == [1])
     }
 
-    @Test mutating func `a worker's death is told when its successor dies of the same`() {
+    @Test mutating func `a worker's death is reported if the next worker dies in the same way`() {
         desk = ShardState(
             [Shard.Task(lease: LeaseID(1), timeLimit: .seconds(60), spec: grainy)], workers: 1,
             silence: .seconds(30))
@@ -121,7 +121,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
     @Test mutating func `workers that never become ready end the element`() {
         let death = Death(.failedToStart("penumbra-worker: no such file"))
         let actions = (1...3).flatMap { desk.handle(.workerLost(WorkerID($0), death), at: at($0)) }
-        #expect(actions == [.giveUp("penumbra-worker: no such file")])
+        #expect(actions == [.abandon("penumbra-worker: no such file")])
     }
 
     @Test(arguments: 0..<300) func `workers may die at any moment: no task waits for a time limit`(seed: UInt64) {

@@ -74,11 +74,11 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
         book.start(lease(5, worker: WorkerID(1, slot: SlotID(1))))
         let end = TaskEnd(LeaseID(5), .died(Death(.signal(11), lastWords: "ouch"), inPlugins: ["Grain"]))
         #expect(
-            workers(book.end(end, place: "element 12_3 on n2, see /l")) == [
+            workers(book.end(end, location: "element 12_3 on n2, see /l")) == [
                 "1 in [\"Grain\"]", "lost 1: signal(11), ouch; element 12_3 on n2, see /l", "ready 3 in 1",
             ])
         #expect(!book.holds(LeaseID(5)))
-        #expect(book.end(end, place: "").isEmpty, "the same again, from an element that ran twice")
+        #expect(book.end(end, location: "").isEmpty, "the same again, from an element that ran twice")
     }
 
     @Test func `what is reported for a lease that was given up is dropped`() {
@@ -87,7 +87,7 @@ private func at(_ milliseconds: Int) -> Timestamp { Timestamp(.milliseconds(mill
         let worker = WorkerID(1, slot: SlotID(1))
         book.start(lease(5, worker: worker))
         #expect(workers(book.dismiss(worker)) == ["lost 1: byOrder, ", "ready 2 in 1"])
-        #expect(book.end(TaskEnd(LeaseID(5), .done(.check)), place: "").isEmpty)
+        #expect(book.end(TaskEnd(LeaseID(5), .done(.check)), location: "").isEmpty)
         #expect(book.dismiss(worker).isEmpty)
         #expect(workers(book.retire(SlotID(1))) == ["lost 2: byOrder, "])
     }

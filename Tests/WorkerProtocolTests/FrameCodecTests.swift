@@ -36,7 +36,7 @@ import WorkerProtocol
     @Test func `a length beyond the limit is refused before it is waited for`() {
         var buffer = FrameBuffer()
         buffer.append([255, 255, 255, 127])
-        #expect(throws: FrameCodec.Problem.tooLong(bytes: 0x7fff_ffff)) { try buffer.next() }
+        #expect(throws: FrameCodecError.tooLong(bytes: 0x7fff_ffff)) { try buffer.next() }
     }
 
     @Test func `a message of which one bit was changed on its way is refused, whichever it is`() throws {
@@ -47,12 +47,12 @@ import WorkerProtocol
                 damaged[place] ^= 1 << bit
                 var buffer = FrameBuffer()
                 buffer.append(damaged)
-                #expect(throws: FrameCodec.Problem.damaged) { try buffer.next() }
+                #expect(throws: FrameCodecError.damaged) { try buffer.next() }
             }
         }
     }
 
     @Test func `what is no message is an error`() {
-        #expect(throws: FrameCodec.Problem.self) { try FrameCodec.decode(Report.self, from: Array("{}".utf8)) }
+        #expect(throws: FrameCodecError.self) { try FrameCodec.decode(Report.self, from: Array("{}".utf8)) }
     }
 }

@@ -1,41 +1,42 @@
 package import JobModel
 
-/// What runs jobs on a cluster, as the engine sees it: Slurm, or a site's commands. Each is a folder of `BatchSystems`.
+/// A system that runs jobs on a cluster: Slurm, or a site's commands. Each system is a folder of `BatchSystems`.
 package protocol BatchSystem: Sendable {
     var traits: BatchTraits { get }
-    /// How long one answer may take.
-    var patience: Duration { get set }
+    /// The time limit of one answer.
+    var timeout: Duration { get set }
 
-    /// What a job runs, as a shell script. It replaces itself by the program, so that the system's signals reach that.
+    /// The shell script of a job. It replaces itself by the program, so that the system's signals reach the program.
     func script(of submission: Submission) -> String
 
-    /// - Parameter script: the path of what ``script(of:)`` gave.
+    /// - Parameter script: the path of the file with the text of ``script(of:)``.
     /// - Returns: the job's number.
     func submit(_ submission: Submission, script: String) async throws(BatchError) -> String
 
-    /// The elements that the system still knows, those that ended not long ago too. A job without elements is one with index 0.
+    /// The elements that the system still knows, including those that ended recently. A job without elements counts as one
+    /// with index 0.
     func query(_ jobs: JobSelection) async throws(BatchError) -> [ArrayElement]
 
-    /// Jobs that the system does not know are no error.
+    /// Jobs that the system does not know cause no error.
     func cancel(_ jobs: JobSelection) async throws(BatchError)
 
-    /// - Parameter withQueues: whether the queues are asked for, too.
+    /// - Parameter withQueues: whether the queues are listed, too.
     func describe(withQueues: Bool) async throws(BatchError) -> BatchDescription
 
-    /// Jobs that wait begin so much later. Asked only of systems that take coordinators (``BatchTraits/takesCoordinators``).
+    /// Delays the start of waiting jobs. Only for systems that take coordinators (``BatchTraits/takesCoordinators``).
     func postpone(_ jobs: [String], by pause: Duration) async throws(BatchError)
 }
 
 package enum JobSelection: Hashable, Sendable {
-    /// Of jobs, or of elements: `12`, `12_3`.
+    /// The ids of jobs or elements: `12`, `12_3`.
     case ids([String])
     case named(String)
 }
 
 package struct BatchDescription: Hashable, Sendable {
-    /// The elements that one job array may have. A system without arrays has 1: each shard is a job.
+    /// The largest number of elements in one job array. A system without arrays has 1, so that each shard is a job.
     package let largestArray: Int
-    /// Nil where they are not known.
+    /// Nil if they are not known.
     package let queues: [String]?
 
     package init(largestArray: Int, queues: [String]? = nil) {
@@ -44,16 +45,16 @@ package struct BatchDescription: Hashable, Sendable {
     }
 }
 
-/// What is known of a system without asking it.
+/// The properties of a system that are known without asking it.
 package struct BatchTraits: Hashable, Sendable {
-    /// As sentences name it: `Slurm`.
+    /// The name in messages: `Slurm`.
     package let name: String
     package let engine: EngineName
-    /// Commands that show a person his jobs, and those of some names; nil where none are known.
+    /// The commands that list a user's jobs, and jobs by name; nil if none are known.
     package let lists: Lists?
-    /// By what the files are named that elements print to.
+    /// How the log files of elements are named.
     package let logName: LogName
-    /// Jobs can wait for the end of others, and for a time: so a job can go on with a run as its coordinator.
+    /// Whether jobs can wait for the end of other jobs and for a time. Then a job can resume a run as its coordinator.
     package let takesCoordinators: Bool
 
     package struct Lists: Hashable, Sendable {
@@ -81,27 +82,27 @@ package struct BatchTraits: Hashable, Sendable {
         self.takesCoordinators = takesCoordinators
     }
 
-    /// What to say where jobs could not be cancelled whose names begin with a word.
+    /// The message if jobs with a prefix could not be cancelled.
     func leftover(beginning: String) -> String {
         "jobs of the run may be left in \(name)'s queue,\(lists.map { " as '\($0.own)' tells," } ?? "") with names that begin with "
             + beginning
     }
 
-    /// What to say where jobs could not be cancelled whose names are in a file.
+    /// The message if jobs whose names are in a file could not be cancelled.
     func leftover(listedIn file: String) -> String {
         "jobs of the run may be left in \(name)'s queue,\(lists.map { " as '\($0.named)' tells" } ?? "") with the names in \(file)"
     }
 }
 
-/// Why a system did not do what it was asked for. Each message is a sentence that names the command.
+/// Why a system did not carry out a request. Each message is a sentence that names the command.
 package enum BatchError: Error, Hashable, Sendable {
-    /// The system has decided. Another try would be refused alike.
+    /// The system has decided. Another attempt would be refused, too.
     case refused(String)
-    /// The user has as many jobs as the site allows, or would have with this one. That passes.
+    /// The user has as many jobs as the site allows. This passes.
     case full(String)
-    /// Nobody knows whether what was asked for was done: the controller is away, or does not answer.
+    /// The controller is away or does not answer. Whether the request had an effect is unknown.
     case unanswered(String)
-    /// There is no such command here.
+    /// The command does not exist here.
     case missing(String)
 
     package var message: String {
@@ -111,17 +112,17 @@ package enum BatchError: Error, Hashable, Sendable {
     }
 }
 
-/// A job with all that a system needs to run it.
+/// A job with everything that a system needs to run it.
 package struct Submission: Sendable {
     package let job: ClusterJob
     package let options: ClusterOptions
     /// The path of `penumbra` on the nodes.
     package let program: String
-    /// The run's, on the shared file system.
+    /// The run's folder on the shared file system.
     package let folder: String
-    /// The folder of what jobs print.
+    /// The folder for the output of jobs.
     package let logs: String
-    /// Names of the environment variables that jobs get; none for what the system chooses.
+    /// The names of the environment variables that jobs get; empty for the system's choice.
     package let variables: [String]
 
     package init(
@@ -141,7 +142,7 @@ package enum ClusterJob: Hashable, Sendable {
     case array(ArrayJob)
     case coordinator(CoordinatorJob)
 
-    /// Unique: by it a submission is found again whose answer was lost.
+    /// A unique name. It identifies a submission whose answer was lost.
     package var name: String {
         switch self {
         case .array(let job): job.name
@@ -150,10 +151,10 @@ package enum ClusterJob: Hashable, Sendable {
     }
 }
 
-/// A job array: one element a shard.
+/// A job array with one element per shard.
 package struct ArrayJob: Hashable, Sendable {
     package let name: String
-    /// The shard of the element with index 0; the others follow.
+    /// The shard of the element with index 0. The other elements follow.
     package let firstShard: Int
     package let count: Int
 
@@ -165,7 +166,7 @@ package struct ArrayJob: Hashable, Sendable {
 
     package var shards: Range<Int> { firstShard..<(firstShard + count) }
 
-    /// The same shards in two, for a site that takes no more at once. Nil for a single one.
+    /// The two halves of the array, for a site that takes no more at once. Nil for a single shard.
     package var halves: (ArrayJob, ArrayJob)? {
         guard count > 1 else { return nil }
         let half = count / 2
@@ -176,16 +177,16 @@ package struct ArrayJob: Hashable, Sendable {
     }
 }
 
-/// A job that goes on with a run as its coordinator.
+/// A job that resumes a run as its coordinator.
 package struct CoordinatorJob: Hashable, Sendable {
     package let name: String
-    /// The jobs that have to end first, however they do: a dependency on their success could wait for ever.
+    /// The jobs that have to end first. Failed jobs count, too, or the coordinator could wait for ever.
     package let after: [String]
-    /// The run as `penumbra resume` takes it.
+    /// The run's folder, as `penumbra resume` takes it.
     package let runFolder: String
-    /// How long it waits at least.
+    /// The shortest time before it starts.
     package let delay: Duration
-    /// How many frames the run had left when it was submitted; nil where nobody knows.
+    /// The number of frames that the run had left at the submission; nil if it is not known.
     package let left: Int?
 
     package init(
@@ -200,6 +201,87 @@ package struct CoordinatorJob: Hashable, Sendable {
 }
 
 extension String {
-    /// As one word of a shell.
+    /// The text as one word of a shell.
     package var shellQuoted: String { "'\(replacing("'", with: #"'\''"#))'" }
+}
+
+/// One element of a job array, as the system reports it.
+package struct ArrayElement: Hashable, Sendable {
+    package let job: String
+    package let index: Int
+    /// The name of the submission. A controller that has lost its state reuses numbers, but not names.
+    package let submission: String
+    package let condition: Condition
+    /// The system's reason for waiting.
+    package let reason: String
+    /// For people: what blocks the element, and what to do. Nil for an element that only waits for its turn.
+    package let obstacle: String?
+    package let restarts: Int
+    package let node: String
+
+    package init(
+        job: String, index: Int, of submission: String, _ condition: Condition, reason: String = "",
+        obstacle: String? = nil, restarts: Int = 0, node: String = ""
+    ) {
+        self.job = job
+        self.index = index
+        self.submission = submission
+        self.condition = condition
+        self.reason = reason
+        self.obstacle = obstacle
+        self.restarts = restarts
+        self.node = node
+    }
+
+    package enum Condition: Hashable, Sendable {
+        /// Waits, or will be started again.
+        case waiting
+        case running
+        /// Has begun, and is stopped in favour of another job, for instance.
+        case suspended
+        /// Waits for a person, who may never come.
+        case stuck
+        case ended(Ending)
+
+        package var isOver: Bool { if case .ended = self { true } else { false } }
+    }
+
+    package enum Ending: Hashable, Sendable {
+        case done
+        case outOfTime
+        case outOfMemory
+        case nodeLost
+        case cancelled
+        case preempted
+        /// Perhaps because of its own work. The text follows the element's name: `left with exit code 3`.
+        case failed(String)
+        /// From outside. The text has the same form.
+        case stopped(String)
+    }
+
+    package var id: String { "\(job)_\(index)" }
+
+    /// The name in messages.
+    package var name: String { "element \(id)" + (node.isEmpty ? "" : " on \(node)") }
+
+    /// For people: why it does not start. Nil if nobody has to act.
+    package var pendingWords: String? {
+        obstacle.map { "\(name) is not started\(reason.isEmpty ? "" : " (\(reason))"): \($0)" }
+    }
+}
+
+/// Reports why elements are blocked. Each reason is reported for one element.
+package struct PendingReasons: Sendable {
+    private var reported: Set<Substring> = []
+
+    package init() {}
+
+    package mutating func new(in elements: [ArrayElement]) -> [String] {
+        elements.compactMap { element in
+            guard let words = element.pendingWords else { return nil }
+            // The text behind a comma changes with every node.
+            let kind = (element.reason.isEmpty ? element.obstacle ?? "" : element.reason).prefix { $0 != "," }
+            return reported.insert(kind).inserted ? words : nil
+        }
+    }
 }

@@ -153,7 +153,7 @@ package struct OutputTakeover: Sendable {
                     else { continue }
                     renamed.append(own.of(target.files, part: part))
                 } else if let prior = freshness.priorOutputs[PathKey(output.path)] {
-                    guard prior.origin != .there else {
+                    guard prior.origin != .owned else {
                         owned.append(prior)
                         continue
                     }

@@ -1,12 +1,12 @@
 import Glibc
 import Synchronization
 
-/// Calls that may block for long: locks, a database that another process writes to, folders with many files.
+/// Runs calls that may block for long: locks, a database that another process writes to, folders with many files.
 ///
-/// The threads of tasks are as few as the cores, and concurrent dispatch queues share them. A call that blocks one of them holds up
-/// every run of the process.
+/// There are only as many threads for tasks as cores, and concurrent dispatch queues share them. A call that blocks one of
+/// them delays every run of the process.
 package enum Blocking {
-    /// Carries out the body on a thread of its own.
+    /// Runs the body on a thread of its own.
     package static func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -33,7 +33,7 @@ package enum Blocking {
         init(_ body: @escaping @Sendable () -> Void) { carryOut = body }
     }
 
-    /// Begins the body on a new thread. Where there is none to be had, it is carried out at once: late is better than never.
+    /// Runs the body on a new thread. If no thread can be created, it runs on the present one.
     fileprivate static func start(_ body: @escaping @Sendable () -> Void) {
         let context = Unmanaged.passRetained(Body(body))
         var (thread, attributes) = (pthread_t(), pthread_attr_t())
@@ -50,7 +50,7 @@ package enum Blocking {
     }
 }
 
-/// Carries out calls that may block, one after the other, on a thread that lives while there are some.
+/// Runs calls that may block one after the other, on a thread that exists only while there are calls.
 final class SerialThread: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
@@ -69,7 +69,7 @@ final class SerialThread: Sendable {
         if isFirst { Blocking.start { self.work() } }
     }
 
-    /// Returns once the body, and all that was begun before it, is done.
+    /// Returns after the body, and all bodies that were begun before it, have ended.
     func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

@@ -202,13 +202,9 @@ private final class QueryOrders: RunLoop.Delegate {
 
     func concluded(_ frame: FrameID, _ outcome: FrameOutcome) { state.withLock { $0.outcomes[frame] = outcome } }
 
-    func willStart(_ lease: Lease) {}
-
-    func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishProblem? {
+    func publish(_ frame: FrameID, _ outputs: [Publication]) -> PublishFailure? {
         .refused("an inquiry publishes nothing")
     }
-
-    func workerLost() {}
 
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         observer?.progressed(state.withLock { $0.outcomes.count }, of: count, progress, at: time)

@@ -5,50 +5,52 @@ import SafeFiles
 import Synchronization
 import WorkerProtocol
 
-/// Tells that something has changed in folders, or in folders below them, by the kernel's inotify.
+/// Reports that something has changed in folders or below them, by the kernel's inotify.
 ///
-/// It tells that, not what: who hears of it looks for himself.
+/// It does not report what has changed. Readers have to look themselves.
 package final class FolderWatch: Sendable {
     private let descriptor: Int32
     /// The folders of the kernel's watches.
     private let folders = Mutex<[Int32: String]>([:])
-    /// What was asked for, and the ways there.
+    /// The watched paths, and the paths that lead to them.
     private let roots = Mutex(Roots())
     private let source: Source
     package let changes: AsyncStream<Void>
-    private let tell: AsyncStream<Void>.Continuation
+    private let continuation: AsyncStream<Void>.Continuation
 
-    /// What can make a picture new, changed or gone. (Not each write: a file is looked at when it is closed.)
+    /// Events that can add, change or remove a picture. (Not each write: a file counts when it is closed.)
     private static let wanted = UInt32(
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR)
-    /// What can put another folder, file or link in the place of a name.
+    /// Events that can replace a name by another folder, file or link.
     private static let wantedOfNames = UInt32(
         IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR | IN_MASK_ADD)
-    /// What can change a file that was asked for.
+    /// Events that can change a watched file.
     private static let wantedOfFiles = UInt32(IN_CLOSE_WRITE | IN_ONLYDIR | IN_MASK_ADD)
     private static let appearance = UInt32(IN_CREATE | IN_MOVED_TO)
     private static let loss = UInt32(IN_DELETE | IN_MOVED_FROM)
 
-    /// - Parameter reads: false where somebody else says when news are read: see ``read()``.
-    /// - Throws: ``Shortage`` where a limit of this process or of its user is met.
+    /// - Parameter reads: false if the caller reads events by ``read()``.
+    /// - Throws: ``ResourceLimitError`` if a limit of this process or of its user is reached.
     package init(reads: Bool = true) throws {
         descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         let code = errno
         guard descriptor >= 0 else {
             let action = "watch folders"
-            // The kernel says the same of this process's files and of its user's watchers.
-            if code == EMFILE { throw Shortage.found(for: action) ?? Shortage(.watchers, action, limit: nil) }
+            // The kernel has one error number for this process's files and for its user's watchers.
+            if code == EMFILE {
+                throw ResourceLimitError.found(for: action) ?? ResourceLimitError(.watchers, action, limit: nil)
+            }
             throw FileTrouble(path: "inotify", code: code, action: action)
         }
-        (changes, tell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         source = Source(descriptor)
         source.start { [weak self] in if reads { self?.read() } }
     }
 
-    /// Keeps a source of the dispatch library.
+    /// Owns a source of the dispatch library.
     private final class Source: @unchecked Sendable {
-        // Sendable: the source is made and started by one initialiser and cancelled by one deinitialiser; in between it
-        // is only held.
+        // Sendable: the source is made and started by one initialiser and cancelled by one deinitialiser; in between it is
+        // only held.
         private let source: any DispatchSourceRead
 
         init(_ descriptor: Int32) {
@@ -67,7 +69,7 @@ package final class FolderWatch: Sendable {
     private struct Roots {
         var folders: Set<PathKey> = []
         var files: Set<PathKey> = []
-        /// Names on the ways there, by the watches of the folders that hold them.
+        /// The names on these paths, by the watches of their folders.
         var steps: [Int32: Set<Step>] = [:]
 
         func holds(_ name: some Sequence<UInt8>, of watch: Int32, isOfFile: Bool) -> Bool {
@@ -77,14 +79,14 @@ package final class FolderWatch: Sendable {
 
     private struct Step: Hashable {
         let name: [UInt8]
-        /// On the way to a file, and not to a folder.
+        /// Whether the path leads to a file, and not to a folder.
         let isOfFile: Bool
     }
 
-    /// Watches a folder and all below it, but for those whose names begin with a dot. The way there is watched, too: another
-    /// folder, or a link to one, may take the place of each name in its path.
+    /// Watches a folder and all folders below it, except those whose names begin with a dot. Each name in the folder's path
+    /// is watched, too, because another folder or a link may replace it.
     ///
-    /// - Returns: false when the kernel allows no more watches. A folder that this user may not read is left out.
+    /// - Returns: false if the kernel allows no more watches. Folders that this user may not read are left out.
     @discardableResult
     package func add(_ folder: String) -> Bool {
         roots.withLock { roots in
@@ -94,7 +96,7 @@ package final class FolderWatch: Sendable {
         return watch(folder)
     }
 
-    /// Watches a single file, also when another takes its place, or that of a link on the way to it.
+    /// Watches a single file, including its replacement, and the replacement of links on the path to it.
     package func add(file: String) {
         roots.withLock { roots in
             roots.files.insert(PathKey(file))
@@ -102,7 +104,7 @@ package final class FolderWatch: Sendable {
         }
     }
 
-    /// Folders that this user may not list cannot be watched. What happens in them is seen when it is time to look again.
+    /// Folders that this user may not list cannot be watched. Changes in them are found at the next scheduled look.
     private func watchWay(to path: String, isOfFile: Bool, _ roots: inout Roots) {
         for step in PathStep.all(to: path) {
             let wanted = Self.wantedOfNames | (isOfFile && step.isLast ? Self.wantedOfFiles : 0)
@@ -112,10 +114,10 @@ package final class FolderWatch: Sendable {
         }
     }
 
-    /// Watches all again: what is watched stays so, and what was put in its place is watched from now on.
+    /// Renews all watches, so that replaced files and folders are watched, too.
     package func renew() {
         let folders = roots.withLock { roots in
-            // What was on the way before may not be now.
+            // The old paths may not apply any more.
             roots.steps = [:]
             for folder in roots.folders { watchWay(to: folder.path, isOfFile: false, &roots) }
             for file in roots.files { watchWay(to: file.path, isOfFile: true, &roots) }
@@ -138,19 +140,19 @@ package final class FolderWatch: Sendable {
 
     package static func isFolder(_ path: String) -> Bool { FileSystem.isFolder(path) }
 
-    /// Hears all that the kernel has to tell.
+    /// Reads all events of the kernel.
     ///
-    /// - Returns: whether anything that counts has happened.
+    /// - Returns: whether a relevant change has happened.
     @discardableResult package func read() -> Bool {
         var counts = false
-        while let events = nextEvents() { counts = hear(events) || counts }
+        while let events = nextEvents() { counts = handle(events) || counts }
         return counts
     }
 
-    /// Throws away what the kernel has to tell, as the kernel does when it is too much.
+    /// Discards all events, as the kernel does if there are too many.
     package func drop() { while nextEvents() != nil {} }
 
-    /// The folders whose changes are told.
+    /// The watched folders.
     package var watched: [String] { folders.withLock { Set($0.values).sorted() } }
 
     private func nextEvents() -> [UInt8]? {
@@ -159,11 +161,11 @@ package final class FolderWatch: Sendable {
         return count > 0 ? Array(buffer[..<count]) : nil
     }
 
-    /// - Parameter bytes: events as the kernel lays them out.
-    /// - Returns: whether anything that counts has happened.
-    @discardableResult package func hear(_ bytes: [UInt8]) -> Bool {
+    /// - Parameter bytes: events in the kernel's layout.
+    /// - Returns: whether a relevant change has happened.
+    @discardableResult package func handle(_ bytes: [UInt8]) -> Bool {
         let counts = counts(bytes[...])
-        if counts { tell.yield() }
+        if counts { continuation.yield() }
         return counts
     }
 
@@ -178,16 +180,16 @@ package final class FolderWatch: Sendable {
             rest = rest.dropFirst(16 + Int(words[3]))
             let (watch, mask) = (Int32(bitPattern: words[0]), words[1])
             if mask & UInt32(IN_Q_OVERFLOW) != 0 {
-                // The kernel has thrown news away, of new folders perhaps.
+                // The kernel has dropped events, perhaps about new folders.
                 (counts, isStale) = (true, true)
                 continue
             }
             if mask & UInt32(IN_IGNORED) != 0 {
-                // The folder is gone, and the number may be another's.
+                // The folder is gone, and another watch may get its number.
                 let folder = folders.withLock { $0.removeValue(forKey: watch) }
                 roots.withLock { roots in
                     roots.steps[watch] = nil
-                    // A disk that is no more mounted tells nothing else.
+                    // A disk that is unmounted causes no other event.
                     if let folder, roots.folders.contains(PathKey(folder)) { counts = true }
                 }
                 continue
@@ -202,7 +204,7 @@ package final class FolderWatch: Sendable {
             let (leadsToFolder, leadsToFile) = roots.withLock { roots in
                 (roots.holds(name, of: watch, isOfFile: false), roots.holds(name, of: watch, isOfFile: true))
             }
-            // Files that are gone are about to be written anew.
+            // A removed file is about to be written again.
             if leadsToFolder && mask & (Self.appearance | Self.loss) != 0
                 || leadsToFile && mask & (Self.appearance | UInt32(IN_CLOSE_WRITE)) != 0
             {
@@ -212,5 +214,53 @@ package final class FolderWatch: Sendable {
         }
         if isStale { renew() }
         return counts
+    }
+}
+
+/// One name in a path, and the folder that holds it. If the name is moved or replaced, the path leads to
+/// another file.
+struct PathStep: Hashable {
+    /// An absolute path without links.
+    let folder: String
+    let name: String
+    /// Whether it is the last name of the path.
+    let isLast: Bool
+
+    /// The kernel's own limit for links.
+    private static let mostLinks = 40
+    /// `PATH_MAX`
+    private static let longestTarget = 4096
+
+    /// All steps to a path, including the steps through links.
+    ///
+    /// - Parameter path: an absolute path. The file may be missing.
+    static func all(to path: String) -> [PathStep] {
+        var (steps, folder, links) = ([PathStep](), "/", 0)
+        var rest = Array(PathNames.all(in: path).map(String.init).reversed())
+        while let name = rest.popLast() {
+            switch name {
+            case ".": continue
+            case "..": folder = PathNames.folder(of: folder) ?? "/"
+            default:
+                let path = PathNames.joined(folder, name)
+                guard links < mostLinks, let target = target(ofLink: path) else {
+                    steps.append(PathStep(folder: folder, name: name, isLast: rest.isEmpty))
+                    folder = path
+                    continue
+                }
+                links += 1
+                steps.append(PathStep(folder: folder, name: name, isLast: false))
+                if PathNames.isAbsolute(target) { folder = "/" }
+                rest += PathNames.all(in: target).map(String.init).reversed()
+            }
+        }
+        return steps
+    }
+
+    /// The target of a link; nil if the path is not a link.
+    private static func target(ofLink path: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: longestTarget)
+        let count = readlink(path, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes.prefix(count), as: UTF8.self) : nil
     }
 }

@@ -7,7 +7,7 @@ package import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// One run of one job: its plan goes to the scheduler frame by frame, its outputs to their final paths.
+/// One run of one job: gives its frames to the scheduler, and its outputs to the publish queue.
 package final class JobRun: Sendable {
     private struct State {
         var next = 0
@@ -18,14 +18,14 @@ package final class JobRun: Sendable {
 
     private struct OpenFrame {
         let target: FrameTarget
-        /// What of it is made, and in place of what; empty until that is known.
+        /// The outputs that are rendered, with what they may replace. Empty until that is known.
         var replacements: [Replacement?]
-        /// What of it stays.
+        /// The outputs that are kept.
         var kept: [KeptOutput]
-        /// Temporary files that its attempts were told to write.
+        /// The temporary files of its attempts.
         var temporaries: [String] = []
         var began: ContinuousClock.Instant?
-        /// Outputs that an earlier coordinator had written, while their digests are taken.
+        /// The outputs of an earlier coordinator while their digests are checked.
         var adoptable: AdoptedWork?
     }
 
@@ -34,53 +34,54 @@ package final class JobRun: Sendable {
     private let directory: RunClaim
     private let settings: RunSettings
     private let observer: any RunObserver
-    private let books: OutputTracker
-    /// Nil where the job wants no receipts.
+    private let tracker: OutputTracker
+    /// Nil if the job wants no receipts.
     private let receipts: ReceiptMaker?
-    /// Nil for a run that is not remembered.
+    /// Nil for a run that is not recorded.
     private let recorder: RunRecorder?
-    private let heritage: RecoveredWork
+    private let recovered: RecoveredWork
     private let outputs: OutputGuard
-    private let desk: PublishQueue
+    private let publishQueue: PublishQueue
     private let clock: RunClock
     private let state = Mutex(State())
-    /// Removes what frames leave: a folder of tiles has thousands of files.
+    /// Removes files of frames on a thread of its own, because a folder of tiles has thousands of files.
     private let removals = SerialThread()
 
     /// - Parameters:
-    ///   - targets: outputs that ``JobPlan/check(_:)`` accepted, in the order in which they are wanted.
+    ///   - targets: frames with checked outputs (``JobPlan/check(_:)``), in the order of the run.
     ///   - roots: the folders that the run has locked.
-    ///   - ended: frames that failed before the run began, or were left because a deadline came before their names.
+    ///   - ended: frames that failed before the run began, or that were left because the deadline came before their names
+    ///     were known.
     package init(
         _ plan: JobPlan, targets: [FrameTarget], ended: [FrameReport], roots: LockedFolders, directory: RunClaim,
-        settings: RunSettings, books: OutputTracker, recorder: RunRecorder? = nil,
-        heritage: RecoveredWork = RecoveredWork(),
+        settings: RunSettings, tracker: OutputTracker, recorder: RunRecorder? = nil,
+        recovered: RecoveredWork = RecoveredWork(),
         receipts: ReceiptMaker? = nil,
         observer: any RunObserver, clock: RunClock = .system, calls: FileCalls = .kernel
     ) {
         self.receipts = receipts
         self.recorder = recorder
-        self.heritage = heritage
+        self.recovered = recovered
         self.plan = plan
         self.targets = targets
         self.directory = directory
         self.settings = settings
         self.observer = observer
-        self.books = books
+        self.tracker = tracker
         self.clock = clock
         outputs = OutputGuard(
             roots: roots,
             folders: Set(
                 targets.lazy.filter(\.isWork).flatMap(\.outputs).map { PathKey(PathText.folder(of: $0)) }),
             inputs: targets.compactMap { $0.files.stamp?.identity })
-        desk = PublishQueue(
-            publisher: Publisher(journal: directory.journal, outputs: outputs), ledger: books.ledger,
+        publishQueue = PublishQueue(
+            journal: directory.journal, outputs: outputs, ledger: tracker.ledger,
             durability: plan.job.durability, calls: calls)
         state.withLock { $0.summary.frames = targets.count + ended.count }
         for report in ended { recordUnbegun(report) }
     }
 
-    /// Runs to the end of the plan, or until something stops it.
+    /// Runs until the plan ends, or something stops it.
     package func run(_ loop: RunLoop) async -> RunSummary {
         let (total, failed) = state.withLock { ($0.summary.frames, $0.summary.failed) }
         observer.began(frames: total)
@@ -89,20 +90,21 @@ package final class JobRun: Sendable {
             tileMemory: settings.tileMemory, frameMemory: settings.frameMemory)
         let work = targets.count(where: \.isWork)
         var policy = settings.schedulingPolicy(plan.job, frames: work, planned: work + failed, failed: failed)
-        policy.plugins = books.plugins
+        policy.plugins = tracker.plugins
         let start = clock.now
         let found = await loop.run(Scheduler(policy: policy, factory: factory), self)
         let stop = directory.isSuperseded ? .superseded : found
-        // Another coordinator goes on with these: nothing of them is removed.
+        // Another coordinator resumes these frames, so their files stay.
         for (_, frame) in state.withLock({ $0.open.sorted { $0.key < $1.key } }) { record(frame.target.report(.left)) }
         while let target = takeTarget() { recordUnbegun(target.settled() ?? target.report(.left)) }
         await removals.run {}
-        await books.finish()
+        await tracker.finish()
         await Blocking.run { [recorder] in recorder?.flush() }
-        // The last moments of the run may be the first that cannot be written down.
+        // The last records of the run may be the first ones that cannot be written.
         let unwritten = recorder?.stop
         return state.withLock { state in
-            // What is left without a stop was left before the run began, by its deadline; a deadline that left nothing is none.
+            // Frames that were left without a stop were left before the run began, by its deadline. A deadline that left no
+            // frames does not count.
             let isDeadline = stop == nil || stop == .deadline
             state.summary.stop = !isDeadline ? stop : unwritten ?? (state.summary.left > 0 ? .deadline : nil)
             state.summary.seconds = (clock.now - start) / .seconds(1)
@@ -115,7 +117,7 @@ package final class JobRun: Sendable {
         observer.concluded(report)
     }
 
-    /// Of a frame that no worker had.
+    /// Records a frame that no worker had.
     private func recordUnbegun(_ report: FrameReport) {
         if let failure = report.failure { recorder?.refused(report, failure) }
         record(report)
@@ -143,7 +145,7 @@ extension JobRun: RunLoop.Delegate {
             } catch {
                 if error.concernsStorage {
                     record(target.report(.left))
-                    // Nobody will begin those that were taken together with it.
+                    // The orders before this frame will not begin.
                     for order in orders { concluded(order.id, .left) }
                     return .unfit(StopReason(error))
                 }
@@ -154,13 +156,13 @@ extension JobRun: RunLoop.Delegate {
         return orders.isEmpty ? .none : .some(orders)
     }
 
-    /// Nil for a frame that the run's earlier coordinators have not published.
+    /// Nil unless earlier coordinators of the run have published the frame.
     private func publishedBefore(_ target: FrameTarget) -> FrameReport? {
         switch target.verdict {
         case .render, .refused: break
         case .current, .compare, .kept, .stillBroken, .tooRecent: return nil
         }
-        guard heritage.hasPublished(target.frame.id, target.files), books.isCurrent(target.files) else { return nil }
+        guard recovered.hasPublished(target.frame.id, target.files), tracker.isCurrent(target.files) else { return nil }
         return target.report(.skipped(reason: "published before the run was interrupted"))
     }
 
@@ -180,11 +182,12 @@ extension JobRun: RunLoop.Delegate {
         case .compare(let files): compared = files
         case .render(let wanted, _, _):
             open.replacements = wanted
-            let work = heritage.work(
-                of: frame.id, target.files, recipe: books.recipeText(of: target.files), outputs: wanted.map { $0?.path }
+            let work = recovered.work(
+                of: frame.id, target.files, recipe: tracker.recipeText(of: target.files),
+                outputs: wanted.map { $0?.path }
             )
             if case .outputs(_, let receipts, _) = work {
-                // Not before their digests are what the receipts say.
+                // The outputs are used only if their digests match the receipts.
                 compared = receipts.map { DigestTask.File(path: $0.path) }
                 open.adoptable = work
                 open.temporaries = receipts.map(\.path)
@@ -205,7 +208,7 @@ extension JobRun: RunLoop.Delegate {
     private func record(of target: FrameTarget, _ replacements: [Replacement?]) -> StoredFrame {
         StoredFrame(
             number: target.frame.id.number, page: target.frame.id.page, input: target.files.input,
-            recipe: books.recipeText(of: target.files), outputs: replacements.map { $0?.path ?? "" })
+            recipe: tracker.recipeText(of: target.files), outputs: replacements.map { $0?.path ?? "" })
     }
 
     package func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision {
@@ -214,7 +217,7 @@ extension JobRun: RunLoop.Delegate {
         let target = open.target
         guard case .compare(let files) = target.verdict else { return .settle }
         let findings = Dictionary(zip(files, facts)) { $1 }
-        let verdict = books.verdict(of: target.files, findings: findings)
+        let verdict = tracker.verdict(of: target.files, findings: findings)
         switch verdict {
         case .render(let wanted, _, let kept):
             state.withLock { state in
@@ -232,7 +235,7 @@ extension JobRun: RunLoop.Delegate {
         }
     }
 
-    /// Files that are not what their receipts say are made again, under other names.
+    /// If files do not match their receipts, the frame is rendered again, under other names.
     private func decide(on work: AdoptedWork, _ facts: [FileFacts?], outputs: [String?]) -> FrameDecision {
         guard case .outputs(_, let receipts, _) = work, facts.map({ $0?.digest }) == receipts.map(\.digest) else {
             return .render(outputs: outputs)
@@ -258,14 +261,14 @@ extension JobRun: RunLoop.Delegate {
 
     package func ended(_ lease: Lease, _ end: AttemptEnd) { recorder?.ended(lease, end) }
 
-    package func flagged(_ lease: Lease, _ haste: ImplausibleSpeed) {
+    package func flagged(_ lease: Lease, _ speed: ImplausibleSpeed) {
         state.withLock { $0.summary.flagged += 1 }
-        recorder?.flagged(lease, haste)
+        recorder?.flagged(lease, speed)
     }
 
     package func retired(_ retirement: Retirement) { state.withLock { $0.summary.retired.append(retirement) } }
 
-    package func heard(_ worker: WorkerID, _ words: String) { recorder?.heard(worker, words) }
+    package func standardError(of worker: WorkerID, _ text: String) { recorder?.standardError(of: worker, text) }
 
     package var request: RunLoop.Request? {
         if let reason = recorder?.stop { return .stop(reason) }
@@ -280,8 +283,8 @@ extension JobRun: RunLoop.Delegate {
         state.withLock { $0.open[frame]?.temporaries.append(temporary) }
     }
 
-    package func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
-        if directory.isSuperseded { return .superseded }
+    package func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure? {
+        if directory.isSuperseded { return .stop(.superseded) }
         guard let open = state.withLock({ $0.open[frame] }) else { return .refused("nobody asked for this output") }
         if open.target.probe != nil, let source = outputs.first?.source.stamp,
             !source.isSameState(as: open.target.files.stamp)
@@ -292,19 +295,19 @@ extension JobRun: RunLoop.Delegate {
         }
         let items: [PublishQueue.Item]
         do throws(StoreProblem) {
-            items = try await books.thread.run { () throws(StoreProblem) in try self.items(outputs, of: open) }
+            items = try await tracker.thread.run { () throws(StoreProblem) in try self.items(outputs, of: open) }
         } catch {
-            return PublishProblem(error)
+            return .stop(StopReason(error))
         }
-        return await desk.publish(items)
+        return await publishQueue.publish(items)
     }
 
     /// The first output of a recipe writes the recipe to the database.
     private func items(_ outputs: [Publication], of open: OpenFrame) throws(StoreProblem) -> [PublishQueue.Item] {
         try outputs.map { (output) throws(StoreProblem) in
             let (files, rule) = (open.target.files, open.replacements[output.part]?.rule ?? .nothing)
-            let record = try books.record(of: output, files)
-            let receipt = record.flatMap { receipts?.receipt(of: output, $0, books.recipe(of: output, files)) }
+            let record = try tracker.record(of: output, files)
+            let receipt = record.flatMap { receipts?.receipt(of: output, $0, tracker.recipe(of: output, files)) }
             return PublishQueue.Item(publication: output, rule: rule, record: record, receipt: receipt)
         }
     }
@@ -313,9 +316,9 @@ extension JobRun: RunLoop.Delegate {
         let found = state.withLock { $0.open.removeValue(forKey: frame) }
         let (directory, temporaries) = (directory, found?.temporaries ?? [])
         removals.begin {
-            // Another coordinator goes on with them.
+            // Another coordinator resumes the frames.
             if !directory.isSuperseded { FileSystem.removeTree("\(directory.scratch)/\(frame.name)") }
-            // The published one was renamed away; what is left belongs to attempts that came to nothing.
+            // Published files were renamed. The other files belong to failed attempts.
             for file in temporaries { directory.removeTemporary(file) }
         }
         guard let open = found else { return }
@@ -326,7 +329,7 @@ extension JobRun: RunLoop.Delegate {
         case .published(let outputs, let probe):
             record(target.report(.published, publications: outputs, probe: probe, seconds: seconds, kept: kept))
         case .failed(let failure):
-            books.remember(failure, of: target.files)
+            tracker.remember(failure, of: target.files)
             record(target.report(.failed(failure), seconds: seconds, kept: kept))
         case .left, .surveyed, .settled: record(target.report(.left, kept: kept))
         }

@@ -1,6 +1,7 @@
 package import JobModel
 package import JobStorage
 package import Planning
+import Runs
 import SafeFiles
 
 /// Finds inputs and outputs of the last run that are gone because their disk is not mounted, or because their
@@ -160,11 +161,11 @@ extension MissingDisks {
     /// A folder that was removed from a mounted disk does not count, because that is how a person has all
     /// outputs rendered again. Outputs that were removed without their index do not count either.
     ///
-    /// - Parameter there: the output folders that existed before the run created any; nil for a caller that
+    /// - Parameter existing: the output folders that existed before the run created any; nil for a caller that
     ///   creates none. A run calls this only under its locks, because before that another run may be using the
     ///   database.
     package static func outputs(
-        of job: JobSpec, state: String, there: Set<PathKey>? = nil,
+        of job: JobSpec, state: String, existing: Set<PathKey>? = nil,
         mount: (String) -> KnownDisks.Mount = MountLookup.make()
     ) throws -> [Outputs] {
         let folders = OutputFolders.of(job)
@@ -178,7 +179,7 @@ extension MissingDisks {
             }
             return try disks
                 + bare.compactMap { folder in
-                    guard there?.contains(PathKey(folder)) ?? FileSystem.isFolder(folder) else { return nil }
+                    guard existing?.contains(PathKey(folder)) ?? FileSystem.isFolder(folder) else { return nil }
                     let own = try records().filter { record in
                         PathNames.isBelow(record.path, folder)
                             && !folders.contains { PathNames.isBelow($0, folder) && PathNames.isBelow(record.path, $0) }
@@ -213,13 +214,13 @@ extension MissingDisks {
         _ job: JobSpec, _ state: String, timeout: Double = 60,
         _ answer: (KnownDisks, () throws -> [OutputRecord]) throws -> [Outputs]
     ) throws -> [Outputs] {
-        guard let store = try JobStore.asItIs(at: JobStore.databasePath(state: state), patience: timeout) else {
+        guard let store = try JobStore.unmigrated(at: JobStore.databasePath(state: state), timeout: timeout) else {
             return []
         }
         return try store.read { reader in
             guard let id = try reader.job(manifest: job.manifestPath, name: job.name) else { return [] }
             var records: [OutputRecord]?
-            return try answer(try reader.places(of: id)) {
+            return try answer(try reader.knownDisks(of: id)) {
                 let found = try records ?? reader.outputs(of: id)
                 records = found
                 return found
@@ -228,7 +229,7 @@ extension MissingDisks {
     }
 
     /// The output folders of a job that exist now.
-    package static func foldersThere(of job: JobSpec) -> Set<PathKey> {
+    package static func existingFolders(of job: JobSpec) -> Set<PathKey> {
         Set(OutputFolders.of(job).filter(FileSystem.isFolder).map(PathKey.init))
     }
 }
@@ -369,5 +370,28 @@ package struct MountLookup {
             : mount(ofReal: PathText.folder(of: path))
         known[key] = found
         return found
+    }
+}
+
+extension RecordedDisks {
+    package init(of job: JobSpec, mount: (String) -> KnownDisks.Mount = MountLookup.make()) {
+        let folders = OutputFolders.of(job).map { path in
+            let found = mount(path)
+            return Folder(path: path, mount: found.path, disk: found.disk)
+        }
+        self.init(host: CoordinatorToken.host, folders: folders)
+    }
+
+    /// Why a folder's disk is not there; nil where nothing speaks against any, and on other machines.
+    package func loss(mount: (String) -> KnownDisks.Mount = MountLookup.make()) -> MissingDisks.Cause? {
+        guard host == CoordinatorToken.host else { return nil }
+        for folder in folders {
+            switch KnownDisks.Mount(path: folder.mount, disk: folder.disk).suspicion(folder.path, mount) {
+            // Nothing has to be there yet.
+            case .emptyDisk, nil: continue
+            case let cause?: return cause
+            }
+        }
+        return nil
     }
 }

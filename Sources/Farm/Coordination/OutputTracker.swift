@@ -90,11 +90,11 @@ package final class OutputTracker: Sendable {
     /// The record of an adopted output.
     func record(of output: AdoptedOutput, _ files: FrameFiles, source: FileFacts) throws(StoreProblem) -> OutputRecord?
     {
-        let there = files.outputs[output.part]
-        guard let ledger, let stamp = there.stamp else { return nil }
+        let found = files.outputs[output.part]
+        guard let ledger, let stamp = found.stamp else { return nil }
         return OutputRecord(
-            path: there.path, input: files.input, page: files.page, part: output.part, source: source,
-            recipe: try id(of: there.recipe, ledger), file: FileFacts(stamp: stamp, digest: output.digest),
+            path: found.path, input: files.input, page: files.page, part: output.part, source: source,
+            recipe: try id(of: found.recipe, ledger), file: FileFacts(stamp: stamp, digest: output.digest),
             width: output.header.width, height: output.header.height, isAdopted: true)
     }
 

@@ -15,7 +15,7 @@ package struct PreviewRegistry: Sendable {
     package func mayReplace(_ path: String) throws -> Bool {
         guard FileSystem.exists(path) else { return true }
         guard FileSystem.isRegular(path), let stamp = FileSystem.stamp(path),
-            let store = try JobStore.looking(at: JobStore.databasePath(state: state))
+            let store = try JobStore.existing(at: JobStore.databasePath(state: state))
         else { return false }
         let known = try store.read { try $0.preview(at: path) }
         return known.map { stamp.isUntouched(since: $0) } ?? false

@@ -2,16 +2,16 @@ import Glibc
 package import Scheduling
 import Synchronization
 
-/// What the owner of a request may ask of its runs while they go on. Each request has a value of its own, and each of its runs a
-/// ``child()``, which hears what is asked of that run alone, too.
+/// Controls the runs of a request while they are active. Each request has a control, and each of its runs a ``child()``,
+/// which can be controlled alone.
 ///
-/// Pausing begins nothing new. What was begun ends, and is published. A stop ends all runs of the request, those that have not begun
-/// too.
+/// A pause begins nothing new. Frames that have begun end, and are published. A stop ends all runs of the request,
+/// including those that have not begun.
 public final class RunControl: Sendable {
-    /// Who has a run paused. It goes on when nobody has.
+    /// Who pauses a run. The run continues when nobody does.
     package enum Pauser: Hashable, Sendable {
         case owner
-        /// The file `pause` in the run's folder, or a reader of the run's events that is behind.
+        /// The file `pause` in the run's folder, or a slow reader of the run's events.
         case run
     }
 
@@ -30,7 +30,7 @@ public final class RunControl: Sendable {
 
     private init(of parent: RunControl) { self.parent = parent }
 
-    /// A control of one run: whatever is asked of this one is asked of it, too, but not the other way round.
+    /// The control of one run. It inherits the requests to this control, but not the other way round.
     package func child() -> RunControl { RunControl(of: self) }
 
     public var isPaused: Bool { state.withLock { !$0.pausers.isEmpty } || parent?.isPaused == true }
@@ -41,24 +41,24 @@ public final class RunControl: Sendable {
     package func pause(for pauser: Pauser) { state.withLock { _ = $0.pausers.insert(pauser) } }
     package func resume(for pauser: Pauser) { state.withLock { _ = $0.pausers.remove(pauser) } }
 
-    /// How many workers the run uses at once; nil for as many as it was begun with.
+    /// The largest number of workers at a time; nil for the initial number.
     public var workerLimit: Int? {
         [state.withLock(\.workerLimit), parent?.workerLimit].compactMap(\.self).min()
     }
 
-    /// The run uses at most so many workers from now on, and at least one. Those that are busy end what they do. On a cluster, each
-    /// task that is handed out counts as a worker.
+    /// Limits the number of workers, to at least one. Busy workers finish their tasks. On a cluster, each task that is
+    /// handed out counts as a worker.
     ///
-    /// - Parameter count: nil for as many as the run was begun with.
+    /// - Parameter count: nil for the initial number.
     public func limitWorkers(to count: Int?) { state.withLock { $0.workerLimit = count } }
 
     /// Ends the runs as `penumbra cancel` does.
     public func cancel() { stop(.cancelled) }
 
-    /// Why the runs were asked to stop; nil if they were not. The first reason counts.
+    /// The first reason to stop the runs; nil if there was none.
     package var stop: StopReason? { state.withLock { $0.stops.first } ?? parent?.stop }
 
-    /// - Returns: how often the runs were asked to stop by now.
+    /// - Returns: the number of requests to stop so far.
     @discardableResult
     package func stop(_ reason: StopReason) -> Int {
         let (count, listeners) = state.withLock { state in
@@ -69,19 +69,19 @@ public final class RunControl: Sendable {
         return count
     }
 
-    /// How many streams of ``stops()`` have a reader.
+    /// The number of readers of ``stops()``.
     package var listeners: Int { state.withLock { $0.listeners.count } }
 
-    /// The stops so far, and those to come. A new stream each time: cancelling its reader ends a stream.
+    /// All past and future stops. Each call makes a new stream, because cancelling a reader ends its stream.
     package func stops() -> AsyncStream<StopReason> {
         let (stream, listener) = AsyncStream.makeStream(of: StopReason.self)
         let leave = sequence(first: self) { $0.parent }.map { $0.add(listener) }
-        // A request that goes on for weeks has many readers, one after the other.
+        // A request that is active for weeks has many readers, one after the other.
         listener.onTermination = { _ in for leave in leave { leave() } }
         return stream
     }
 
-    /// - Returns: ends the listening.
+    /// - Returns: a function that removes the listener.
     private func add(_ listener: AsyncStream<StopReason>.Continuation) -> @Sendable () -> Void {
         let key = state.withLock { state in
             for reason in state.stops { listener.yield(reason) }
@@ -92,7 +92,7 @@ public final class RunControl: Sendable {
         return { [weak self] in _ = self?.state.withLock { $0.listeners.removeValue(forKey: key) } }
     }
 
-    /// The same as numbers of signals. A stop that no signal asked for counts as SIGINT.
+    /// The stops as numbers of signals. A stop without a signal counts as SIGINT.
     package func signals() -> AsyncStream<Int32> {
         let stops = stops()
         return AsyncStream { signals in

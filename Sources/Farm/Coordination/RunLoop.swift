@@ -4,27 +4,27 @@ package import SafeFiles
 package import Scheduling
 import WorkerProtocol
 
-/// The shell around the scheduler: hands it events and the time, and carries its directives out.
+/// The shell around the scheduler: gives it events and the time, and carries out its directives.
 package struct RunLoop: Sendable {
-    /// What a run does where the scheduler has no say.
+    /// Carries out what the scheduler does not decide.
     package protocol Delegate: AnyObject, Sendable {
-        /// The next frames, at most `count`; empty at the plan's end.
+        /// The next frames, at most `count`; none at the end of the plan.
         func nextFrames(_ count: Int) -> Frames
-        /// A worker is about to write these files.
+        /// Called before a worker writes the files of a lease.
         func willStart(_ lease: Lease) throws(FileTrouble)
-        /// Called concurrently with everything else; may block on a disk.
-        func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem?
-        /// What is to be done now that the files a frame's order named were read.
+        /// Called concurrently with all other calls. It may block on a disk.
+        func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure?
+        /// Decides about a frame after the files of its order were read.
         func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision
-        /// An attempt is over, for whoever writes down what happened.
+        /// Records the end of an attempt.
         func ended(_ lease: Lease, _ end: AttemptEnd)
-        /// An attempt's result came too soon, and is looked at closely.
-        func flagged(_ lease: Lease, _ haste: ImplausibleSpeed)
-        /// A slot is used no more.
+        /// Records an attempt that ended too soon. Its result is audited.
+        func flagged(_ lease: Lease, _ speed: ImplausibleSpeed)
+        /// Records that a slot is not used any more.
         func retired(_ retirement: Retirement)
-        /// A worker wrote to its standard error.
-        func heard(_ worker: WorkerID, _ words: String)
-        /// What somebody else wants of the run; asked for at every tick.
+        /// Records text of a worker's standard error.
+        func standardError(of worker: WorkerID, _ text: String)
+        /// Requests from outside, such as files in the run's folder. Read at every tick.
         var request: Request? { get }
         func concluded(_ frame: FrameID, _ outcome: FrameOutcome)
         func workerLost()
@@ -34,7 +34,7 @@ package struct RunLoop: Sendable {
     package enum Frames: Sendable {
         case some([FrameOrder])
         case none
-        /// No frame can be begun here.
+        /// No frame can begin on this machine.
         case unfit(StopReason)
     }
 
@@ -46,29 +46,29 @@ package struct RunLoop: Sendable {
     let engine: any Engine
     let control: RunControl
     let deadline: Deadline?
-    /// Whether what ends this process, a signal or a trouble of its place, ends the run: or another coordinator is to go on.
-    let isGoneOnWith: Bool
+    /// Whether another coordinator resumes the run if this process ends by a signal or an error of its machine.
+    let continuesElsewhere: Bool
     let clock: RunClock
 
     package init(
-        engine: any Engine, control: RunControl, deadline: Deadline? = nil, isGoneOnWith: Bool = false,
+        engine: any Engine, control: RunControl, deadline: Deadline? = nil, continuesElsewhere: Bool = false,
         clock: RunClock = .system
     ) {
-        self.isGoneOnWith = isGoneOnWith
+        self.continuesElsewhere = continuesElsewhere
         self.deadline = deadline
         self.engine = engine
         self.control = control
         self.clock = clock
     }
 
-    /// How often time is looked at, for leases that expire and for the progress bar.
+    /// How often the time is checked, for leases and for the progress bar.
     private static let tick = Duration.milliseconds(100)
 
-    /// Runs until the scheduler finishes, and returns why it stopped early, if it did.
+    /// Runs until the scheduler finishes. Returns why it stopped early, or nil.
     package func run(_ scheduler: Scheduler, _ delegate: some Delegate) async -> StopReason? {
         let events = EventQueue()
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
-        async let crew: Void = engine.run(commands) { events.post($0) }
+        async let running: Void = engine.run(commands) { events.post($0) }
         let reason = await withDiscardingTaskGroup { group in
             group.addTask { await keepTicking(events, delegate) }
             group.addTask { await forwardStops(events) }
@@ -77,7 +77,7 @@ package struct RunLoop: Sendable {
         }
         events.end()
         command.finish()
-        await crew
+        await running
         return reason
     }
 
@@ -94,7 +94,7 @@ package struct RunLoop: Sendable {
         let ending: Ending? = await events.read { event in
             switch event {
             case .workerLost(_, let death) where death.isOfProcess: delegate.workerLost()
-            case .words(let worker, let words): delegate.heard(worker, words)
+            case .words(let worker, let text): delegate.standardError(of: worker, text)
             case .stop(let reason) where handsOver(for: reason):
                 command.yield(.handOver)
                 return Ending(reason: reason)
@@ -109,7 +109,7 @@ package struct RunLoop: Sendable {
                 }
                 carryOut(directive, delegate, command, events, in: &group)
             }
-            // Often enough to look at; thousands of events come between two ticks.
+            // Progress is reported only at ticks, because thousands of events come between two ticks.
             if case .tick = event {
                 delegate.progressed(scheduler.progress, at: now)
                 command.yield(.pulse)
@@ -121,15 +121,15 @@ package struct RunLoop: Sendable {
 
     /// The run is over.
     private struct Ending {
-        /// Nil for a run that came to the end of its plan.
+        /// Nil if the plan was completed.
         let reason: StopReason?
     }
 
-    /// Nothing of the run is ended or removed: it is another coordinator's, or will be.
+    /// Whether another coordinator has the run, or will. Then nothing of it is ended or removed.
     private func handsOver(for reason: StopReason) -> Bool {
         switch reason {
         case .detached, .superseded: true
-        case .interrupted, .storage, .engine, .resourceLimit, .cluster, .lastSlot: isGoneOnWith
+        case .interrupted, .storage, .engine, .resourceLimit, .cluster, .lastSlot: continuesElsewhere
         case .cancelled, .pluginFault, .deadline, .failures: false
         }
     }
@@ -148,7 +148,7 @@ package struct RunLoop: Sendable {
                 events.post(.stop(StopReason(error)))
             }
         case .ended(let lease, let end): delegate.ended(lease, end)
-        case .flag(let lease, let haste): delegate.flagged(lease, haste)
+        case .flag(let lease, let speed): delegate.flagged(lease, speed)
         case .widen(let count): command.yield(.widen(to: count))
         case .retire(let retirement):
             command.yield(.retire(retirement.slot))
@@ -159,8 +159,8 @@ package struct RunLoop: Sendable {
         case .recycle(let worker): command.yield(.recycle(worker))
         case .publish(let frame, let outputs):
             group.addTask {
-                let problem = await delegate.publish(frame, outputs)
-                events.post(problem.map { .publishFailed(frame, $0) } ?? .published(frame))
+                let failure = await delegate.publish(frame, outputs)
+                events.post(failure.map { .publishFailed(frame, $0) } ?? .published(frame))
             }
         case .decide(let frame, let facts): events.post(.decided(frame, delegate.decide(frame, facts)))
         case .conclude(let frame, let outcome): delegate.concluded(frame, outcome)
@@ -178,11 +178,11 @@ package struct RunLoop: Sendable {
 
     private func keepTicking(_ events: EventQueue, _ delegate: some Delegate) async {
         var last: Request?
-        // The first tick posts both: they may have changed since the run began.
+        // The first tick posts both, because they may have changed since the run began.
         var (isPaused, workerLimit) = (Bool?.none, Int??.none)
-        // Sleeping fails when the run is over.
+        // The sleep is cancelled when the run is over.
         while (try? await clock.sleep(for: Self.tick)) != nil {
-            // What is asked of the run by files in its folder is asked as its owner asks.
+            // Requests by files in the run's folder count like requests by the owner.
             let request = delegate.request
             if request != last {
                 switch request {
@@ -212,11 +212,59 @@ package struct RunLoop: Sendable {
     }
 }
 
-/// Runs that nobody writes down, and that nobody can ask for anything.
+/// Defaults for runs that are not recorded, and get no requests.
 extension RunLoop.Delegate {
     package var request: RunLoop.Request? { nil }
+    package func willStart(_ lease: Lease) {}
+    package func workerLost() {}
     package func ended(_ lease: Lease, _ end: AttemptEnd) {}
-    package func flagged(_ lease: Lease, _ haste: ImplausibleSpeed) {}
+    package func flagged(_ lease: Lease, _ speed: ImplausibleSpeed) {}
     package func retired(_ retirement: Retirement) {}
-    package func heard(_ worker: WorkerID, _ words: String) {}
+    package func standardError(of worker: WorkerID, _ text: String) {}
+}
+
+/// The clock of a run: the system's clock, or a test's manual clock.
+package struct RunClock: Sendable {
+    private let read: @Sendable () -> ContinuousClock.Instant
+    private let wait: @Sendable (Duration) async throws -> Void
+
+    /// - Parameter wait: throws if its task is cancelled.
+    package init(
+        now: @escaping @Sendable () -> ContinuousClock.Instant,
+        wait: @escaping @Sendable (Duration) async throws -> Void
+    ) {
+        read = now
+        self.wait = wait
+    }
+
+    package static let system = RunClock {
+        ContinuousClock.now
+    } wait: {
+        try await Task.sleep(for: $0)
+    }
+
+    package var now: ContinuousClock.Instant { read() }
+
+    package func sleep(for duration: Duration) async throws { try await wait(duration) }
+}
+
+/// The deadline of a run.
+package struct Deadline: Hashable, Sendable {
+    /// No frame begins after this time.
+    package let end: ContinuousClock.Instant
+    /// The additional time for frames that have begun.
+    package let grace: Duration
+
+    /// A tenth of the time, at most half a minute, is reserved for frames that have begun.
+    package init(start: ContinuousClock.Instant, allowed: Duration) {
+        grace = min(allowed / 10, .seconds(30))
+        end = start + allowed - grace
+    }
+
+    package var lastEnd: ContinuousClock.Instant { end + grace }
+
+    /// Half of the remaining time, for preparations before frames begin.
+    package func half(at now: ContinuousClock.Instant) -> Deadline {
+        Deadline(start: now, allowed: max(.zero, lastEnd - now) / 2)
+    }
 }

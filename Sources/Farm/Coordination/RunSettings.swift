@@ -2,64 +2,61 @@ import Engines
 package import JobModel
 package import Scheduling
 
-/// What a run uses of this machine.
+/// The resources that a run uses.
 package struct RunSettings: Hashable, Sendable {
     package let workers: Int
-    /// What all workers together may hold, in bytes.
+    /// The memory of all workers together, in bytes.
     package let memory: Int
-    /// A worker that says nothing for so long is stopped.
+    /// A worker that is silent for this time is stopped.
     package let silence: Duration
     package let seed: UInt64
-    /// Who does a run's tasks.
+    /// Where a run's tasks are carried out.
     package enum Capacity: Hashable, Sendable {
-        /// As many processes here as the run has workers.
+        /// In as many processes on this machine as the run has workers.
         case here
-        /// Another number of processes here: the run was planned for others.
+        /// In another number of processes on this machine, because the run was planned for another machine.
         case substitutes(Int)
-        /// Others, elsewhere, who may have so many tasks at once, of so many frames in tiles. They may have to wait, so that
-        /// nothing there is late.
+        /// On a cluster, with this many tasks and tiled frames at a time. Tasks may wait there, so none of them is late.
         case away(tasks: Int, tiledFrames: Int)
     }
 
-    package let doers: Capacity
+    package let capacity: Capacity
 
-    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64, doers: Capacity = .here) {
-        self.doers = doers
+    package init(workers: Int, memory: Int, silence: Duration = .seconds(30), seed: UInt64, capacity: Capacity = .here)
+    {
+        self.capacity = capacity
         self.silence = silence
         self.workers = workers
         self.memory = memory
         self.seed = seed
     }
 
-    /// A worker holds one decoded frame, and beside it the rows that are being filtered and encoded.
+    /// A worker holds one decoded frame, and the rows that are being filtered and encoded.
     package var frameMemory: Int { memory / workers / 2 }
 
-    /// A worker holds a tile with its halo as samples, and rows of it as floating-point numbers.
+    /// A worker holds a tile with its halo as samples, and some rows of it as floating-point numbers.
     package var tileMemory: Int { memory / workers / 8 }
 
     package func shardPolicy(_ job: JobSpec, frames: Int) -> ShardPolicy {
         ShardPolicy(mode: job.shard, workers: workers, frames: frames, frameMemory: frameMemory)
     }
 
-    /// Tasks at once.
+    /// The number of tasks at a time.
     private var slots: Int {
-        switch doers {
+        switch capacity {
         case .here: workers
         case .substitutes(let count): count
         case .away(let tasks, _): tasks
         }
     }
 
-    private var isHere: Bool { if case .away = doers { false } else { true } }
+    private var isHere: Bool { if case .away = capacity { false } else { true } }
 
-    private var tiledFrames: Int { if case .away(_, let count) = doers { count } else { 1 } }
-
-    /// For small things that are made by the way.
-    package func wholeFrames(_ job: JobSpec, count: Int) -> SchedulingPolicy { schedulingPolicy(job, frames: count) }
+    private var tiledFrames: Int { if case .away(_, let count) = capacity { count } else { 1 } }
 
     /// - Parameters:
-    ///   - planned: frames that failures are measured against.
-    ///   - failed: frames that failed before.
+    ///   - planned: the number of frames by which the limit of failures is computed.
+    ///   - failed: the number of frames that failed before.
     package func schedulingPolicy(_ job: JobSpec, frames: Int, planned: Int = 0, failed: Int = 0) -> SchedulingPolicy {
         SchedulingPolicy(
             retry: RetryPolicy(retries: job.retries), time: TimePolicy(limit: job.timeout),

@@ -2,26 +2,26 @@ package import JobModel
 package import Scheduling
 package import WorkerProtocol
 
-/// How one frame ended, as it is told to the user.
+/// The result of one frame, for reports.
 package struct FrameReport: Hashable, Sendable {
-    /// Its place in the job's sorted inputs, from 1; a folder that could not be listed has one behind them.
+    /// Its index in the job's sorted inputs, from 1. Folders that could not be listed follow the inputs.
     package let index: Int
-    /// From 0; of a file whose pages are frames.
+    /// From 0, if the pages of a file are frames.
     package let page: Int
     /// Absolute paths.
     package let input: String
-    /// The input's path as the filesystem has it, where it is not UTF-8 and `input` is only like it.
+    /// The bytes of the input's path if they are not UTF-8. Then `input` is only similar.
     package let inputBytes: [UInt8]?
-    /// Empty where they are not known.
+    /// Empty if they are not known.
     package let outputs: [String]
-    /// Those that stay as they are, whatever became of the others.
+    /// The outputs that are kept, whatever happened to the others.
     package let kept: [KeptOutput]
     package let state: FrameResult
-    /// What was published in this run; empty for a frame that was not.
+    /// The outputs that this run published.
     package let publications: [Publication]
-    /// What the input is, for a frame that was published.
+    /// What the probe of the input found, for a published frame.
     package let probe: ProbeReceipt?
-    /// From its first task to its end; nil where no worker had it.
+    /// From its first task to its end; nil if no worker had it.
     package let seconds: Double?
 
     package init(
@@ -41,7 +41,7 @@ package struct FrameReport: Hashable, Sendable {
         self.probe = probe
     }
 
-    /// Why it failed; nil for a frame that did not.
+    /// Why it failed; nil if it did not.
     var failure: FrameFailure? {
         guard case .failed(let cause, let message) = state else { return nil }
         return FrameFailure.Cause(rawValue: cause).map { FrameFailure($0, message) }
@@ -54,7 +54,7 @@ extension FrameResult {
     }
 }
 
-/// What is going on, for a progress bar.
+/// The progress of a run.
 package struct RunProgress: Hashable, Sendable {
     package let done: Int
     package let failed: Int
@@ -71,29 +71,29 @@ package struct RunProgress: Hashable, Sendable {
     }
 }
 
-/// How a run ended: its numbers, and the frames that a person should know of.
+/// The result of a run: its counts, and notable frames.
 @dynamicMemberLookup package struct RunSummary: Hashable, Sendable {
-    /// ``RunCounts/work`` and ``RunCounts/notes`` are set where the run is stored.
+    /// ``RunCounts/work`` and ``RunCounts/notes`` are set when the run is stored.
     package var counts = RunCounts()
-    /// In the order of their failing.
+    /// In the order of the failures.
     package var failures: [FrameReport] = []
-    /// Of all frames.
+    /// The kept outputs of all frames.
     package var keptOutputs: [KeptOutput] = []
-    /// How many of these are beside outputs that were made, or were to be made.
+    /// How many of them belong to frames with other outputs that were rendered or should be.
     package var keptBeside = 0
     package var stillBroken: [FrameReport] = []
-    /// The longest ones, the longest first.
+    /// The slowest frames, the slowest first.
     package var slowest: [FrameReport] = []
     package var bytesRead = 0
     package var stop: StopReason?
     /// Workers that died and were replaced.
     package var workersLost = 0
-    /// Attempts that came back sooner than they can have been made, and were audited.
+    /// Attempts that ended implausibly fast, and were audited.
     package var flagged = 0
-    /// Slots that are used no more.
+    /// Slots that are not used any more.
     package var retired: [Retirement] = []
 
-    /// Causes that no frame had are counted, too.
+    /// Causes without frames have the count 0.
     package init() {
         counts.failedByCause = Dictionary(uniqueKeysWithValues: FrameFailure.Cause.allCases.map { ($0.rawValue, 0) })
     }
@@ -124,12 +124,12 @@ package struct RunProgress: Hashable, Sendable {
 
     private mutating func addSlow(_ report: FrameReport, _ seconds: Double) {
         guard slowest.count < Self.slowFrames || seconds > slowest.last?.seconds ?? 0 else { return }
-        let place = slowest.firstIndex { $0.seconds ?? 0 < seconds } ?? slowest.count
-        slowest.insert(report, at: place)
+        let index = slowest.firstIndex { $0.seconds ?? 0 < seconds } ?? slowest.count
+        slowest.insert(report, at: index)
         slowest = Array(slowest.prefix(Self.slowFrames))
     }
 
-    /// False when everything was as it had been left.
+    /// False if nothing was changed.
     package var didSomething: Bool {
         counts.published > 0 || counts.failed > 0 || counts.left > 0 || stop != nil || !retired.isEmpty
     }
@@ -148,23 +148,23 @@ extension RunOutcome {
         }
     }
 
-    /// - Parameter isStrict: broken pictures that are known, and outputs that are kept, count as failures too.
+    /// - Parameter isStrict: whether known broken pictures and kept outputs count as failures, too.
     package init(_ summary: RunSummary, isStrict: Bool = false) {
         if let reason = summary.stop {
             self.init(reason)
         } else {
-            let hasTroubles = !(summary.stillBroken.isEmpty && summary.keptOutputs.isEmpty)
-            self = summary.failures.isEmpty && !(isStrict && hasTroubles) ? .done : .someFailed
+            let hasWarnings = !(summary.stillBroken.isEmpty && summary.keptOutputs.isEmpty)
+            self = summary.failures.isEmpty && !(isStrict && hasWarnings) ? .done : .someFailed
         }
     }
 }
 
-/// Is told what happens during a run. Called from one task at a time.
+/// Observes a run. Called from one task at a time.
 package protocol RunObserver: Sendable {
     func began(frames: Int)
     func progressed(_ progress: RunProgress)
     func concluded(_ report: FrameReport)
-    /// It has so much to do that no further frames should begin. Asked for at every tick.
+    /// Whether it cannot keep up, so that no further frames should begin. Read at every tick.
     var isBehind: Bool { get }
 }
 

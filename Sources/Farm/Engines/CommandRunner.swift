@@ -3,10 +3,10 @@ import Glibc
 import Subprocess
 import SystemPackage
 
-/// Runs commands that answer one question, each with a deadline and a limit to what it prints.
+/// Runs a command that answers one question. Each command has a deadline and a limit to its output.
 package struct CommandRunner: Sendable {
     package struct Answer: Sendable {
-        /// Nil where a signal ended it.
+        /// Nil if a signal ended the command.
         package let exitCode: Int32?
         /// How it ended, for a message.
         package let status: String
@@ -14,16 +14,6 @@ package struct CommandRunner: Sendable {
         package let errors: String
 
         package var isSuccess: Bool { exitCode == 0 }
-    }
-
-    package enum Failure: Error, Hashable, Sendable {
-        /// There is no such program.
-        case missing
-        /// It was killed at its deadline.
-        case tooLate
-        /// It printed too much, and was killed.
-        case tooLong
-        case notRun(String)
     }
 
     private let limit: Duration
@@ -39,15 +29,15 @@ package struct CommandRunner: Sendable {
 
     /// - Parameters:
     ///   - program: a path, or a name that `PATH` leads to.
-    ///   - environment: changes that of this process; nil removes a variable.
+    ///   - environment: changes to this process's environment; nil removes a variable.
     package func run(
         _ program: String, _ arguments: [String], environment: [String: String?] = [:]
-    ) async throws(Failure) -> Answer {
+    ) async throws(CommandError) -> Answer {
         do {
-            // Goes on when its caller is cancelled: what it was asked for may be done, and has to be known of.
+            // The command continues if the caller is cancelled. It may have had its effect, and the caller must know that.
             return try await Task { try await limited(program, arguments, environment) }.value
-        } catch let failure as Failure {
-            throw failure
+        } catch let error as CommandError {
+            throw error
         } catch let error as SubprocessError where error.code == .executableNotFound {
             throw .missing
         } catch {
@@ -55,7 +45,7 @@ package struct CommandRunner: Sendable {
         }
     }
 
-    /// What leaves the group ends the command, too.
+    /// An error of any task ends the command, too.
     private func limited(
         _ program: String, _ arguments: [String], _ environment: [String: String?]
     ) async throws -> Answer {
@@ -68,7 +58,7 @@ package struct CommandRunner: Sendable {
                 return nil
             }
             defer { group.cancelAll() }
-            guard let answer = try await group.next() ?? nil else { throw Failure.tooLate }
+            guard let answer = try await group.next() ?? nil else { throw CommandError.tooLate }
             return answer
         }
     }
@@ -78,12 +68,12 @@ package struct CommandRunner: Sendable {
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {
             try await Task.sleep(until: min(end, .now + .milliseconds(200)))
-            if try files.contains(where: { try $0.size() > longestOutput }) { throw Failure.tooLong }
+            if try files.contains(where: { try $0.size() > longestOutput }) { throw CommandError.tooLong }
         }
     }
 
-    /// The command writes to files of ours, and not to pipes of Subprocess's: that ends this process when it comes upon a pipe
-    /// that it has not closed, and a pipe that the command's children hold is read for as long as they live.
+    /// The command writes to files and not to pipes of Subprocess. Subprocess ends this process if it finds a pipe that it
+    /// has not closed. It also reads a pipe for as long as children of the command hold it.
     private func answer(
         of program: String, _ arguments: [String], _ environment: [String: String?], _ output: UnlinkedTempFile,
         _ errors: UnlinkedTempFile
@@ -100,7 +90,7 @@ package struct CommandRunner: Sendable {
             input: .fileDescriptor(input.descriptor, closeAfterSpawningProcess: false),
             output: .fileDescriptor(output.descriptor, closeAfterSpawningProcess: false),
             error: .fileDescriptor(errors.descriptor, closeAfterSpawningProcess: false))
-        guard try output.size() <= longestOutput, try errors.size() <= longestOutput else { throw Failure.tooLong }
+        guard try output.size() <= longestOutput, try errors.size() <= longestOutput else { throw CommandError.tooLong }
         let (code, status): (Int32?, String) =
             switch done.terminationStatus {
             case .exited(let code): (code, "exit code \(code)")
@@ -109,7 +99,7 @@ package struct CommandRunner: Sendable {
         return Answer(exitCode: code, status: status, output: try output.text(), errors: try errors.text())
     }
 
-    /// Where a command is a site's script around others, all of it is killed.
+    /// If the command is a site's script around other commands, all of them are killed.
     private static var platform: PlatformOptions {
         var options = WorkerProcess.platform
         options.teardownSequence = [.send(signal: .kill, toProcessGroup: true, allowedDurationToNextStep: .seconds(1))]
@@ -117,7 +107,18 @@ package struct CommandRunner: Sendable {
     }
 }
 
-/// A file that no folder names: what a command prints goes there. It is gone with its last descriptor.
+/// Why a command gave no answer.
+package enum CommandError: Error, Hashable, Sendable {
+    /// There is no such program.
+    case missing
+    /// It was killed at its deadline.
+    case tooLate
+    /// It printed too much, and was killed.
+    case tooLong
+    case notRun(String)
+}
+
+/// A file without a name, for the output of a command. It disappears with its last descriptor.
 private final class UnlinkedTempFile: Sendable {
     let descriptor: FileDescriptor
 
@@ -142,7 +143,7 @@ private final class UnlinkedTempFile: Sendable {
         return Int(found.st_size)
     }
 
-    /// All that was written, whoever wrote it.
+    /// Everything that was written, by any process.
     func text() throws -> String {
         var bytes = [UInt8](repeating: 0, count: try size())
         var count = 0

@@ -3,31 +3,31 @@ package import Scheduling
 import Synchronization
 package import WorkerProtocol
 
-/// Starts workers and carries orders to them: local processes now, a cluster's scheduler later.
+/// Starts workers and gives them orders: as processes on this machine, or as jobs of a cluster.
 package protocol Engine: Sendable {
-    /// Keeps a worker running, and as many as commands ask for, until `commands` ends; then lets them leave and
+    /// Keeps as many workers running as the commands ask for, and at least one. When `commands` ends, it lets them exit and
     /// returns.
     ///
-    /// Every worker that was announced by ``Event/workerReady(_:)`` is also reported by ``Event/workerLost(_:_:)``
-    /// when it ends, unless the commands have ended before.
+    /// Each worker that ``Event/workerReady(_:)`` announced is reported by ``Event/workerLost(_:_:)`` when it ends, unless
+    /// `commands` has ended before.
     ///
-    /// - Parameter onEvent: called from any task; must return quickly.
+    /// - Parameter onEvent: is called from any task, and must return quickly.
     func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async
 }
 
 package enum EngineCommand: Sendable {
     case start(Lease)
-    /// Opens so many slots in all, those that were retired counted too, and keeps a worker running in each.
+    /// Opens slots up to this number, including retired ones, and keeps a worker running in each.
     case widen(to: Int)
-    /// Starts no more workers in the slot, and lets the one that is there leave.
+    /// Starts no more workers in the slot. Its present worker exits.
     case retire(SlotID)
-    /// Ends the process at once.
+    /// Kills the process.
     case kill(WorkerID)
-    /// Lets an idle process leave, and starts another.
+    /// Lets an idle process exit, and starts another one.
     case recycle(WorkerID)
-    /// What the coordinator had heard when it last looked at the time has been answered.
+    /// The coordinator has handled all events that came before its last tick.
     case pulse
-    /// Another coordinator goes on with the run. What a cluster does goes on; processes here are ended.
+    /// Another coordinator resumes the run. Jobs of a cluster continue; processes on this machine are killed.
     case handOver
 }
 
@@ -36,13 +36,13 @@ package struct WorkerCommand: Sendable {
     /// Absolute path of `penumbra-worker`.
     package let executable: String
     package let arguments: [String]
-    /// Added to what of the coordinator's own environment reaches workers (``WorkerEnvironment``).
+    /// Is added to the variables of the coordinator that reach workers (``WorkerEnvironment``).
     package var environment: [String: String]
-    /// Names of further variables of the coordinator's own environment that reach workers.
+    /// Names of further variables of the coordinator that reach workers.
     package let inheritedVariables: [String]
-    /// Which plugins it may use.
+    /// The plugins that it may use.
     package let plugins: PluginConditions
-    /// Told to every worker that is started later.
+    /// All workers that start later get them.
     let refusals = RefusedLibraries()
 
     package init(
@@ -57,11 +57,139 @@ package struct WorkerCommand: Sendable {
     }
 }
 
-/// The libraries that workers refused to open, as the latest one that said so had it.
+/// The libraries that workers refused to open, as the latest worker reported them.
 final class RefusedLibraries: Sendable {
     private let libraries = Mutex<[RefusedLibrary]>([])
 
     var all: [RefusedLibrary] { libraries.withLock { $0 } }
 
     func note(_ refused: [RefusedLibrary]) { libraries.withLock { $0 = refused } }
+}
+
+/// Why an engine did not carry out a task.
+package enum EngineError: Error, Sendable {
+    case failed(TaskFailure)
+    case died(Death)
+    /// No worker can be started.
+    case refused(StopReason)
+    case interrupted(signal: Int32)
+    case tookTooLong
+}
+
+private enum Input: Sendable {
+    case event(Event)
+    case signal(Int32)
+    case timeIsUp
+}
+
+extension Engine {
+    /// Carries out a single task on the first worker that is ready.
+    ///
+    /// - Parameters:
+    ///   - signals: the first signal ends the worker.
+    ///   - limit: the time for everything, including the start of the worker.
+    package func ask(
+        _ spec: TaskSpec, signals: AsyncStream<Int32>, limit: Duration
+    ) async throws(EngineError) -> TaskReceipt {
+        let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
+        let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+        let result = await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.run(commands) { if $0.mayAnswer { continuation.yield(.event($0)) } } }
+            group.addTask { for await signal in signals { continuation.yield(.signal(signal)) } }
+            group.addTask {
+                // The sleep is cancelled when the answer has come.
+                if (try? await Task.sleep(for: limit)) != nil { continuation.yield(.timeIsUp) }
+            }
+            defer {
+                command.finish()
+                group.cancelAll()
+            }
+            return await Self.answer(spec, inputs, command)
+        }
+        return try result.get()
+    }
+
+    private static func answer(
+        _ spec: TaskSpec, _ inputs: AsyncStream<Input>, _ command: AsyncStream<EngineCommand>.Continuation
+    ) async -> Result<TaskReceipt, EngineError> {
+        var worker: WorkerID?
+        for await item in inputs {
+            switch item {
+            case .event(.workerReady(let ready)) where worker == nil:
+                worker = ready
+                let lease = Lease(
+                    id: LeaseID(1), task: TaskID(FrameID(1), .frame), attempt: 1, round: 0, worker: ready,
+                    deadline: Timestamp(.zero), timeLimit: .zero, spec: spec)
+                command.yield(.start(lease))
+            case .event(.report(let sender, .finished(_, let receipt))) where sender == worker:
+                guard let objection = spec.objection(to: receipt) else { return .success(receipt) }
+                command.yield(.kill(sender))
+                return .failure(.died(Death(.brokeProtocol(objection))))
+            case .event(.report(_, .failed(_, let failure))): return .failure(.failed(failure))
+            case .event(.workerLost(_, let death)): return .failure(.died(death))
+            case .event(.stop(let reason)): return .failure(.refused(reason))
+            case .event: break
+            case .signal(let signal):
+                if let worker { command.yield(.kill(worker)) }
+                return .failure(.interrupted(signal: signal))
+            case .timeIsUp:
+                if let worker { command.yield(.kill(worker)) }
+                return .failure(.tookTooLong)
+            }
+        }
+        return .failure(.tookTooLong)
+    }
+}
+
+extension Event {
+    /// False for events that answer nothing, and that a worker can cause in any number.
+    fileprivate var mayAnswer: Bool {
+        switch self {
+        case .words, .report(_, .alive), .report(_, .inPlugins), .report(_, .worn): false
+        default: true
+        }
+    }
+}
+
+/// The environment variables that reach workers.
+///
+/// A worker decodes foreign pictures and runs plugins. The coordinator's environment may hold secrets, such as tokens of a
+/// CI job or keys of an object store. So only variables that a worker needs are passed on.
+package enum WorkerEnvironment {
+    /// Read by the C library, the loader, the time zone and locale functions, fonts, and compilers' run-time libraries.
+    static let names: Set<String> = [
+        "PATH", "HOME", "TMPDIR", "TZ", "TZDIR", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "LD_PRELOAD", "GLIBC_TUNABLES",
+        "GCONV_PATH", "LOCPATH", "MALLOC_ARENA_MAX", "ASAN_OPTIONS", "LLVM_PROFILE_FILE",
+    ]
+
+    /// Further variables for jobs of a cluster: the user, as a login sets them.
+    private static let jobNames: Set<String> = ["USER", "LOGNAME", "SHELL"]
+
+    /// Prefixes of variables: Penumbra's own, locale, libvips and its libraries, and threads of plugins.
+    static let prefixes = ["PENUMBRA_", "LC_", "VIPS_", "G_", "ORC_", "XDG_", "FONTCONFIG_", "OMP_", "KMP_"]
+
+    /// The variables that a worker gets.
+    ///
+    /// - Parameter more: names from the user's settings. A name that ends with `*` is a prefix.
+    package static func allowed(of variables: [String: String], more: [String]) -> [String: String] {
+        let others = Set(more.filter { !$0.hasSuffix("*") })
+        let beginnings = prefixes + more.filter { $0.hasSuffix("*") }.map { String($0.dropLast()) }
+        return variables.filter { name, _ in
+            names.contains(name) || others.contains(name) || beginnings.contains { name.hasPrefix($0) }
+        }
+    }
+
+    /// The names of the variables that a job of a cluster gets, sorted: those of workers and those of the user.
+    package static func namesForJobs(of variables: [String: String], more: [String]) -> [String] {
+        Set(allowed(of: variables, more: more).keys).union(jobNames.intersection(variables.keys))
+            .filter(isPlain)
+            .sorted()
+    }
+
+    /// `sbatch` cannot take other names.
+    private static func isPlain(_ name: String) -> Bool {
+        name.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "_") || [48...57, 65...90, 97...122].contains { $0.contains(byte) }
+        }
+    }
 }

@@ -2,26 +2,28 @@ package import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// Events on their way from engines to a run loop: in order, and of bounded number, however much a worker says.
+/// A queue of events from engines to a run loop. It keeps the order, and has a bounded size however much a worker reports.
 ///
-/// - What a worker writes to its standard error waits in one event for each worker. The event keeps the end of the text.
-/// - A sign of life, or a tick, is dropped while another one waits. Of the plugins that a worker is in, the newest count.
-/// - All other events answer directives of the scheduler, so that their number is bounded by the number of directives.
+/// - The text that a worker writes to its standard error waits in one event per worker. The event keeps the end of the
+///   text.
+/// - A sign of life or a tick is dropped while another one waits. Only the newest list of plugins that a worker is in
+///   counts.
+/// - All other events answer directives of the scheduler, so their number is bounded by the number of directives.
 package final class EventQueue: Sendable {
-    /// Bytes of a worker's standard error that wait to be read. The bytes before them are dropped. The log of an attempt
-    /// (``RunRecorder``) holds them, together with the line that says how many were dropped.
+    /// The bytes of a worker's standard error that may wait. Earlier bytes are dropped. The log of an attempt
+    /// (``RunRecorder``) has room for them and for the line that says how many were dropped.
     package static let longestWords = 4000
 
     fileprivate struct State {
-        /// In order. An event that was taken back leaves a gap.
+        /// In order. A withdrawn event leaves a gap.
         var events: [Event?] = []
-        /// Events before this index were read.
+        /// Events before this index have been read.
         var begin = 0
-        /// Events that were removed from the array, since the number of an event stays the same.
+        /// The number of events that were removed from the array. The number of an event never changes.
         var removed = 0
-        /// By worker: its text that waits.
+        /// The waiting text of each worker.
         var words: [WorkerID: Words] = [:]
-        /// By worker: the number of its sign of life that waits.
+        /// The number of the waiting sign of life of each worker.
         var signs: [WorkerID: Int] = [:]
         var ready: Set<WorkerID> = []
         var worn: Set<WorkerID> = []
@@ -40,7 +42,7 @@ package final class EventQueue: Sendable {
 
     package init() { (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
 
-    /// How many events wait.
+    /// The number of waiting events.
     package var count: Int { state.withLock { state in state.events[state.begin...].count { $0 != nil } } }
 
     package func post(_ event: Event) {
@@ -48,7 +50,7 @@ package final class EventQueue: Sendable {
         arrival.yield()
     }
 
-    /// Events are dropped from now on. Whoever reads ends.
+    /// Drops all events from now on, and ends ``read(_:)``.
     package func end() {
         state.withLock { state in
             state = State()
@@ -57,7 +59,8 @@ package final class EventQueue: Sendable {
         arrival.finish()
     }
 
-    /// Calls the body for each event until it returns a result. Nil when the queue ends, or the task is cancelled, before that.
+    /// Calls the body for each event until it returns a result. Returns nil if the queue ends or the task is cancelled
+    /// before.
     package func read<Result>(_ body: (Event) async -> Result?) async -> Result? {
         for await _ in arrivals {
             while let event = next() {
@@ -67,7 +70,7 @@ package final class EventQueue: Sendable {
         return nil
     }
 
-    /// The first event that waits; nil where none does.
+    /// The first waiting event, or nil.
     package func next() -> Event? { state.withLock { $0.next() } }
 }
 
@@ -87,7 +90,7 @@ extension EventQueue.State {
             if let number = signs[worker] { events[number - removed] = nil }
             signs[worker] = append(event)
         case .report(let worker, _), .workerLost(let worker, _):
-            // What the worker says after this is about another task.
+            // Later reports of the worker are about another task.
             signs[worker] = nil
             append(event)
         case .frames, .planEnded, .adopted, .published, .publishFailed, .decided, .stop, .pause, .limitWorkers, .drain,
@@ -112,7 +115,7 @@ extension EventQueue.State {
         return nil
     }
 
-    /// Room for what was read is given back when it is more than what waits.
+    /// Frees the room of events that have been read, once it exceeds the room of waiting ones.
     private mutating func compact() {
         guard begin * 2 > events.count, begin > 64 || begin == events.count else { return }
         events.removeFirst(begin)
@@ -140,7 +143,7 @@ extension EventQueue.Words {
         guard excess > 0 else { return }
         text.removeFirst(excess)
         dropped += excess
-        // The bytes within which a character goes on begin with the bits 10.
+        // Continuation bytes of a UTF-8 character begin with the bits 10.
         let rest = text.prefix { $0 & 0b1100_0000 == 0b1000_0000 }.count
         text.removeFirst(rest)
         dropped += rest

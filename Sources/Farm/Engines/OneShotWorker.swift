@@ -1,54 +1,222 @@
+import FoundationEssentials
 import Glibc
 import Subprocess
 import Synchronization
 import SystemPackage
+package import Catalogs
+package import WorkerProtocol
 
-/// A worker program that is started to answer one question, in a process group of its own, which is ended with it.
+/// Why a worker program did not answer a question.
+package struct WorkerQueryError: Error, Hashable, Sendable {
+    /// One sentence that says why, and what to do. It contains what the program printed.
+    package let message: String
+    /// False if the program ran, and reported itself what is wrong.
+    package var isMissing = true
+}
+
+/// Questions to a worker program. A new process answers each of them.
+extension WorkerCommand {
+    /// Runs `penumbra-worker describe`. The workers that this command starts later do not try the libraries that it refused.
+    ///
+    /// - Parameter timeout: how long the worker may be silent.
+    package func describe(timeout: Duration = WorkerProcess.startLimit) async throws(WorkerQueryError) -> Catalog {
+        // A catalog has some ten kilobytes.
+        let query = OneShotWorker(command: self, arguments: ["describe"], timeout: timeout, longestAnswer: 4 << 20)
+        var answer = try await query.answer()
+        var attempts = 1
+        // A rendering worker that is killed from outside is started again, too.
+        while answer.interruption == nil, answer.status == .signaled(SIGKILL), attempts < 20 {
+            answer = try await query.answer()
+            attempts += 1
+        }
+        return try catalog(from: answer)
+    }
+
+    private func catalog(from answer: OneShotWorker.Answer) throws(WorkerQueryError) -> Catalog {
+        if let interruption = answer.interruption {
+            throw WorkerQueryError(message: "\(executable) describe: \(interruption)", isMissing: false)
+        }
+        guard answer.status.isSuccess else {
+            let words = answer.lastWords
+            // The worker's own message needs no frame around it.
+            if case .exited(69) = answer.status, let words { throw WorkerQueryError(message: words, isMissing: false) }
+            throw WorkerQueryError(
+                message: "\(executable) describe: \(answer.status)\(words.map { ": \($0)" } ?? "")")
+        }
+        guard let greeting = try? JSONDecoder().decode(Greeting.self, from: Data(answer.output)),
+            greeting.protocolVersion == Greeting.currentVersion, let catalog = greeting.catalog
+        else {
+            throw WorkerQueryError(
+                message: "\(executable) describe: the answer is no catalog; reinstall both programs together")
+        }
+        refusals.note(greeting.refused)
+        return catalog
+    }
+
+    /// Runs `penumbra-worker examine`, which checks chains of filters before anything starts.
+    ///
+    /// - Parameter timeout: how long the worker may be silent.
+    package func examine(
+        _ chains: ExaminedChains, timeout: Duration = WorkerProcess.startLimit
+    ) async throws(WorkerQueryError) -> Examination {
+        let input: [UInt8]
+        do {
+            input = try FrameCodec.json(chains)
+        } catch {
+            throw WorkerQueryError(message: "\(executable): the worker program cannot be run: \(error)")
+        }
+        // The answer has a sentence for each filter of a manifest.
+        let answer = try await OneShotWorker(
+            command: self, arguments: ["examine"], timeout: timeout, longestAnswer: 32 << 20, input: input
+        ).answer()
+        if let problem = Self.problem(ofExamination: answer) { throw WorkerQueryError(message: problem) }
+        guard let examination = try? FrameCodec.decode(Examination.self, from: answer.output),
+            examination.filters.count == chains.filters.count, examination.pictures.count == chains.pictures.count
+        else {
+            throw WorkerQueryError(message: "the worker's answer is no examination; reinstall both programs together")
+        }
+        return examination
+    }
+
+    private static func problem(ofExamination answer: OneShotWorker.Answer) -> String? {
+        let remedy = "if they have a plugin, try it with 'penumbra plugin check'"
+        return switch (answer.interruption, answer.status) {
+        case (.silence(let timeout), _): "no answer within \(timeout); \(remedy)"
+        case (.tooLong, _): "the worker's answer is too long; reinstall both programs together"
+        case (nil, .signaled(let signal)): "the worker died of signal \(signal); \(remedy)"
+        case (nil, .exited(0)): nil
+        case (nil, .exited(let code)): answer.lastWords ?? "the worker left with exit code \(code); \(remedy)"
+        }
+    }
+
+    /// Runs `penumbra-worker check-plugin`, which checks a library against the contract of filters.
+    ///
+    /// - Parameter timeout: how long one check may take.
+    /// - Returns: a finding for each check, in order. If a check ended the process, its finding says how.
+    package func check(
+        plugin library: String, timeout: Duration = .seconds(120)
+    ) async throws(WorkerQueryError) -> [PluginFinding] {
+        let answer = try await OneShotWorker(
+            command: self, arguments: ["check-plugin", library], timeout: timeout, longestAnswer: Self.longestFindings
+        ).answer()
+        let findings = try pluginFindings(in: answer)
+        let ended = findings.filter { if case .begins = $0 { false } else { true } }
+        if case .begins(let name) = findings.last { return ended + [.broken(name, how: Self.end(of: answer))] }
+        guard answer.interruption == nil else { return ended + [.broken("the end", how: Self.end(of: answer))] }
+        guard answer.status.isSuccess else {
+            throw WorkerQueryError(message: "\(executable) check-plugin: \(answer.status)")
+        }
+        return ended
+    }
+
+    /// In bytes. Plugins print into their findings, which have some kilobytes.
+    private static let longestFindings = 1 << 20
+
+    /// Leaves out a last line that the end of the process has torn.
+    private func pluginFindings(in answer: OneShotWorker.Answer) throws(WorkerQueryError) -> [PluginFinding] {
+        guard let end = answer.output.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+        do {
+            return try answer.output[..<end].split(separator: UInt8(ascii: "\n")).map {
+                try JSONDecoder().decode(PluginFinding.self, from: Data($0))
+            }
+        } catch {
+            throw WorkerQueryError(
+                message:
+                    "\(executable) check-plugin: the answer is no list of findings; reinstall both programs together")
+        }
+    }
+
+    private static func end(of answer: OneShotWorker.Answer) -> String {
+        switch (answer.interruption, answer.status) {
+        case (.silence(let timeout), _): "it hangs: it was not done within \(timeout)"
+        case (.tooLong, _): "it says more than a megabyte"
+        case (nil, .signaled(let signal)): "it crashes with signal \(signal)"
+        case (nil, .exited(let code)): "it ends the process with exit code \(code)"
+        }
+    }
+
+    /// Runs `penumbra-worker list-plugins`: the plugins that workers use, and those that they cannot use.
+    ///
+    /// - Parameter timeout: how long the worker may be silent.
+    package func listPlugins(timeout: Duration = WorkerProcess.startLimit) async throws(WorkerQueryError) -> PluginList
+    {
+        let answer = try await OneShotWorker(
+            command: self, arguments: ["list-plugins"], timeout: timeout, longestAnswer: Self.longestFindings
+        ).answer()
+        let name = "\(executable) list-plugins"
+        if let interruption = answer.interruption { throw WorkerQueryError(message: "\(name): \(interruption)") }
+        do {
+            return try JSONDecoder().decode(PluginList.self, from: Data(answer.output))
+        } catch {
+            let words = answer.lastWords.map { ": \($0)" } ?? ""
+            throw WorkerQueryError(message: "\(name): \(answer.status)\(words)")
+        }
+    }
+}
+
+/// A worker process that answers one question. It has a process group of its own, which ends with it.
 struct OneShotWorker: Sendable {
     let command: WorkerCommand
     let arguments: [String]
-    /// How long the worker may say nothing. Plugins can hang in it.
-    let patience: Duration
+    /// How long the worker may be silent. Plugins can hang in it.
+    let timeout: Duration
     /// A longer answer ends the worker.
     let longestAnswer: Int
-    /// What it reads from its standard input.
+    /// The worker's standard input.
     var input: [UInt8] = []
 
     struct Answer: Sendable {
         let status: TerminationStatus
         let output: [UInt8]
-        /// The end of what it wrote to its standard error.
-        let errors: String
+        /// The end of its standard error.
+        let standardError: String
         /// Why the worker was ended; nil when it ended by itself.
         let interruption: Interruption?
 
-        var lastWords: String? { errors.split(separator: "\n").last.map(String.init) }
+        var lastWords: String? { standardError.split(separator: "\n").last.map(String.init) }
     }
 
-    enum Interruption: Hashable, Sendable {
-        /// It was not heard of for so long.
+    enum Interruption: Hashable, Sendable, CustomStringConvertible {
+        /// It printed nothing for this time.
         case silence(Duration)
         case tooLong
+
+        var description: String {
+            switch self {
+            case .silence(let timeout):
+                "no answer within \(timeout); a plugin may hang when it is opened: look at those that came last"
+            case .tooLong: "the answer is too long; reinstall both programs together"
+            }
+        }
     }
 
     private typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
 
-    /// What is known while the worker runs; the tasks that listen to it share this.
-    private final class Hearing: Sendable {
+    /// What the worker has printed. The tasks that read from it share this.
+    private final class Transcript: Sendable {
         struct State {
             var output: [UInt8] = []
-            var errors: [UInt8] = []
-            var lastHeard = ContinuousClock.now
+            var standardError: [UInt8] = []
+            var lastOutput = ContinuousClock.now
             var interruption: Interruption?
         }
 
         let state = Mutex(State())
     }
 
-    private static let longestErrors = 65536
+    private static let longestStandardError = 65536
 
-    /// Throws when the program cannot be run.
-    func ask() async throws -> Answer {
+    func answer() async throws(WorkerQueryError) -> Answer {
+        do {
+            return try await run()
+        } catch {
+            throw WorkerQueryError(
+                message: "\(command.executable): the worker program cannot be run: \(WorkerProcess.words(for: error))",
+                isMissing: !(error is ResourceLimitError))
+        }
+    }
+
+    private func run() async throws -> Answer {
         let result = try await ProcessStart.one { hasStarted in
             try await Subprocess.run(
                 .path(FilePath(command.executable)), arguments: Arguments(arguments),
@@ -56,26 +224,26 @@ struct OneShotWorker: Sendable {
                 input: .inputWriter, output: .sequence, error: .sequence
             ) { running in
                 hasStarted()
-                let hearing = Hearing()
-                await listen(to: running, hearing)
-                return hearing.state.withLock { $0 }
+                let transcript = Transcript()
+                await listen(to: running, transcript)
+                return transcript.state.withLock { $0 }
             }
         }
-        let heard = result.closureResult
+        let printed = result.closureResult
         return Answer(
-            status: result.terminationStatus, output: heard.output,
-            errors: String(decoding: heard.errors, as: UTF8.self), interruption: heard.interruption)
+            status: result.terminationStatus, output: printed.output,
+            standardError: String(decoding: printed.standardError, as: UTF8.self), interruption: printed.interruption)
     }
 
-    private func listen(to running: Running, _ hearing: Hearing) async {
+    private func listen(to running: Running, _ transcript: Transcript) async {
         let processID = running.processIdentifier.value
-        // Until this returns nobody reaps the process, so that its number is nobody else's.
+        // Nobody reaps the process before this function returns, so its number stays its own.
         let kill: @Sendable () -> Void = { ProcessGroup.end(processID) }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await interrupt(hearing, processID, kill) }
+            group.addTask { await interrupt(transcript, processID, kill) }
             group.addTask { await write(to: running.standardInputWriter) }
-            group.addTask { await keepErrors(of: running.standardError, in: hearing) }
-            await collect(running.standardOutput, in: hearing, kill)
+            group.addTask { await keepStandardError(running.standardError, in: transcript) }
+            await collect(running.standardOutput, in: transcript, kill)
             kill()
             group.cancelAll()
         }
@@ -86,18 +254,18 @@ struct OneShotWorker: Sendable {
             if !input.isEmpty { _ = try await writer.write(input) }
             try await writer.finish()
         } catch {
-            // It has ended, and its exit status tells the rest.
+            // The worker has ended. Its exit status says why.
         }
     }
 
     private func collect(
-        _ output: SubprocessOutputSequence, in hearing: Hearing, _ kill: @Sendable () -> Void
+        _ output: SubprocessOutputSequence, in transcript: Transcript, _ kill: @Sendable () -> Void
     ) async {
         do {
             for try await chunk in output {
-                let isTooLong = hearing.state.withLock { state in
+                let isTooLong = transcript.state.withLock { state in
                     chunk.withUnsafeBytes { state.output.append(contentsOf: $0) }
-                    state.lastHeard = .now
+                    state.lastOutput = .now
                     guard state.output.count > longestAnswer else { return false }
                     state.interruption = state.interruption ?? .tooLong
                     return true
@@ -105,41 +273,41 @@ struct OneShotWorker: Sendable {
                 if isTooLong { return kill() }
             }
         } catch {
-            // What was read so far is all there is; the exit status tells the rest.
+            // The output so far is kept. The exit status says why it ended.
         }
     }
 
-    private func keepErrors(of errors: SubprocessOutputSequence, in hearing: Hearing) async {
+    private func keepStandardError(_ output: SubprocessOutputSequence, in transcript: Transcript) async {
         do {
-            for try await chunk in errors {
-                hearing.state.withLock { state in
-                    chunk.withUnsafeBytes { state.errors.append(contentsOf: $0) }
-                    state.errors.removeFirst(max(0, state.errors.count - Self.longestErrors))
+            for try await chunk in output {
+                transcript.state.withLock { state in
+                    chunk.withUnsafeBytes { state.standardError.append(contentsOf: $0) }
+                    state.standardError.removeFirst(max(0, state.standardError.count - Self.longestStandardError))
                 }
             }
         } catch {
-            // As above.
+            // The output so far is kept.
         }
     }
 
-    private func interrupt(_ hearing: Hearing, _ processID: pid_t, _ kill: @Sendable () -> Void) async {
+    private func interrupt(_ transcript: Transcript, _ processID: pid_t, _ kill: @Sendable () -> Void) async {
         do {
             while true {
-                let end = hearing.state.withLock { $0.lastHeard } + patience
+                let end = transcript.state.withLock { $0.lastOutput } + timeout
                 if end <= .now { break }
                 try await Task.sleep(until: end)
             }
         } catch {
-            return  // It has ended.
+            return  // The worker has ended.
         }
-        // On a machine that has stood still its end may not have been noticed yet.
+        // After the machine was suspended, the end of the process may not have been noticed yet.
         if !Self.hasEnded(processID) {
-            hearing.state.withLock { $0.interruption = $0.interruption ?? .silence(patience) }
+            transcript.state.withLock { $0.interruption = $0.interruption ?? .silence(timeout) }
         }
         kill()
     }
 
-    /// It stays to be reaped.
+    /// Does not reap the process.
     private static func hasEnded(_ processID: pid_t) -> Bool {
         var facts = siginfo_t()
         let found = waitid(P_PID, id_t(processID), &facts, WEXITED | WNOHANG | WNOWAIT)

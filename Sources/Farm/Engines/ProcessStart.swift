@@ -1,21 +1,21 @@
 import Glibc
 import Synchronization
-import WorkerProtocol
+package import WorkerProtocol
 
-/// Lets processes be started one after the other, and each only while there are descriptors for it.
+/// Starts processes one after the other, and only while enough descriptors are free.
 ///
-/// swift-subprocess (1.0.2) ends this process where it gets one pipe of a new process and not the next.
+/// swift-subprocess (1.0.2) ends this process if it gets one pipe for a new process but not the next.
 enum ProcessStart {
-    /// Three pipes, the new process, and what the start of the first one leaves open; and as many for other threads, which
-    /// open files meanwhile.
+    /// For three pipes, the new process, and what the start of the first process leaves open, and as many for other threads
+    /// that open files meanwhile.
     private static let descriptors = 24
 
-    /// Those with which the library starts processes, reads from them and waits for their end, and one more.
+    /// The library's threads that start processes, read from them and wait for their end, and one more.
     private static let threads = 4
 
     private static let gate = Gate()
 
-    /// - Parameter body: starts the process, and calls what it gets once the process runs.
+    /// - Parameter body: starts the process, and calls its argument once the process runs.
     static func one<Result>(
         _ body: (_ hasStarted: @escaping @Sendable () -> Void) async throws -> Result
     ) async throws -> Result {
@@ -23,25 +23,25 @@ enum ProcessStart {
         let pass = Pass(gate)
         defer { pass.giveBack() }
         try refuseWithoutDescriptors()
-        // The library waits for ever for a thread of its own that it could not start.
-        if let shortage = Shortage.found(threads: threads, for: "start a process") { throw shortage }
+        // The library waits for ever for a thread that it could not start.
+        if let limitError = ResourceLimitError.found(threads: threads, for: "start a process") { throw limitError }
         return try await body { pass.giveBack() }
     }
 
-    static func refuseWithoutDescriptors() throws(Shortage) {
+    static func refuseWithoutDescriptors() throws(ResourceLimitError) {
         var open: [Int32] = []
         defer { for file in open { close(file) } }
         while open.count < descriptors {
             let file = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
             guard file >= 0 else {
-                guard let shortage = Shortage(code: errno, "start a process") else { return }
-                throw shortage
+                guard let limitError = ResourceLimitError(code: errno, "start a process") else { return }
+                throw limitError
             }
             open.append(file)
         }
     }
 
-    /// What one has got who was let in; given back once.
+    /// The permission to start one process. It is given back once.
     private final class Pass: Sendable {
         private let gate: Mutex<Gate?>
 
@@ -50,7 +50,7 @@ enum ProcessStart {
         func giveBack() { gate.withLock { $0.take() }?.leave() }
     }
 
-    /// Lets in one after the other, in the order of their coming.
+    /// Admits one caller at a time, in the order of arrival.
     private final class Gate: Sendable {
         private struct State {
             var isTaken = false
@@ -80,5 +80,49 @@ enum ProcessStart {
             }
             next?.resume()
         }
+    }
+}
+
+/// The limit of open files of this process.
+///
+/// Every worker needs descriptors, and a library that reaches the limit while it starts a worker ends this process. So the
+/// limit is raised, or the run refused, before anything starts.
+package enum DescriptorLimit {
+    /// The coordinator's own needs: the database, locks, outputs, and what starts and watches processes.
+    package static let own = 56
+
+    /// Three pipes, the process itself, and what is open while it starts.
+    package static let perWorker = 5
+
+    /// Locks, the database and the indexes of one job.
+    package static let perJob = 12
+
+    /// The reserve to which a soft limit is raised if the hard limit allows it.
+    private static let comfort = 128
+
+    /// Raises the soft limit, up to the hard limit, if so many workers and jobs need it.
+    ///
+    /// - Throws: if the hard limit is too low.
+    package static func secure(workers: Int, jobs: Int = 1) throws(ResourceLimitError) {
+        let needed = own + perWorker * workers + perJob * jobs
+        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(files, &limit) == 0, limit.rlim_cur < rlim_t(needed + comfort) else { return }
+        let wanted = min(limit.rlim_max, rlim_t(needed + comfort))
+        if wanted > limit.rlim_cur {
+            limit.rlim_cur = wanted
+            setrlimit(files, &limit)
+            getrlimit(files, &limit)
+        }
+        guard limit.rlim_cur < rlim_t(needed) else { return }
+        let possible = (Int(limit.rlim_cur) - own - perJob * jobs) / perWorker
+        throw ResourceLimitError(
+            .files, action(workers, needed: needed, possible: possible), limit: Int(limit.rlim_cur))
+    }
+
+    private static func action(_ workers: Int, needed: Int, possible: Int) -> String {
+        let plural = workers == 1 ? "worker" : "workers"
+        let begin = "run \(workers) \(plural), which need \(needed) open files"
+        return possible > 0 ? "\(begin) (\(possible) could be had)" : begin
     }
 }

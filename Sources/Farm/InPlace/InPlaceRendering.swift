@@ -174,7 +174,7 @@ extension InPlaceRendering: RunLoop.Delegate {
         _ = try FileSystem.createFolders(folder(of: lease.task.frame))
     }
 
-    func publish(_ frame: FrameID, _ publications: [Publication]) -> PublishProblem? {
+    func publish(_ frame: FrameID, _ publications: [Publication]) -> PublishFailure? {
         let item = items[frame.number]
         guard let publication = publications.first, let original = state.withLock({ $0.originals[frame] }) else {
             return .refused("nobody asked for this output")
@@ -186,7 +186,7 @@ extension InPlaceRendering: RunLoop.Delegate {
             return nil
         } catch {
             end(frame, error.outcome)
-            return error.storageError.map { PublishProblem($0) } ?? .refused("\(item.picture.path): not replaced")
+            return error.storageError.map { .stop(StopReason($0)) } ?? .refused("\(item.picture.path): not replaced")
         }
     }
 
@@ -196,8 +196,6 @@ extension InPlaceRendering: RunLoop.Delegate {
         // A picture that has an outcome already failed for that reason.
         state.withLock { if $0.outcomes[frame] == nil { $0.outcomes[frame] = .refused(reason: failure.message) } }
     }
-
-    func workerLost() {}
 
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         observer.progressed(done + state.withLock { $0.outcomes.count }, of: total, progress, at: time)

@@ -79,8 +79,7 @@ package final class Originals: Sendable {
         // The originals may be pictures that other users must not see. The rights are set before anything is
         // written.
         if try !FileSystem.createFolders(root).isEmpty { try FileSystem.makePrivate(root, trusting: .everybody) }
-        let clock = ContinuousClock()
-        return try await KernelLock.take("\(root)/lock", until: clock.now + wait, clock)
+        return try await KernelLock.take("\(root)/lock", until: .now + wait)
     }
 
     // MARK: Pictures

@@ -1,9 +1,10 @@
-import Glibc
 import GRDB
+import Glibc
+import JobModel
 
-/// What Penumbra knows of jobs' outputs, in a SQLite database.
+/// The SQLite database of a state folder: outputs, broken pictures, and runs.
 ///
-/// Several processes may have it open. Never on a network filesystem.
+/// Several processes may open it. It must not be on a network file system.
 package final class JobStore: Sendable {
     private let path: String
     private let queue: DatabaseQueue
@@ -11,14 +12,15 @@ package final class JobStore: Sendable {
     /// Opens the database, or creates it.
     ///
     /// - Parameters:
-    ///   - survivesPowerLoss: false for what may be lost with the power, though never with a process: no write waits for the disk then.
-    ///   - patience: how long to wait for a process that writes, in seconds.
+    ///   - survivesPowerLoss: false for records that may be lost with the power, though not with a process. Then no write
+    ///     waits for the disk.
+    ///   - timeout: how long to wait for another process that writes, in seconds.
     ///   - settings: further settings of the connection, in SQL.
     package convenience init(
-        path: String, survivesPowerLoss: Bool = true, patience: Double = 60, settings: String = ""
+        path: String, survivesPowerLoss: Bool = true, timeout: Double = 60, settings: String = ""
     ) throws(StoreProblem) {
         var configuration = Self.configuration
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = .timeout(timeout)
         let synchronous = survivesPowerLoss ? "FULL" : "NORMAL"
         configuration.prepareDatabase { database in
             try database.execute(
@@ -32,14 +34,14 @@ package final class JobStore: Sendable {
         extendLifetime(lock)
     }
 
-    /// Keeps others from reading the names of a user's pictures, and what workers have said. What cannot be done is left: SQLite
-    /// says what is wrong with the file.
+    /// Keeps other users from reading the names of pictures and the messages of workers. Failures are ignored, because
+    /// SQLite reports what is wrong with the file.
     private static func keepPrivate(_ path: String) {
-        // SQLite gives its other files the rights of this one. One that is there is never opened here: closing it would take
-        // this process's locks from SQLite.
+        // SQLite gives its other files the rights of this one. An existing file is never opened here, because closing it
+        // would release SQLite's locks in this process.
         let new = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         if new >= 0 { close(new) }
-        // An earlier version made them readable by all.
+        // An earlier version made them readable for everybody.
         for file in [path, path + "-wal", path + "-shm"] {
             var found = stat()
             guard lstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_mode & 0o077 != 0 else {
@@ -49,34 +51,34 @@ package final class JobStore: Sendable {
         }
     }
 
-    /// Only for ``read(_:)``; the database stays as it is, and has to be there.
-    package convenience init(lookingAt path: String, patience: Double = 60) throws(StoreProblem) {
+    /// Opens an existing database only for ``read(_:)``. The database is not changed.
+    package convenience init(readOnly path: String, timeout: Double = 60) throws(StoreProblem) {
         var configuration = Self.configuration
-        configuration.busyMode = .timeout(patience)
+        configuration.busyMode = .timeout(timeout)
         configuration.readonly = true
         try self.init(path, configuration) { _ in }
     }
 
-    /// For those who only look and wait for nobody: as it is, be it of an older version. Nil where there is no database, or
-    /// somebody has just begun to make it.
+    /// Opens a database without migrating it or waiting for others. Nil if there is no database, or another process is
+    /// creating it.
     ///
-    /// - Parameter patience: how long to wait for a process that writes, in seconds.
-    package static func asItIs(at path: String, patience: Double = 60) throws(StoreProblem) -> JobStore? {
+    /// - Parameter timeout: how long to wait for another process that writes, in seconds.
+    package static func unmigrated(at path: String, timeout: Double = 60) throws(StoreProblem) -> JobStore? {
         guard access(path, F_OK) == 0 else { return nil }
-        let store = try JobStore(lookingAt: path, patience: patience)
+        let store = try JobStore(readOnly: path, timeout: timeout)
         do {
-            return try look(into: store.queue) { try $0.tableExists("jobs") } ? store : nil
+            return try inspect(store.queue) { try $0.tableExists("jobs") } ? store : nil
         } catch {
             throw StoreProblem(path: path, error)
         }
     }
 
-    /// Nil where there is no database. One of an older version is brought up to date first.
-    package static func looking(at path: String) throws(StoreProblem) -> JobStore? {
+    /// Opens and migrates an existing database. Nil if there is none.
+    package static func existing(at path: String) throws(StoreProblem) -> JobStore? {
         guard access(path, F_OK) == 0 else { return nil }
-        let store = try JobStore(lookingAt: path)
+        let store = try JobStore(readOnly: path)
         do {
-            if try look(into: store.queue, migrator.hasCompletedMigrations) { return store }
+            if try inspect(store.queue, migrator.hasCompletedMigrations) { return store }
         } catch {
             throw StoreProblem(path: path, error)
         }
@@ -90,7 +92,7 @@ package final class JobStore: Sendable {
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             try prepare(queue)
-            let isKnown = try Self.look(into: queue, Self.migrator.hasBeenSuperseded) == false
+            let isKnown = try Self.inspect(queue, Self.migrator.hasBeenSuperseded) == false
             guard isKnown else {
                 throw StoreProblem(path: path, reason: "a newer version of Penumbra wrote it; use that version")
             }
@@ -101,7 +103,7 @@ package final class JobStore: Sendable {
 
     private static var configuration: Configuration {
         var configuration = Configuration()
-        // Another job's process may be writing.
+        // Another process may be writing.
         configuration.busyMode = .timeout(60)
         return configuration
     }
@@ -116,23 +118,23 @@ package final class JobStore: Sendable {
         return migrator
     }
 
-    /// Several processes may begin at once: what another one has done meanwhile is not done again.
+    /// Several processes may migrate at once. Migrations that another process has done are not repeated.
     private static func migrate(_ queue: DatabaseQueue) throws {
         let migrator = migrator
-        while try !look(into: queue, migrator.hasCompletedMigrations) {
-            let before = try look(into: queue, migrator.appliedIdentifiers)
+        while try !inspect(queue, migrator.hasCompletedMigrations) {
+            let before = try inspect(queue, migrator.appliedIdentifiers)
             do {
                 try migrator.migrate(queue)
             } catch {
-                guard try look(into: queue, migrator.appliedIdentifiers).count > before.count else { throw error }
+                guard try inspect(queue, migrator.appliedIdentifiers).count > before.count else { throw error }
             }
         }
     }
 
-    /// What the migrator asks takes several statements. They see one state, whatever others write in between: a read is a
-    /// transaction, whose state is fixed by the first statement that finds its table.
-    private static func look<Answer>(
-        into queue: DatabaseQueue, _ question: (Database) throws -> Answer
+    /// The migrator needs several statements, which have to see one state. A read is a transaction, and its first statement
+    /// that finds its table fixes the state.
+    private static func inspect<Answer>(
+        _ queue: DatabaseQueue, _ question: (Database) throws -> Answer
     ) throws -> Answer {
         try queue.read { database in
             _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
@@ -148,7 +150,7 @@ package final class JobStore: Sendable {
         }
     }
 
-    /// One transaction: all of it is there after a power failure, or nothing.
+    /// Writes in one transaction. After a power failure, all of it is there, or nothing.
     package func write<Result>(_ body: (StoreWriter) throws -> Result) throws(StoreProblem) -> Result {
         do {
             return try queue.write { try body(StoreWriter(database: $0)) }
@@ -160,4 +162,69 @@ package final class JobStore: Sendable {
 
 extension JobStore {
     package static func databasePath(state: String) -> String { "\(state)/penumbra.sqlite" }
+}
+
+/// An error of the database.
+package struct StoreProblem: Error, Hashable, Sendable {
+    package let path: String
+    package let reason: String
+    /// The file is not a database, or is damaged.
+    package let isDamaged: Bool
+    /// The disk was full.
+    private let isFull: Bool
+
+    init(path: String, _ error: any Error) {
+        self.path = path
+        let code = (error as? DatabaseError)?.resultCode
+        // A value of another type than this version writes is damage.
+        isDamaged = code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB || error is RowDecodingError
+        isFull = code == .SQLITE_FULL || code == .SQLITE_IOERR || code == .SQLITE_CANTOPEN && !Self.hasRoom(path)
+        reason = (error as? DatabaseError)?.message ?? "\(error)"
+    }
+
+    init(path: String, reason: String) {
+        self.path = path
+        self.reason = reason
+        isDamaged = false
+        isFull = false
+    }
+
+    /// Whether the file system has room for another file.
+    private static func hasRoom(_ path: String) -> Bool {
+        var status = statvfs()
+        let folder = PathNames.folder(of: path) ?? "."
+        guard statvfs(folder.isEmpty ? "/" : folder, &status) == 0 else { return true }
+        // Some file systems count no inodes.
+        return status.f_bavail > 0 && (status.f_files == 0 || status.f_favail > 0)
+    }
+
+    package var message: String {
+        if isDamaged {
+            return
+                "\(path): the database is damaged: \(reason)\n   = move it away and run again: what it knew of outputs is "
+                + "read from the '.penumbra-index' files beside them, and nothing is rendered again"
+        }
+        let remedy = isFull ? "\n   = free some space or choose another place, then run it again" : ""
+        return "\(path): the database cannot be used: \(reason)\(remedy)"
+    }
+}
+
+/// A lock for creating or migrating a database. Without it, SQLite would fail at once if two processes change a new file's
+/// journal mode.
+///
+/// The lock is a file beside the database, which stays. The kernel releases it when the process ends.
+struct OpeningLock: ~Copyable {
+    private let descriptor: CInt
+
+    /// Waits for at most a minute. If it cannot get the lock, it continues without it, and SQLite reports what is wrong.
+    init(ofDatabase path: String) {
+        descriptor = open("\(path)-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { return }
+        for _ in 0..<6000 {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR else { return }
+            usleep(10_000)
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
 }

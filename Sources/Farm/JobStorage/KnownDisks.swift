@@ -5,18 +5,18 @@ package import JobModel
 package struct KnownDisks: Hashable, Sendable {
     /// How many files matched each entry of `inputs`.
     package var inputs: [PathKey: Int]
-    /// The disks of inputs and outputs, each by the highest folder of it on the way to them. A folder that is not listed belongs
-    /// to the nearest one above it.
+    /// The disks of inputs and outputs, by their outermost folder on the paths. Other folders belong to the nearest listed
+    /// folder above them.
     package var mounts: [PathKey: Mount]
 
-    /// A disk, by what stays the same when the machine starts again. Numbers of devices do not.
+    /// A disk, by properties that survive a restart of the machine. Device numbers do not.
     package struct Mount: Hashable, Sendable {
-        /// Where it was mounted.
+        /// The mount point.
         package let path: String
-        /// Its own mark; nil where its file system has none that lasts, and ``unknown``.
+        /// The disk's mark; nil if its file system has no lasting one. See also ``unknown``.
         package let disk: String?
 
-        /// In place of a mark: whether anything was mounted there, nobody knows.
+        /// The mark if nobody knows whether a disk was mounted.
         package static let unknown = ""
 
         package init(path: String, disk: String? = nil) {
@@ -33,22 +33,22 @@ package struct KnownDisks: Hashable, Sendable {
 
 extension StoreReader {
     /// Empty for a job that never ran, and in a database of an older version.
-    package func places(of job: JobID) throws -> KnownDisks {
+    package func knownDisks(of job: JobID) throws -> KnownDisks {
         guard try database.tableExists("input_counts") else { return KnownDisks() }
-        var places = KnownDisks()
+        var disks = KnownDisks()
         let counts = try Row.fetchAll(
             database, sql: "SELECT pattern, files FROM input_counts WHERE job = ?", arguments: [job.number])
-        for row in counts { places.inputs[PathKey(try row.stored(0))] = try row.stored(1, Int.self) }
-        guard try database.tableExists("mounts") else { return places }
+        for row in counts { disks.inputs[PathKey(try row.stored(0))] = try row.stored(1, Int.self) }
+        guard try database.tableExists("mounts") else { return disks }
         let mounts = try Row.fetchAll(
             database, sql: "SELECT folder, mount, disk FROM mounts WHERE job = ?", arguments: [job.number])
         for row in mounts {
-            places.mounts[PathKey(try row.stored(0))] = try KnownDisks.Mount(path: row.stored(1), disk: row.stored(2))
+            disks.mounts[PathKey(try row.stored(0))] = try KnownDisks.Mount(path: row.stored(1), disk: row.stored(2))
         }
-        return places
+        return disks
     }
 
-    /// The preview that was last written to a path, as it was then.
+    /// The stamp of the last preview at a path.
     package func preview(at path: String) throws -> FileStamp? {
         guard try database.tableExists("previews") else { return nil }
         return try Row.fetchOne(
@@ -61,14 +61,14 @@ extension StoreReader {
 }
 
 extension StoreWriter {
-    package func setPlaces(_ places: KnownDisks, of job: JobID) throws {
+    package func setKnownDisks(_ disks: KnownDisks, of job: JobID) throws {
         try execute("DELETE FROM input_counts WHERE job = ?", [job.number])
         try execute("DELETE FROM mounts WHERE job = ?", [job.number])
-        for (pattern, files) in places.inputs {
+        for (pattern, files) in disks.inputs {
             try execute(
                 "INSERT INTO input_counts (job, pattern, files) VALUES (?, ?, ?)", [job.number, pattern.path, files])
         }
-        for (folder, mount) in places.mounts {
+        for (folder, mount) in disks.mounts {
             try execute(
                 "INSERT INTO mounts (job, folder, mount, disk) VALUES (?, ?, ?, ?)",
                 [job.number, folder.path, mount.path, mount.disk])

@@ -1,13 +1,14 @@
+import GRDB
 package import JobModel
 
-/// What is known of one published output.
+/// The record of one published output.
 package struct OutputRecord: Hashable, Sendable {
     /// Absolute.
     package var path: String
-    /// Absolute, as it is shown to people.
+    /// Absolute, as it is shown.
     package var input: String
     package var page: Int
-    /// Its place among the job's outputs.
+    /// The index among the job's outputs.
     package var part: Int
     /// The input as it was read.
     package var source: FileFacts
@@ -16,9 +17,9 @@ package struct OutputRecord: Hashable, Sendable {
     package var file: FileFacts
     package var width: Int
     package var height: Int
-    /// Accepted by `penumbra adopt`, not made by Penumbra.
+    /// Whether `penumbra adopt` accepted it. Then Penumbra did not make it.
     package var isAdopted: Bool
-    /// Nil for outputs that were adopted, or published before this was recorded.
+    /// Nil for adopted outputs, and for outputs of versions that did not record this.
     package var pixels: EncodedPixels?
 
     package init(
@@ -39,7 +40,7 @@ package struct OutputRecord: Hashable, Sendable {
     }
 }
 
-/// A picture that failed, and need not be tried again while it is the same.
+/// A picture that failed, and is not tried again while it is unchanged.
 package struct BrokenRecord: Hashable, Sendable {
     package var input: String
     package var page: Int
@@ -59,22 +60,22 @@ package struct BrokenRecord: Hashable, Sendable {
     }
 }
 
-/// A text that says how an output is made.
+/// The number of a recipe's text.
 package struct RecipeID: Hashable, Sendable {
     let number: Int64
 
-    /// Of a text that comes from elsewhere than the database.
-    package init(place: Int) { number = Int64(place) }
+    /// For a text that does not come from the database. Its index in another list.
+    package init(index: Int) { number = Int64(index) }
 
     init(number: Int64) { self.number = number }
 }
 
-/// A manifest's job.
+/// The number of a manifest's job.
 package struct JobID: Hashable, Sendable {
     let number: Int64
 }
 
-/// Where a file's known part ends.
+/// The end of the part of an index that the database knows.
 package struct IndexMark: Hashable, Sendable {
     package let inode: UInt64
     package let size: Int
@@ -82,5 +83,57 @@ package struct IndexMark: Hashable, Sendable {
     package init(inode: UInt64, size: Int) {
         self.inode = inode
         self.size = size
+    }
+}
+
+/// A ``BrokenRecord`` that is copied from one database to another.
+package struct BrokenTransfer: Hashable, Sendable, Codable {
+    package var input: String
+    package var page: Int
+    package var inode: UInt64
+    package var size: Int
+    package var modified: Int64
+    /// The text of its recipe.
+    package var recipe: String
+    package var message: String
+    package var since: Int
+
+    package init(
+        input: String, page: Int, inode: UInt64, size: Int, modified: Int64, recipe: String, message: String, since: Int
+    ) {
+        self.input = input
+        self.page = page
+        self.inode = inode
+        self.size = size
+        self.modified = modified
+        self.recipe = recipe
+        self.message = message
+        self.since = since
+    }
+}
+
+extension BrokenTransfer {
+    package var isPlausible: Bool { [page, size, since].allSatisfy { (0...Int.max / 2).contains($0) } }
+}
+
+extension StoreReader {
+    package func brokenTransfers(of job: JobID) throws -> [BrokenTransfer] {
+        let texts = try recipes()
+        return try broken(of: job).map { record in
+            BrokenTransfer(
+                input: record.input, page: record.page, inode: record.stamp.inode, size: record.stamp.size,
+                modified: record.stamp.modified, recipe: texts[record.recipe] ?? "", message: record.message,
+                since: record.since)
+        }
+    }
+}
+
+extension StoreWriter {
+    package func put(_ broken: BrokenTransfer, job: JobID) throws {
+        let stamp = FileStamp(device: 0, inode: broken.inode, size: broken.size, modified: broken.modified, changed: 0)
+        try setBroken(
+            BrokenRecord(
+                input: broken.input, page: broken.page, stamp: stamp, recipe: try recipe(broken.recipe),
+                message: broken.message, since: broken.since), job: job)
     }
 }

@@ -1,7 +1,8 @@
+import FoundationEssentials
 import GRDB
-import JobModel
+package import JobModel
 
-/// Questions to the database, of one moment.
+/// Reads the database at one moment.
 package struct StoreReader {
     let database: Database
 
@@ -10,16 +11,16 @@ package struct StoreReader {
         modified, high, low, width, height, adopted, pixels_high, pixels_low, encoding
         """
 
-    /// For a database that nobody has brought up to date: who only looks does not.
+    /// For a database of an older version. Read-only opens do not migrate it.
     private static let oldColumns =
         columns.replacing("pixels_high, pixels_low, encoding", with: "NULL, NULL, NULL")
 
-    /// What stands for ``columns`` in this database.
+    /// The columns of this database that stand for ``columns``.
     func knownColumns() throws -> String {
         try database.tableExists("encodings") ? Self.columns : Self.oldColumns
     }
 
-    /// Few texts, of many outputs.
+    /// Few encodings have many outputs.
     func encodings() throws -> [Int64: OutputEncoding] {
         guard try database.tableExists("encodings") else { return [:] }
         var result: [Int64: OutputEncoding] = [:]
@@ -50,7 +51,7 @@ package struct StoreReader {
         return result
     }
 
-    /// Of all jobs that are known to have lines in an index.
+    /// Counts the outputs of all jobs that have lines in an index.
     package func outputCount(indexedAt path: String) throws -> Int {
         try Int.fetchOne(
             database, sql: "SELECT COUNT(*) FROM outputs WHERE job IN (SELECT job FROM indexes WHERE path = ?)",
@@ -87,7 +88,7 @@ package struct StoreReader {
 }
 
 extension OutputRecord {
-    /// - Parameter row: of ``StoreReader/columns``.
+    /// - Parameter row: a row of ``StoreReader/columns``.
     init(_ row: Row, _ encodings: [Int64: OutputEncoding]) throws {
         try self.init(
             path: row.stored(0), input: row.stored(1), page: row.stored(2), part: row.stored(3),
@@ -123,5 +124,244 @@ extension EncodedPixels {
         else { return nil }
         self.init(
             digest: Digest(high: UInt64(bitPattern: high), low: UInt64(bitPattern: low)), encoding: encoding)
+    }
+}
+
+/// Looks up outputs by their paths, across jobs.
+extension StoreReader {
+    /// The records of every job that published this path. Mostly only the latest job has one.
+    package func outputs(at path: String) throws -> [OwnedRecord] {
+        try owned(from: "outputs", "path = ?", [path])
+    }
+
+    /// The outputs that were about to be published at this path.
+    package func intents(at path: String) throws -> [OwnedRecord] {
+        try owned(from: "intents", "path = ?", [path])
+    }
+
+    /// - Parameter folder: an absolute path. Its subfolders are included.
+    package func outputs(below folder: String) throws -> [OwnedRecord] {
+        let prefix = folder == "/" ? "/" : folder + "/"
+        // The character after the slash ends the range of paths below the folder.
+        return try owned(from: "outputs", "path > ? AND path < ?", [prefix, prefix.dropLast() + "0"])
+    }
+
+    /// The paths of outputs that were published with these digests, in order.
+    package func paths(of digests: Set<Digest>) throws -> [Digest: [String]] {
+        guard !digests.isEmpty else { return [:] }
+        var result: [Digest: [String]] = [:]
+        let rows = try Row.fetchCursor(database, sql: "SELECT high, low, path FROM outputs ORDER BY path")
+        while let row = try rows.next() {
+            let digest = Digest(high: try row.storedBits(0), low: try row.storedBits(1))
+            if digests.contains(digest) { result[digest, default: []].append(try row.stored(2)) }
+        }
+        return result
+    }
+
+    /// The wanted outputs of all jobs, the latest job first. Scans all outputs, which takes a second for a million.
+    package func outputs(where isWanted: (FileFacts) -> Bool) throws -> [OwnedRecord] {
+        let encodings = try encodings()
+        var result: [OwnedRecord] = []
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT \(try knownColumns()), jobs.name, jobs.manifest FROM outputs JOIN jobs ON job = jobs.id
+                ORDER BY job DESC, path
+                """)
+        while let row = try rows.next() {
+            let record = try OutputRecord(row, encodings)
+            guard isWanted(record.file) else { continue }
+            result.append(try OwnedRecord(record: record, job: row.stored(21), manifest: row.stored(22)))
+        }
+        return result
+    }
+
+    /// The table's key begins with the job, so each job is searched.
+    private func owned(
+        from table: String, _ condition: String, _ arguments: StatementArguments
+    ) throws -> [OwnedRecord] {
+        let encodings = try encodings()
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT \(try knownColumns()), jobs.name, jobs.manifest FROM jobs CROSS JOIN \(table) ON job = jobs.id AND \(condition)
+                ORDER BY path, job DESC
+                """)
+        return try Row.fetchAll(statement, arguments: arguments).map { row in
+            try OwnedRecord(record: OutputRecord(row, encodings), job: row.stored(21), manifest: row.stored(22))
+        }
+    }
+}
+
+/// A record with its job.
+package struct OwnedRecord: Hashable, Sendable {
+    package let record: OutputRecord
+    /// The job's name.
+    package let job: String
+    /// The real path of the job's manifest.
+    package let manifest: String
+
+    package init(record: OutputRecord, job: String, manifest: String) {
+        self.record = record
+        self.job = job
+        self.manifest = manifest
+    }
+}
+
+/// Reads runs.
+extension StoreReader {
+    private static let runColumns = """
+        SELECT runs.id, runs.name, jobs.name, jobs.manifest, epoch, state, started, workers, request, counts, ended,
+            exit_code, reason
+        FROM runs JOIN jobs ON jobs.id = runs.job
+        """
+
+    /// The latest first.
+    package func runs() throws -> [RunRecord] {
+        try Row.fetchAll(database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC").map {
+            try RunRecord($0)
+        }
+    }
+
+    /// The latest first.
+    package func runs(of job: JobID) throws -> [RunRecord] {
+        let rows = try Row.fetchAll(
+            database, sql: "\(Self.runColumns) WHERE job = ? ORDER BY started DESC, runs.id DESC",
+            arguments: [job.number])
+        return try rows.map { try RunRecord($0) }
+    }
+
+    package func run(named name: String) throws -> RunRecord? {
+        try Row.fetchOne(database, sql: "\(Self.runColumns) WHERE runs.name = ?", arguments: [name]).map {
+            try RunRecord($0)
+        }
+    }
+
+    /// The number of begun frames that have been concluded.
+    package func concluded(of run: RunID) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT COUNT(*) FROM frames WHERE run = ? AND state != 'open' AND recipe != ''",
+            arguments: [run.number]) ?? 0
+    }
+
+    /// The inputs of frames that a run began and did not conclude.
+    package func unfinishedInputs(of run: RunID) throws -> [String] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT input FROM frames WHERE run = ? AND state IN ('open', 'left') AND recipe != ''",
+            arguments: [run.number])
+        return try rows.map { try $0.stored(0) }
+    }
+
+    package func frames(of run: RunID) throws -> [StoredFrame] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT number, page, input, recipe, outputs, state, cause, message, seconds FROM frames WHERE run = ?
+                ORDER BY number, page
+                """, arguments: [run.number])
+        return try rows.map { try StoredFrame($0, of: run) }
+    }
+
+    /// In the order of their begin.
+    package func attempts(of run: RunID) throws -> [StoredAttempt] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT epoch, lease, number, page, kind, tile, attempt, round, worker, started, deadline, state, ended,
+                    message, receipt, log
+                FROM attempts WHERE run = ? ORDER BY epoch, lease
+                """, arguments: [run.number])
+        return try rows.map { try StoredAttempt($0, of: run) }
+    }
+
+    package func publications(of run: RunID) throws -> [StoredPublication] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT path, number, page, at FROM publications WHERE run = ? ORDER BY at, path",
+            arguments: [run.number])
+        return try rows.map { row in
+            try StoredPublication(
+                path: row.stored(0), number: row.stored(1), page: row.stored(2), at: row.stored(3))
+        }
+    }
+}
+
+extension RunRecord {
+    fileprivate init(_ row: Row) throws {
+        let state: RunRecord.State =
+            switch try row.stored(5, String.self) {
+            case "running": .running
+            case "ended":
+                .ended(at: try row.stored(10), exitCode: try row.stored(11), reason: try row.stored(12))
+            case let other:
+                throw DatabaseError(unknown: "state", of: "the run '\(try row.stored(1, String.self))'", other)
+            }
+        try self.init(
+            id: RunID(number: row.stored(0)), name: row.stored(1), job: row.stored(2), manifest: row.stored(3),
+            epoch: row.stored(4), state: state, started: row.stored(6), workers: row.stored(7), request: row.stored(8),
+            counts: RunCounts(json: row.stored(9)))
+    }
+}
+
+extension StoredFrame {
+    fileprivate init(_ row: Row, of run: RunID) throws {
+        let (number, page): (Int, Int) = (try row.stored(0), try row.stored(1))
+        let key = "the frame (run \(run.number), number \(number), page \(page))"
+        let state: FrameResult =
+            switch try row.stored(5, String.self) {
+            case "published": .published
+            case "skipped": .skipped()
+            case "failed":
+                .failed(
+                    cause: try row.stored(6, String?.self) ?? "", message: try row.stored(7, String?.self) ?? "")
+            case "left": .left
+            case "open": .open
+            case let other: throw DatabaseError(unknown: "state", of: key, other)
+            }
+        let text = try row.stored(4, String.self)
+        guard let outputs = try? JSONDecoder().decode([String].self, from: Data(text.utf8)) else {
+            throw DatabaseError(unknown: "list of outputs", of: key, text)
+        }
+        try self.init(
+            number: number, page: page, input: row.stored(2), recipe: row.stored(3), outputs: outputs,
+            state: state, seconds: row.stored(8))
+    }
+}
+
+extension StoredAttempt {
+    fileprivate init(_ row: Row, of run: RunID) throws {
+        let (epoch, lease): (Int, Int) = (try row.stored(0), try row.stored(1))
+        let (ended, message) = (try row.stored(12, Int64?.self) ?? 0, try row.stored(13, String?.self) ?? "")
+        let state: State =
+            switch try row.stored(11, String.self) {
+            case "done": .done(at: ended, receipt: try row.stored(14, String?.self) ?? "")
+            case "failed": .failed(at: ended, message: message)
+            case "lost": .lost(at: ended, message: message)
+            case "dropped": .dropped(at: ended)
+            case "running": .running
+            case let other:
+                throw DatabaseError(
+                    unknown: "state", of: "the attempt (run \(run.number), epoch \(epoch), lease \(lease))", other)
+            }
+        let tile = try row.stored(5, Int.self)
+        try self.init(
+            epoch: epoch, lease: lease, number: row.stored(2), page: row.stored(3), kind: row.stored(4),
+            tile: tile < 0 ? nil : tile, attempt: row.stored(6), round: row.stored(7), worker: row.stored(8),
+            started: row.stored(9), deadline: row.stored(10), state: state, log: row.stored(15))
+    }
+}
+
+extension DatabaseError {
+    /// This version never writes such a value, so it is damage.
+    fileprivate init(unknown what: String, of record: String, _ found: String) {
+        self.init(resultCode: .SQLITE_CORRUPT, message: "'\(found)' as the \(what) of \(record)")
+    }
+}
+
+extension StoreReader {
+    /// Checks the whole database, which takes a second for some hundred thousand outputs.
+    ///
+    /// - Throws: the first damage.
+    package func refuseDamage() throws {
+        let finding = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""
+        guard finding == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding) }
     }
 }

@@ -1,13 +1,14 @@
+import FoundationEssentials
 import GRDB
-import JobModel
+package import JobModel
 
-/// Changes of the database, in one transaction.
+/// Changes the database in one transaction.
 package struct StoreWriter {
     let database: Database
 
     package var reader: StoreReader { StoreReader(database: database) }
 
-    /// The job's number, which it gets when it is first asked for.
+    /// The number of a job. A new job gets one.
     package func job(manifest: String, name: String) throws -> JobID {
         try database.execute(
             sql: "INSERT OR IGNORE INTO jobs (manifest, name) VALUES (?, ?)", arguments: [manifest, name])
@@ -16,7 +17,7 @@ package struct StoreWriter {
         return JobID(number: number ?? 0)
     }
 
-    /// The recipe's number, which it gets when it is first asked for.
+    /// The number of a recipe. A new recipe gets one.
     package func recipe(_ text: String) throws -> RecipeID {
         try execute("INSERT OR IGNORE INTO recipes (text) VALUES (?)", [text])
         let number = try Int64.fetchOne(database, sql: "SELECT id FROM recipes WHERE text = ?", arguments: [text])
@@ -80,24 +81,24 @@ package struct StoreWriter {
             "DELETE FROM broken WHERE job = ? AND input = ? AND page = ?", [job.number, record.input, record.page])
     }
 
-    /// - Returns: false when it was told before.
-    package func tellOnce(_ text: String, job: JobID) throws -> Bool {
+    /// - Returns: false if the text was reported before.
+    package func reportOnce(_ text: String, job: JobID) throws -> Bool {
         try execute("INSERT OR IGNORE INTO notices (job, text) VALUES (?, ?)", [job.number, text])
         return database.changesCount > 0
     }
 
-    /// Notices of one kind, of which a person need be told only those that are new. Those that hold no more are forgotten:
-    /// should they hold again, they are told again.
+    /// Filters the notices of one kind that are new. Notices that do not apply any more are removed, so that they are
+    /// reported again if they apply again.
     ///
     /// - Parameters:
-    ///   - texts: all that hold now, each beginning with `kind`.
-    ///   - isAll: false when others may hold, too: then none is forgotten.
-    /// - Returns: those that were not told before.
-    package func tellNew(_ texts: [String], kind: String, isAll: Bool, job: JobID) throws -> [String] {
-        let told = try String.fetchAll(
+    ///   - texts: all notices that apply now. Each begins with `kind`.
+    ///   - isAll: false if other notices may apply, too. Then none is removed.
+    /// - Returns: the notices that were not reported before.
+    package func reportNew(_ texts: [String], kind: String, isAll: Bool, job: JobID) throws -> [String] {
+        let reported = try String.fetchAll(
             database, sql: "SELECT text FROM notices WHERE job = ? AND substr(text, 1, ?) = ?",
             arguments: [job.number, kind.unicodeScalars.count, kind])
-        let (old, now) = (Set(told.map(PathKey.init)), Set(texts.map(PathKey.init)))
+        let (old, now) = (Set(reported.map(PathKey.init)), Set(texts.map(PathKey.init)))
         if isAll {
             for text in old.subtracting(now) {
                 try execute("DELETE FROM notices WHERE job = ? AND text = ?", [job.number, text.path])
@@ -108,7 +109,7 @@ package struct StoreWriter {
         return texts.filter { new.contains(PathKey($0)) }
     }
 
-    /// Another job's output, which is this job's now.
+    /// Removes the record of another job, because the output belongs to this job now.
     package func forget(_ path: String, ofManifest manifest: String, name: String) throws {
         try execute(
             "DELETE FROM outputs WHERE path = ? AND job = (SELECT id FROM jobs WHERE manifest = ? AND name = ?)",
@@ -123,5 +124,130 @@ package struct StoreWriter {
 
     func execute(_ sql: String, _ arguments: StatementArguments) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}
+
+/// Records runs.
+extension StoreWriter {
+    package func begin(
+        run name: String, of job: JobID, at time: Int64, workers: Int, request: String, counts: String
+    ) throws -> RunID {
+        try execute(
+            """
+            INSERT INTO runs (name, job, epoch, state, started, workers, request, counts)
+            VALUES (?, ?, 1, 'running', ?, ?, ?, ?)
+            """, [name, job.number, time, workers, request, counts])
+        return RunID(number: database.lastInsertedRowID)
+    }
+
+    /// Records that another coordinator has the run. Running attempts of the last coordinator are lost.
+    package func claim(
+        _ run: RunID, epoch: Int, at time: Int64, workers: Int, request: String, counts: String
+    ) throws {
+        try execute(
+            """
+            UPDATE runs SET epoch = ?, state = 'running', workers = ?, request = ?, counts = ?, ended = NULL,
+                exit_code = NULL, reason = NULL
+            WHERE id = ?
+            """, [epoch, workers, request, counts, run.number])
+        try execute(
+            """
+            UPDATE attempts SET state = 'lost', ended = ?, message = 'the coordinator was killed'
+            WHERE run = ? AND state = 'running'
+            """, [time, run.number])
+    }
+
+    package func set(_ run: RunID, counts: String) throws {
+        try execute("UPDATE runs SET counts = ? WHERE id = ?", [counts, run.number])
+    }
+
+    /// Only the first end counts.
+    package func end(_ run: RunID, at time: Int64, exitCode: Int, reason: String?) throws {
+        try execute(
+            "UPDATE runs SET state = 'ended', ended = ?, exit_code = ?, reason = ? WHERE id = ? AND state != 'ended'",
+            [time, exitCode, reason, run.number])
+        try execute(
+            "UPDATE attempts SET state = 'dropped', ended = ? WHERE run = ? AND state = 'running'", [time, run.number])
+        try execute("UPDATE frames SET state = 'left' WHERE run = ? AND state = 'open'", [run.number])
+    }
+
+    package func put(_ frame: StoredFrame, run: RunID) throws {
+        let (state, cause, message) = frame.state.columns
+        try execute(
+            """
+            INSERT OR REPLACE INTO frames (run, number, page, input, recipe, outputs, state, cause, message, seconds)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                run.number, frame.number, frame.page, frame.input, frame.recipe,
+                String(decoding: try JSONEncoder().encode(frame.outputs), as: UTF8.self), state, cause, message,
+                frame.seconds,
+            ])
+    }
+
+    package func put(_ attempt: StoredAttempt, run: RunID) throws {
+        let columns = attempt.state.columns
+        try execute(
+            """
+            INSERT INTO attempts (run, epoch, lease, number, page, kind, tile, attempt, round, worker, started,
+                deadline, state, ended, message, receipt, log)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (run, epoch, lease) DO UPDATE SET
+                state = excluded.state, ended = excluded.ended, message = excluded.message,
+                receipt = excluded.receipt, log = excluded.log
+            WHERE state = 'running'
+            """,
+            [
+                run.number, attempt.epoch, attempt.lease, attempt.number, attempt.page, attempt.kind,
+                attempt.tile ?? -1, attempt.attempt, attempt.round, attempt.worker, attempt.started, attempt.deadline,
+                columns.state, columns.ended, columns.message, columns.receipt, attempt.log,
+            ])
+    }
+
+    /// Removes the attempts that this machine handed over. Other coordinators record their own.
+    package func forgetRunning(of run: RunID) throws {
+        try execute("DELETE FROM attempts WHERE run = ? AND state = 'running'", [run.number])
+    }
+
+    package func put(_ publication: StoredPublication, run: RunID) throws {
+        try execute(
+            "INSERT OR IGNORE INTO publications (run, path, number, page, at) VALUES (?, ?, ?, ?, ?)",
+            [run.number, publication.path, publication.number, publication.page, publication.at])
+    }
+
+    /// Keeps this many runs of each job, and the details of the latest of them.
+    package func prune(runs: Int = 100, detailed: Int = 10) throws {
+        let ranked = """
+            SELECT id, ROW_NUMBER() OVER (PARTITION BY job ORDER BY started DESC, id DESC) AS place FROM runs
+            WHERE state = 'ended'
+            """
+        try execute("DELETE FROM runs WHERE id IN (SELECT id FROM (\(ranked)) WHERE place > ?)", [runs])
+        let old = "run IN (SELECT id FROM (\(ranked)) WHERE place > ?)"
+        for table in ["attempts", "frames", "publications"] {
+            try execute("DELETE FROM \(table) WHERE \(old)", [detailed])
+        }
+    }
+}
+
+extension FrameResult {
+    /// The table does not distinguish why nothing was rendered.
+    fileprivate var columns: (state: String, cause: String?, message: String?) {
+        switch self {
+        case .failed(let cause, let message): (kind.rawValue, cause, message)
+        case .skipped, .kept, .stillBroken: (Kind.skipped.rawValue, nil, nil)
+        case .open, .published, .left: (kind.rawValue, nil, nil)
+        }
+    }
+}
+
+extension StoredAttempt.State {
+    fileprivate var columns: (state: String, ended: Int64?, message: String?, receipt: String?) {
+        switch self {
+        case .running: ("running", nil, nil, nil)
+        case .done(let time, let receipt): ("done", time, nil, receipt)
+        case .failed(let time, let message): ("failed", time, message, nil)
+        case .lost(let time, let message): ("lost", time, message, nil)
+        case .dropped(let time): ("dropped", time, nil, nil)
+        }
     }
 }

@@ -16,7 +16,7 @@ extension Farm {
     ///   - worker: the path of `penumbra-worker`. Without it the settings name it, or it is beside the running program.
     ///   - stateFolder: where runs are remembered. `penumbra status --state-dir` reads it, too.
     ///   - workers: how many worker processes a run has at once.
-    ///   - folder: where relative paths start.
+    ///   - folder: the folder where relative paths start.
     public init(
         worker: String? = nil, stateFolder: String? = nil, workers: Int? = nil, configFile: String? = nil,
         folder: String
@@ -44,15 +44,7 @@ extension Farm {
         request.workers = request.workers ?? settings.workers.value
         var run = RequestedRun(request)
         run.settings = settings
-        let events = RunEventQueue(EventListener(folder: request.folder, receive: receive))
-        let result: Result<RunOutcome, FarmError>
-        do throws(FarmError) {
-            result = .success(try await run(control, events))
-        } catch {
-            result = .failure(error)
-        }
-        await events.finish()
-        return try result.get()
+        return try await run.run(control, EventListener(folder: request.folder, receive: receive)).result.get()
     }
 
     /// The runs that the state folder knows, past and present, the latest first.
@@ -86,7 +78,7 @@ extension Farm {
     }
 
     public struct Progress: Hashable, Sendable {
-        /// Frames that have ended, those that failed counted.
+        /// Frames that have ended, including those that failed.
         public let done: Int
         public let failed: Int
         public let total: Int
@@ -96,9 +88,9 @@ extension Farm {
     public struct Frame: Hashable, Sendable {
         public enum State: Hashable, Sendable {
             case published
-            /// Nothing was to be done.
+            /// The outputs were up to date.
             case skipped
-            /// The outputs that are there stay.
+            /// The existing outputs were kept.
             case kept
             case failed(String)
             /// The run was stopped before.
@@ -110,10 +102,10 @@ extension Farm {
         public let state: State
     }
 
-    /// Something that a person may want to read.
+    /// A message for a person.
     public struct Message: Hashable, Sendable {
-        /// Something that was asked for was not done, or somebody has to act.
-        public let isTrouble: Bool
+        /// A part of the request was not done, or somebody has to act.
+        public let isError: Bool
         public let text: String
         public let paths: [String]
     }
@@ -139,9 +131,9 @@ extension Farm {
     }
 }
 
-/// Tells the events that embedding programs know.
+/// Passes events on in the form that embedding programs know.
 private struct EventListener: RunListener {
-    /// Messages show paths as they are seen from there.
+    /// Messages show paths as they are seen from this folder.
     let folder: String
     let receive: @Sendable (Farm.Event) -> Void
 
@@ -150,7 +142,7 @@ private struct EventListener: RunListener {
         case .manifests(let outcome):
             for problem in outcome.problems {
                 let named = problem.manifest.isEmpty ? "" : "\(problem.manifest): "
-                receive(.message(Farm.Message(isTrouble: problem.isError, text: named + problem.message, paths: [])))
+                receive(.message(Farm.Message(isError: problem.isError, text: named + problem.message, paths: [])))
             }
         case .began(let job, let frames): receive(.began(job: job, frames: frames))
         case .progress(let job, let progress):
@@ -158,7 +150,7 @@ private struct EventListener: RunListener {
                 .progress(
                     job: job, Farm.Progress(done: progress.done, failed: progress.failed, total: progress.total)))
         case .frame(let job, let report): receive(.frame(job: job, Farm.Frame(report)))
-        case .notice(let notice): receive(.message(Farm.Message(notice.words(from: folder))))
+        case .notice(let notice): receive(.message(Farm.Message(notice.text(from: folder))))
         case .ended(let end): receive(.ended(job: end.job.name))
         case .handedOver(let job, _): receive(.ended(job: job))
         case .detached: break
@@ -182,12 +174,12 @@ extension Farm.Frame {
 }
 
 extension Farm.Message {
-    fileprivate init(_ words: RunNotice.Words) {
-        let isTrouble =
+    fileprivate init(_ words: RunNotice.Text) {
+        let isError =
             switch words.kind {
-            case .trouble, .troubledFiles: true
+            case .error, .problemFiles: true
             case .result, .remark, .warning, .manifestWarning, .files: false
             }
-        self.init(isTrouble: isTrouble, text: words.message, paths: words.paths)
+        self.init(isError: isError, text: words.message, paths: words.paths)
     }
 }

@@ -13,9 +13,9 @@ package import JobModel
 ///       }
 ///     }
 ///
-/// Equal contents give equal bytes: the sources are sorted, and everything is laid out in one way.
+/// Equal contents give equal bytes, because the sources are sorted and the layout is fixed.
 package struct AssetIndex: Hashable, Sendable {
-    /// A picture that was made.
+    /// An output.
     package struct Output: Hashable, Sendable {
         /// Relative to the index's folder, with forward slashes, not percent-encoded.
         package let path: String
@@ -36,7 +36,7 @@ package struct AssetIndex: Hashable, Sendable {
         }
     }
 
-    /// A picture and what was made of it.
+    /// A source picture with its outputs.
     package struct Entry: Hashable, Sendable {
         /// Relative to the manifest's folder.
         package let source: String
@@ -53,7 +53,7 @@ package struct AssetIndex: Hashable, Sendable {
     /// Sorted; each source once.
     package let entries: [Entry]
 
-    /// - Parameter entries: in any order. Those of one source, such as the pages of a document, become one entry in
+    /// - Parameter entries: in any order. Entries of one source, such as the pages of a document, become one entry in
     ///   the order in which they are given.
     package init(job: String, entries: [Entry]) {
         self.job = job
@@ -72,7 +72,7 @@ package struct AssetIndex: Hashable, Sendable {
         self.entries = merged
     }
 
-    /// Nil for the same bytes. Swift takes `é` in one and in two code points for equal, but they name different files.
+    /// Nil for the same bytes. For Swift `é` in one and in two code points are equal, but they name different files.
     private static func precedes(_ a: String, _ b: String) -> Bool? {
         if a != b { return a < b }
         return a.utf8.elementsEqual(b.utf8) ? nil : a.utf8.lexicographicallyPrecedes(b.utf8)
@@ -103,11 +103,11 @@ extension AssetIndex {
     }
 }
 
-/// JSON as it is written, piece by piece: 200,000 outputs take a fraction of a second.
+/// Writes JSON piece by piece: 200,000 outputs take a fraction of a second.
 private struct JSONText {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter capacity: in bytes; growing from nothing would copy everything a few times.
+    /// - Parameter capacity: in bytes. Without it the growing text would be copied a few times.
     init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
     mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
@@ -146,7 +146,7 @@ private struct JSONText {
         add("}")
     }
 
-    /// 16 digits, as the digest's own description has them, in a third of its time.
+    /// 16 digits, as in the digest's description, but three times as fast.
     private mutating func add(hex word: UInt64) {
         for shift in stride(from: 60, through: 0, by: -4) {
             let digit = UInt8(word >> UInt64(shift) & 15)
@@ -158,11 +158,11 @@ private struct JSONText {
 // MARK: - Paths
 
 extension AssetIndex {
-    /// A path as it is written in an index.
+    /// A path as the index has it.
     ///
     /// - Parameters:
     ///   - path: absolute, without `.` and `..`.
-    ///   - folder: likewise.
+    ///   - folder: absolute, without `.` and `..`.
     package static func path(_ path: String, relativeTo folder: String) -> String {
         let (names, folders) = (path.utf8.split(separator: slash), folder.utf8.split(separator: slash))
         let shared = zip(names, folders).prefix { $0.elementsEqual($1) }.count
@@ -171,4 +171,69 @@ extension AssetIndex {
     }
 
     private static let slash = UInt8(ascii: "/")
+}
+
+/// Recognises index files, which a new index may replace.
+extension AssetIndex {
+    /// The number of bytes that ``isOurs(_:)`` needs.
+    package static let recognisedWithin = 256
+
+    /// Whether Penumbra wrote the file as an index, of this or a later schema. Another program may have changed the layout.
+    /// Nothing else may be replaced.
+    ///
+    /// - Parameter firstBytes: the file's first ``recognisedWithin`` bytes, or all if it has fewer.
+    package static func isOurs(_ firstBytes: [UInt8]) -> Bool {
+        afterHead(of: firstBytes.prefix(recognisedWithin)) != nil
+    }
+
+    /// The job whose index the file is; nil if unknown.
+    ///
+    /// - Parameter firstBytes: the first bytes of the file, with the job's name.
+    package static func job(in firstBytes: [UInt8]) -> String? {
+        guard let head = afterHead(of: firstBytes[...]), let schema = after(["\"schema\"", ":"], in: head),
+            let name = after([",", "\"job\"", ":", "\""], in: schema.drop { isBlank($0) || isDigit($0) })
+        else { return nil }
+        return unescaped(name)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { "\u{20}\t\r\n".utf8.contains(byte) }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    /// The bytes after the tokens that every index begins with; nil if the file begins with others.
+    private static func afterHead(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        after(["{", "\"generator\"", ":", "\"penumbra\"", ","], in: bytes)
+    }
+
+    private static func after(_ tokens: [String], in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        var rest = bytes
+        for token in tokens {
+            rest = rest.drop(while: isBlank)
+            guard rest.starts(with: token.utf8) else { return nil }
+            rest = rest.dropFirst(token.utf8.count)
+        }
+        return rest
+    }
+
+    /// A JSON text up to its closing quote; nil if there is none.
+    private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
+        var (result, rest): ([UInt8], ArraySlice<UInt8>) = ([], text)
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: result, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                guard let escaped = rest.popFirst() else { return nil }
+                guard escaped == UInt8(ascii: "u") else {
+                    result.append(escaped)
+                    continue
+                }
+                let digits = String(decoding: rest.prefix(4), as: UTF8.self)
+                guard let scalar = UInt32(digits, radix: 16).flatMap(Unicode.Scalar.init) else { return nil }
+                result += Array(String(Character(scalar)).utf8)
+                rest = rest.dropFirst(4)
+            default: result.append(byte)
+            }
+        }
+        return nil
+    }
 }

@@ -1,4 +1,6 @@
-/// How numbers are written for people.
+import FoundationEssentials
+
+/// Numbers as text for people.
 package enum Figures {
     /// `41,210`
     package static func count(_ number: Int) -> String {
@@ -22,7 +24,7 @@ package enum Figures {
         guard value >= 1000 else { return "\(number) B" }
         for unit in ["kB", "MB", "GB"] {
             value /= 1000
-            // 999.95 would be written 1000.0.
+            // 999.95 would become 1000.0.
             if value < 999.95 { return "\(fixed(value)) \(unit)" }
         }
         return "\(fixed(value / 1000)) TB"
@@ -39,7 +41,7 @@ package enum Figures {
         return "\(count(whole / 3600)) h \(minutes < 10 ? "0" : "")\(minutes) min"
     }
 
-    /// One decimal, and none from 100 on: `0.4`, `24.2`, `1,412`.
+    /// With one decimal below 100, and none above: `0.4`, `24.2`, `1,412`.
     package static func measure(_ value: Double) -> String {
         value < 99.95 ? fixed(value) : count(whole(value))
     }
@@ -49,8 +51,25 @@ package enum Figures {
         return "\(count(tenths / 10)).\(tenths % 10)"
     }
 
-    /// Rounded; 0 for what is no count of anything.
+    /// Rounded; 0 for negative values and values that are not numbers.
     private static func whole(_ value: Double) -> Int {
         Int(exactly: max(0, value).rounded()) ?? 0
+    }
+}
+
+extension Figures {
+    /// `2026-11-21`, in UTC.
+    package static func day(_ secondsSince1970: Int) -> String {
+        Date(timeIntervalSince1970: Double(secondsSince1970)).formatted(.iso8601.year().month().day())
+    }
+
+    /// With a fixed number of decimals.
+    package static func fixed(_ value: Double, _ decimals: Int) -> String {
+        let scale = (0..<decimals).reduce(1) { product, _ in product * 10 }
+        let scaled = Int((value.magnitude * Double(scale)).rounded())
+        let sign = value < 0 && scaled > 0 ? "-" : ""
+        guard decimals > 0 else { return sign + String(scaled) }
+        let fraction = String(scaled % scale)
+        return "\(sign)\(scaled / scale)." + String(repeating: "0", count: decimals - fraction.count) + fraction
     }
 }

@@ -1,27 +1,27 @@
 import JobModel
 
-/// What runs did, for the textfile collector of Prometheus' node_exporter.
+/// Metrics of runs for the textfile collector of Prometheus' node_exporter.
 ///
 /// <https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format>
 package enum PrometheusText {
-    /// The whole file. Every family appears once, with a sample of each job.
+    /// The whole file. Each family appears once, with a sample for each job.
     ///
     /// - Parameters:
-    ///   - runs: those of one job name are told as one, because a sample may appear only once.
-    ///   - lastSuccess: when jobs were last well, in seconds since 1970, as ``lastSuccess(of:in:)`` found it in the
-    ///     file before. It stays for a job that is not well now.
+    ///   - runs: runs with the same job name are added, because a sample may appear only once.
+    ///   - lastSuccess: the time of each job's last success, in seconds since 1970, from ``lastSuccess(of:in:)`` of the old
+    ///     file. It stays for a job that failed now.
     package static func text(of runs: [RunReport], lastSuccess: [String: Double] = [:]) -> String {
         let tallies = Tally.ofJobs(in: runs)
         return families.map { family in
             let samples = tallies.flatMap { tally in family.samples(tally, lastSuccess[tally.job]) }
-            // A family without a sample would be a help text of nothing.
+            // A family without samples is left out.
             guard !samples.isEmpty else { return "" }
             return "# HELP \(family.name) \(family.help)\n# TYPE \(family.name) gauge\n"
                 + samples.map { "\(family.name){\($0.labels)} \($0.value)\n" }.joined()
         }.joined()
     }
 
-    /// Finds when a job was last well, in seconds since 1970, in a file that ``text(of:lastSuccess:)`` made.
+    /// The time of a job's last success, in seconds since 1970, from a file of ``text(of:lastSuccess:)``.
     package static func lastSuccess(of job: String, in text: String) -> Double? {
         value(of: successFamily, job, in: text)
     }
@@ -34,13 +34,13 @@ package enum PrometheusText {
         return nil
     }
 
-    /// What a job's sample begins with.
+    /// The beginning of a job's sample.
     static func prefix(_ family: String, _ job: String) -> String { "\(family){\(label("job", job))} " }
 
-    /// `name="value"`, with the three escapes that the format knows.
+    /// `name="value"`, with the three escapes of the format.
     static func label(_ name: String, _ value: String) -> String {
         var text = "\(name)=\""
-        // By code points: a carriage return and a newline together are one Character.
+        // This compares code points, because a carriage return with a newline is one Character.
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\\": text += #"\\"#
@@ -79,7 +79,7 @@ extension PrometheusText {
             self.samples = samples
         }
 
-        /// With one sample of each job.
+        /// A family with one sample for each job.
         init(_ name: String, _ help: String, _ value: @escaping @Sendable (Tally) -> Double) {
             self.init(name, help) { tally, _ in
                 [Sample(labels: label("job", tally.job), value: number(value(tally)))]
@@ -129,7 +129,7 @@ extension PrometheusText {
         Family("penumbra_orphans", "Outputs whose inputs are gone.") { $0.orphans },
     ]
 
-    /// What the runs of one job sum up to.
+    /// The totals of one job's runs.
     private struct Tally {
         let job: String
         var counts = RunCounts()
@@ -140,14 +140,14 @@ extension PrometheusText {
         var retiredSlots = 0.0
         var orphans = 0.0
 
-        /// In the order in which the jobs first come.
+        /// In the order of each job's first run.
         static func ofJobs(in runs: [RunReport]) -> [Tally] {
             var tallies: [Tally] = []
             for run in runs {
-                // By bytes, as Prometheus compares labels.
-                let place = tallies.firstIndex { $0.job.utf8.elementsEqual(run.job.utf8) }
-                if place == nil { tallies.append(Tally(job: run.job)) }
-                tallies[place ?? tallies.count - 1].add(run)
+                // Prometheus compares the bytes of labels.
+                let index = tallies.firstIndex { $0.job.utf8.elementsEqual(run.job.utf8) }
+                if index == nil { tallies.append(Tally(job: run.job)) }
+                tallies[index ?? tallies.count - 1].add(run)
             }
             return tallies
         }
@@ -160,6 +160,45 @@ extension PrometheusText {
             workersReplaced += Double(run.workersReplaced)
             retiredSlots += Double(run.retiredSlots)
             orphans += Double(run.orphans.count)
+        }
+    }
+}
+
+/// Runs that could not start, because their inputs were missing or another run was going on.
+extension PrometheusText {
+    /// The end of a job's last run, in seconds since 1970, from a file of ``text(of:lastSuccess:)``.
+    package static func lastRun(of job: String, in text: String) -> Double? { value(of: lastRunFamily, job, in: text) }
+
+    /// A file with new exit codes and times of some jobs. The rest stays, because it describes runs that started.
+    ///
+    /// - Parameters:
+    ///   - ended: the time in seconds since 1970.
+    ///   - text: a file of ``text(of:lastSuccess:)``; may be empty.
+    package static func text(
+        _ text: String, afterUnstarted jobs: [String], exitCode: Int32, ended: Double
+    ) -> String {
+        var lines = text.split(separator: "\n").map(String.init)
+        for job in jobs {
+            set(exitCodeFamily, exitCodeHelp, job, Double(exitCode), &lines)
+            set(lastRunFamily, lastRunHelp, job, ended, &lines)
+            if exitCode == 0 { set(successFamily, successHelp, job, ended, &lines) }
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// Replaces the job's sample, or adds it behind those of other jobs, or adds the family.
+    private static func set(
+        _ family: String, _ help: String, _ job: String, _ value: Double, _ lines: inout [String]
+    ) {
+        let prefix = prefix(family, job)
+        let line = prefix + number(value)
+        // Prometheus compares the bytes of labels.
+        if let index = lines.firstIndex(where: { $0.utf8.starts(with: prefix.utf8) }) {
+            lines[index] = line
+        } else if let last = lines.lastIndex(where: { $0.hasPrefix("\(family){") }) {
+            lines.insert(line, at: last + 1)
+        } else {
+            lines += ["# HELP \(family) \(help)", "# TYPE \(family) gauge", line]
         }
     }
 }

@@ -5,30 +5,30 @@ import Planning
 package import SafeFiles
 import WorkerProtocol
 
-/// `coordinator.<epoch>` in a run's folder: who has the run. The file with the highest epoch counts.
+/// The files `coordinator.<epoch>` in a run's folder. The file with the highest epoch belongs to the run's coordinator.
 ///
-/// It holds the secret of this coordinator's token (``CoordinatorToken``).
+/// The file contains the secret of the coordinator's token (``CoordinatorToken``).
 package enum CoordinatorClaim {
-    /// Part of the names of files that this process writes aside. No other process has it.
-    package static let aside = CoordinatorToken.newSecret()
+    /// A part of the names of this process's temporary files. No other process uses it.
+    package static let temporarySuffix = CoordinatorToken.newSecret()
 
-    /// A run that nobody went on with for so long is given up, in seconds.
-    private static let patience = 7.0 * 24 * 3600
+    /// A run that nobody resumes for this time is abandoned. In seconds.
+    private static let resumableTime = 7.0 * 24 * 3600
 
-    /// A coordinator on another machine that was not heard of for so long is gone, in nanoseconds.
+    /// A coordinator on another machine that is silent for this time counts as dead. In nanoseconds.
     private static let silence: Int64 = 60_000_000_000
-    /// How often a coordinator is to be heard of, where others cannot see its lock.
+    /// The time between two signs of life, for machines that cannot see the coordinator's lock.
     static let heartbeat = Duration.seconds(10)
 
     private static let mostEpochs = 1_000_000
-    /// In bytes: 32 digits, and the name of a machine.
+    /// In bytes: 32 digits and the name of a machine.
     private static let largestSecret = 400
 
     package static func path(_ epoch: Int, _ folder: String) -> String { "\(folder)/coordinator.\(epoch)" }
 
     package static func exists(epoch: Int, in folder: String) -> Bool { FileSystem.exists(path(epoch, folder)) }
 
-    /// Creates the file, unless somebody else has.
+    /// Creates the file. Fails if it exists.
     package static func take(epoch: Int, as token: CoordinatorToken, in folder: String) throws(FileTrouble) {
         let path = path(epoch, folder)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
@@ -37,19 +37,19 @@ package enum CoordinatorClaim {
         try FileSystem.append(Array(token.secret.utf8), to: path, syncs: true)
     }
 
-    /// 0 when nobody has had it.
+    /// 0 if the run never had a coordinator.
     static func latestEpoch(in folder: String) -> Int {
         FileSystem.names(in: folder).compactMap { name in
             guard name.hasPrefix("coordinator."), let epoch = Int(name.dropFirst("coordinator.".count)) else {
                 return nil
             }
-            // No run has so many coordinators: a larger number is somebody else's.
+            // No run has so many coordinators. A larger number is foreign.
             return (1...mostEpochs).contains(epoch) ? epoch : nil
         }.max() ?? 0
     }
 
-    /// The latest coordinator has let the run go, or was on this machine, where the kernel's lock tells of it, or was not
-    /// heard of for a minute. (Not on every network file system do locks reach beyond a machine.)
+    /// Whether the latest coordinator has released the run, was on this machine, where the kernel's lock shows whether it
+    /// lives, or was silent for a minute. (On some network file systems, locks do not reach other machines.)
     package static func isQuiet(_ folder: String) -> Bool {
         let latest = latestEpoch(in: folder)
         let path = path(latest, folder)
@@ -57,46 +57,45 @@ package enum CoordinatorClaim {
             let data = SafeFolder.trustedContents(path, limit: largestSecret),
             let other = String(decoding: data, as: UTF8.self).split(separator: "@").dropFirst().first,
             other != CoordinatorToken.host,
-            let heard = FileSystem.stamp(path)?.modified
+            let lastSign = FileSystem.stamp(path)?.modified
         else { return true }
-        // Machines' clocks differ: the file system's own counts.
-        let probe = "\(folder)/now.\(aside)"
+        // Machines' clocks differ, so the clock of the file system is used.
+        let probe = "\(folder)/now.\(temporarySuffix)"
         defer { FileSystem.remove(probe) }
         guard (try? FileSystem.append(Array("now".utf8), to: probe)) != nil,
             let now = FileSystem.stamp(probe)?.modified
         else { return false }
-        // A file may be of any time.
-        let (age, isTooMuch) = now.subtractingReportingOverflow(heard)
-        return isTooMuch ? now > heard : age > silence
+        // The time of a file may be any number.
+        let (age, isTooMuch) = now.subtractingReportingOverflow(lastSign)
+        return isTooMuch ? now > lastSign : age > silence
     }
 
-    /// Another may have the run at once.
+    /// Lets another coordinator claim the run at once.
     package static func release(epoch: Int, in folder: String) throws(FileTrouble) {
         try FileSystem.append([], to: "\(folder)/released.\(epoch)")
     }
 
-    /// Says that the coordinator lives.
+    /// Gives a sign of life.
     package static func beat(epoch: Int, in folder: String) {
         utimensat(AT_FDCWD, path(epoch, folder), nil, AT_SYMLINK_NOFOLLOW)
     }
 
-    /// Nobody had the run for a month: what it left on a disk that is away is looked for no longer.
+    /// Whether nobody had the run for a month. Then its files on missing disks are not looked for any more.
     static func isForgotten(_ folder: String) -> Bool {
         guard let stamp = FileSystem.stamp("\(folder)/journal") else { return true }
         return Double(stamp.modified) / 1e9 < Date().timeIntervalSince1970 - 30 * 24 * 3600
     }
 
-    /// It can be gone on with, and the last coordinator had it some days ago at most.
+    /// Whether the run can be resumed, and had a coordinator recently.
     package static func isTooRecent(_ folder: String) -> Bool {
         let epoch = latestEpoch(in: folder)
-        // After a power failure nobody may know whose it is.
+        // After a power failure, the job of a run may be unknown.
         guard epoch > 0, FileSystem.size("\(folder)/job") ?? 0 > 0, let stamp = FileSystem.stamp(path(epoch, folder))
         else { return false }
-        return Double(stamp.modified) / 1e9 > Date().timeIntervalSince1970 - patience
+        return Double(stamp.modified) / 1e9 > Date().timeIntervalSince1970 - resumableTime
     }
 
-    /// Workers leave when their coordinator ends. One that was stopped, or hangs, does not: it is killed with all that it
-    /// started.
+    /// Kills workers that outlived their coordinator, because they were stopped or hang, and everything that they started.
     static func endWorkers(ofEpoch epoch: Int, in folder: String) {
         guard let data = SafeFolder.trustedContents(path(epoch, folder), limit: largestSecret), isSecret(data) else {
             return
@@ -106,27 +105,27 @@ package enum CoordinatorClaim {
             guard let process = pid_t(name), process != getpid(), isOwn(process),
                 let environment = contents("/proc/\(name)/environ")?.split(separator: 0),
                 environment.contains(where: { $0.elementsEqual(wanted) }),
-                // What no process has but a worker, and what a worker has started.
+                // Only workers, and processes that they started, have this variable.
                 environment.contains(where: { $0.starts(with: "\(PluginConditions.variable)=".utf8) })
             else { continue }
             _ = kill(process, SIGKILL)
         }
     }
 
-    /// 32 hexadecimal digits, and a machine. The file may be another's.
+    /// Whether the data are 32 hexadecimal digits and a machine. The file may be foreign.
     private static func isSecret(_ data: [UInt8]) -> Bool {
         data.dropFirst(32).first == UInt8(ascii: "@")
             && data.prefix(32).allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
 
-    /// Root could end anybody's.
+    /// Root could end any user's process.
     private static func isOwn(_ process: pid_t) -> Bool {
         var found = stat()
         return stat("/proc/\(process)", &found) == 0 && found.st_uid == geteuid()
     }
 
     private static func contents(_ path: String) -> [UInt8]? {
-        // Files of /proc have no size, and those of others' processes cannot be read.
+        // Files of /proc have no size. Those of other users' processes cannot be read.
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
@@ -137,5 +136,37 @@ package enum CoordinatorClaim {
             guard count > 0 else { return bytes }
             bytes += buffer.prefix(count)
         }
+    }
+}
+
+/// Distinguishes the workers of one coordinator of one run from all other processes.
+///
+/// Each worker has the run's name and the secret in its environment. The claim in the run's folder holds the secret.
+package struct CoordinatorToken: Hashable, Sendable {
+    /// The environment variable of workers that holds the token's text.
+    package static let variable = "PENUMBRA_COORDINATOR"
+
+    package static let host = ProcessInfo.processInfo.hostName
+
+    /// The name of the run.
+    package let run: String
+    /// 32 random hexadecimal digits and the name of this machine. Nobody can guess it.
+    let secret: String
+
+    package init(run: String) {
+        self.run = run
+        secret = Self.newSecret()
+    }
+
+    /// The value of the variable. It contains the run's name, so that a copied claim in another run's folder does not match
+    /// this run's workers.
+    package var text: String { "\(run)/\(secret)" }
+
+    static func newSecret() -> String {
+        let digits = (0..<2).map { _ in
+            let word = String(UInt64.random(in: .min ... .max), radix: 16)
+            return String(repeating: "0", count: 16 - word.count) + word
+        }
+        return "\(digits.joined())@\(host)"
     }
 }

@@ -5,24 +5,24 @@ import Planning
 import SafeFiles
 package import Scheduling
 
-/// Reads the runs that a state folder knows, past and present, or those of a folder that several machines share.
+/// Reads the past and present runs of a state folder, or of a folder that several machines share.
 ///
-/// Any program can use it while runs go on: it takes no lock that a run needs.
+/// Any program can use it while runs are active, because it takes no lock that a run needs.
 package struct RunArchive: Sendable {
     /// The state folder, or the shared folder of runs.
     package let state: String
-    /// Nil where nothing ever ran, and for shared runs: no database knows those.
+    /// Nil if nothing ever ran, and for shared runs, which no database knows.
     private let store: JobStore?
     /// Nil for the runs of a database.
     private let shared: [RunFolder]?
 
     package init(state: String) throws {
         self.state = state
-        store = try JobStore.looking(at: JobStore.databasePath(state: state))
+        store = try JobStore.existing(at: JobStore.databasePath(state: state))
         shared = nil
     }
 
-    /// - Parameter folder: that of one run, or one that holds runs.
+    /// - Parameter folder: the folder of one run, or a folder that holds runs.
     package init(runFolder folder: String) throws(FarmError) {
         let found = RunFolder.find(folder)
         guard let first = found.first else { throw FarmError(.missingInput, Self.why(noRunIn: folder)) }
@@ -49,14 +49,14 @@ package struct RunArchive: Sendable {
 
     package var isShared: Bool { shared != nil }
 
-    /// Other machines may resume it.
+    /// Whether other machines may resume the run.
     package func isShared(_ run: RunStatus) -> Bool { shared != nil || run.folder.state != state }
 }
 
 // MARK: Which run
 
 extension RunArchive {
-    /// All runs, the latest first. Takes the ends of detached runs into the database.
+    /// All runs, the latest first. Copies the ends of detached runs to the database.
     package func runs() throws -> [RunStatus] {
         if let shared {
             return shared.compactMap { run in run.record.map { RunStatus($0, state: run.state) } }
@@ -64,7 +64,7 @@ extension RunArchive {
         }
         DetachedEnds.take(into: state)
         let runs = try readRuns()
-        // A run may have ended after its row was read and before its lock was looked at.
+        // A run may have ended after its row was read and before its lock was checked.
         return runs.contains { $0.condition == .interrupted } ? try readRuns() : runs
     }
 
@@ -73,20 +73,20 @@ extension RunArchive {
         return try store?.read { try $0.runs() }.map { RunStatus($0, state: state, detached: detached) } ?? []
     }
 
-    /// The runs of a shared folder that are meant if nobody names one, the latest first: see ``RunFolder/meant(in:)``.
+    /// The runs of a shared folder that are meant if no run is named, the latest first: see ``RunFolder/meant(in:)``.
     package func meantRuns() throws -> [RunStatus] {
         let names = Set(RunFolder.meant(of: shared ?? []).map(\.name))
         return try runs().filter { names.contains($0.stored.name) }
     }
 
-    /// The run as it is now.
+    /// The present state of the run.
     package func renewed(_ run: RunStatus) throws -> RunStatus {
         guard shared != nil else { return try self.run(run.stored.name) }
         return run.folder.record.map { RunStatus($0, state: run.folder.state) } ?? run
     }
 
-    /// - Parameter name: a run's name, or the beginning of one run's name alone, or a job's name for its latest run; nil for
-    ///   the latest run of all.
+    /// - Parameter name: a run's name or its unique beginning, or a job's name for its latest run; nil for the latest run
+    ///   of all.
     package func run(_ name: String?) throws -> RunStatus {
         let all = try runs()
         guard let name else {
@@ -105,14 +105,14 @@ extension RunArchive {
                 : "\(matches.count) runs begin with '\(PathText.visible(name))'; give more of the name")
     }
 
-    /// As ``run(_:)``, for what cannot be undone: if several runs have not ended, one has to be named.
+    /// Like ``run(_:)``, for actions that cannot be undone. If several runs have not ended, a name is needed.
     ///
-    /// - Returns: nil if none was named, and all have ended.
+    /// - Returns: nil if no name was given, and all runs have ended.
     package func run(toEnd name: String?) throws -> RunStatus? {
         guard name == nil else { return try run(name) }
         let open = try runs().filter { !$0.condition.isEnded }
         guard open.count > 1 else {
-            // In a shared folder the caller tells how the latest run has ended.
+            // In a shared folder, the caller says how the latest run has ended.
             let latest = open.isEmpty ? try run(nil) : nil
             return open.first ?? (isShared ? latest : nil)
         }
@@ -121,7 +121,7 @@ extension RunArchive {
         throw FarmError(.usage, "\(subject); name one of them: \(names.joined(separator: ", "))")
     }
 
-    /// As ``run(_:)``; for a job, its latest run that was no retry.
+    /// Like ``run(_:)``. For a job, retries are passed over.
     package func run(toRepeat name: String?) throws -> RunStatus {
         let found = try run(name)
         guard found.isRetry, name.map({ !found.stored.name.hasPrefix($0) }) ?? true else { return found }
@@ -131,7 +131,7 @@ extension RunArchive {
         return others.first { !$0.isRetry } ?? found
     }
 
-    /// Whether the run's command, given again, continues with the frames that the run has left: see ``FullRerun``.
+    /// Whether the run's command would continue with the frames that the run left: see ``FullRerun``.
     ///
     /// - Parameter now: nanoseconds since 1970.
     package func isContinuedByItsCommand(_ run: RunStatus, now: Int64) throws -> Bool {
@@ -155,7 +155,7 @@ extension RunArchive {
         }
     }
 
-    /// For a shared run its folder overrides the database.
+    /// The folder of a shared run overrides the database.
     package func details(of run: RunStatus) throws -> Details {
         let own = try store?.read { reader in
             Details(
@@ -175,15 +175,15 @@ extension RunArchive {
         return try store?.read { try $0.frames(of: run.stored.id) } ?? []
     }
 
-    /// How many of its frames have ended.
+    /// The number of concluded frames.
     package func concluded(of run: RunStatus) throws -> Int {
         let shared = run.folder
         if isShared(run), let left = shared.left { return max(0, run.counts.work - left) }
         return try store?.read { try $0.concluded(of: run.stored.id) } ?? 0
     }
 
-    /// The inputs of the frames of a run that have ended. If the run did what another run had left, also those of the other
-    /// run. Empty if the run is forgotten.
+    /// The inputs of concluded frames. If the run was a retry of frames that another run left, the inputs of that run are
+    /// included. Empty if the run is not recorded any more.
     package func concludedInputs(ofRun name: String) throws -> Set<PathKey> {
         var others = Dictionary(try runs().map { ($0.stored.name, $0) }) { first, _ in first }
         var (inputs, next): (Set<PathKey>, String?) = ([], name)
@@ -196,15 +196,15 @@ extension RunArchive {
         return inputs
     }
 
-    /// Pictures of the run's job that failed as data and have not changed.
+    /// Pictures of the run's job that failed because of their data, and have not changed.
     package func broken(of run: RunStatus) throws -> [BrokenRecord] {
         try store?.read { reader in
             try reader.job(manifest: run.stored.manifest, name: run.stored.job).map { try reader.broken(of: $0) } ?? []
         } ?? []
     }
 
-    /// Pictures of the run's job that were broken before the run began, and that the run did not try; sorted. If the run had
-    /// only some of the job's pictures, others may be among them.
+    /// Pictures of the run's job that were broken before the run began, and that the run did not try; sorted. If the run
+    /// had only some of the job's pictures, the list may contain others.
     package func stillBroken(in run: RunStatus, _ details: Details) throws -> [BrokenRecord] {
         guard run.counts.stillBroken > 0 else { return [] }
         let tried = Set(details.frames.map { PathKey($0.input) })
@@ -217,18 +217,18 @@ extension RunArchive {
 // MARK: Abandoning a run
 
 extension RunArchive {
-    /// Ends a run whose coordinator is gone, and removes what it left.
+    /// Ends a run without a coordinator, and removes its files.
     ///
     /// - Parameters:
-    ///   - outcome: what is stored of it.
+    ///   - outcome: the outcome that is stored.
     ///   - now: nanoseconds since 1970.
-    /// - Returns: `.refused` if another coordinator has the run: then nothing was done.
+    /// - Returns: `.refused` if a coordinator has the run. Then nothing was done.
     package func abandon(
         _ run: RunStatus, reason: String, outcome: RunOutcome = .killed, now: Int64
     ) throws -> RunFolder.Removal {
         let exitCode = outcome.number
         let folder = run.folder
-        // A history that cannot be read does not keep the run from being abandoned.
+        // A run with an unreadable history can be abandoned, too.
         let counts = (try? countsSoFar(of: run)) ?? run.counts
         let record = folder.record
         let removal = folder.remove()
@@ -240,13 +240,13 @@ extension RunArchive {
         }
         if shared == nil {
             DetachedEnds.take(into: state)
-            try StoredRuns.giveUp(
+            try StoredRuns.abandon(
                 run.stored, state: state, exitCode: exitCode, reason: reason, counts: counts, at: now)
         }
         return removal
     }
 
-    /// From what its coordinators recorded before they were killed.
+    /// The counts according to the records of its coordinators before they were killed.
     private func countsSoFar(of run: RunStatus) throws -> RunCounts {
         var counts = run.counts
         let frames = try frames(of: run)
@@ -254,7 +254,7 @@ extension RunArchive {
         let states = frames.map(\.state.kind)
         counts.published = states.count { $0 == .published }
         counts.failed = states.count { $0 == .failed }
-        // Frames with which nothing was to be done are in no list.
+        // Frames that needed no work are not listed.
         let others = frames.count - begun.count + counts.work + counts.kept + counts.stillBroken
         counts.skipped = max(0, counts.frames - others) + states.count { $0 == .skipped }
         counts.left = max(0, counts.work - begun.count { ![.open, .left].contains($0.state.kind) })
@@ -264,7 +264,7 @@ extension RunArchive {
 
 /// The ends of runs that other machines finished.
 package enum DetachedEnds {
-    /// Copies each end from the run's folder to the database. What cannot be written now is copied another time.
+    /// Copies each end from the run's folder to the database. If that fails, a later call copies it.
     package static func take(into state: String) {
         for run in RunFolder.detached(state: state) {
             guard let record = run.record, case .ended(let end) = record.state,
@@ -275,12 +275,11 @@ package enum DetachedEnds {
     }
 }
 
-/// Runs in the database of a state folder, for whoever does not coordinate them.
+/// Changes runs in the database of a state folder without coordinating them.
 package enum StoredRuns {
-    /// The latest run of a job whose coordinator was killed, and that can be gone on with. Others that it left are
-    /// removed.
+    /// The latest run of a job whose coordinator was killed, if it can be resumed. Its other unfinished runs are removed.
     ///
-    /// - Throws: what the database says, where it cannot be read.
+    /// - Throws: an error if the database cannot be read.
     package static func unfinished(of job: JobSpec, state: String) throws -> RunFolder? {
         let runs = RunFolder.unfinished(of: job, state: state)
         guard !runs.isEmpty else { return nil }
@@ -291,8 +290,8 @@ package enum StoredRuns {
         return known.first
     }
 
-    /// Ends a run that nobody goes on with.
-    package static func giveUp(
+    /// Ends a run that nobody will resume.
+    package static func abandon(
         _ run: RunRecord, state: String, exitCode: Int, reason: String, counts: RunCounts, at time: Int64
     ) throws(StoreProblem) {
         let store = try JobStore(path: JobStore.databasePath(state: state))
@@ -302,13 +301,13 @@ package enum StoredRuns {
         }
     }
 
-    /// Ends a run that other machines have brought to its end, with what they have done of it.
+    /// Ends a run that other machines have finished, and copies its records.
     package static func end(
         _ shared: RunFolder, _ record: RunRecord, _ end: RunRecord.End, state: String
     ) throws {
         let store = try JobStore(path: JobStore.databasePath(state: state))
         guard let run = try store.read({ try $0.run(named: shared.name) }), !run.state.isEnded else { return }
-        // What was done is told before the end is: then nobody looks for it any more.
+        // The records come before the end, because nobody looks for them after the end.
         try shared.log.read { lines in try store.write { try $0.put(lines, run: run.id) } }
         let (failures, broken) = (Dictionary(grouping: end.failures ?? [], by: \.input), shared.log.broken(.found))
         try store.write { writer in
@@ -316,7 +315,7 @@ package enum StoredRuns {
             for one in broken { try writer.put(one, job: job) }
             try writer.forgetRunning(of: run.id)
             for frame in try writer.reader.frames(of: run.id) where [.open, .left].contains(frame.state) {
-                try writer.put(Self.told(of: frame, end, failures[frame.input] ?? []), run: run.id)
+                try writer.put(Self.final(of: frame, end, failures[frame.input] ?? []), run: run.id)
             }
             try writer.claim(
                 run.id, epoch: record.epoch, at: end.time, workers: run.workers, request: run.request,
@@ -326,12 +325,12 @@ package enum StoredRuns {
         }
     }
 
-    /// Of which no coordinator has told, or one that was killed.
-    private static func told(
+    /// The final record of a frame that no coordinator concluded.
+    private static func final(
         of open: StoredFrame, _ end: RunRecord.End, _ failures: [RunRecord.Failure]
     ) -> StoredFrame {
         var frame = open
-        // An output that stays as it is has no path there.
+        // An output that is kept has an empty path.
         let wanted = Set(frame.outputs.filter { !$0.isEmpty })
         if let failure = failures.first(where: { wanted.isSubset(of: $0.outputs) }) {
             frame.state = .failed(cause: failure.cause, message: failure.message)
@@ -356,5 +355,96 @@ extension StoreWriter {
             case .publication(let publication): try put(publication, run: run)
             }
         }
+    }
+}
+
+/// A run and its present state, from the database or `run.json` and from the run's folder.
+package struct RunStatus: Sendable {
+    package let stored: RunRecord
+    package let condition: Condition
+    package var counts: RunCounts { stored.counts }
+
+    package enum Condition: String, Sendable {
+        case running
+        case paused
+        /// Its coordinator was killed. The run can be resumed.
+        case interrupted
+        /// A cluster or another scheduler has it. It has no living coordinator.
+        case detached
+        case done
+        /// All frames were tried, and some failed.
+        case failed
+        /// It ended before all its frames were tried.
+        case stopped
+
+        /// Whether it is active, or will be.
+        package var isGoingOn: Bool { self == .running || self == .paused || self == .detached }
+        package var isEnded: Bool { self == .done || self == .failed || self == .stopped }
+        package var canBeResumed: Bool { self == .interrupted || self == .paused }
+    }
+
+    /// Whether it repeats some frames of another run.
+    package var isRetry: Bool { RunRequest(text: stored.request)?.isRetry ?? false }
+
+    /// The run's folder if other machines see it; nil for a run of this machine alone.
+    package let sharedFolder: String?
+    package let folder: RunFolder
+
+    /// ``RunOutcome/number``; nil if it has not ended.
+    package let exitCode: Int?
+    package let reason: String?
+    /// Nanoseconds since 1970.
+    package let ended: Int64?
+
+    /// Reads the run's folder.
+    ///
+    /// - Parameters:
+    ///   - detached: the runs whose folders are outside the state folder.
+    ///   - isHandedOver: whether this process has just handed the run over and still holds its lock.
+    package init(_ stored: RunRecord, state: String, detached: [RunFolder] = [], isHandedOver: Bool = false) {
+        self.stored = stored
+        let shared = detached.first { $0.name == stored.name }
+        folder = shared ?? RunFolder(state: state, name: stored.name)
+        sharedFolder = shared != nil || folder.record != nil ? folder.path : nil
+        guard case .ended(let end) = stored.state else {
+            (exitCode, ended) = (nil, nil)
+            condition = isHandedOver ? .detached : Self.condition(of: folder)
+            reason = condition.isGoingOn ? nil : folder.lastStop
+            return
+        }
+        (exitCode, reason, ended) = (end.exitCode, end.reason, end.time)
+        condition = end.reason != nil ? .stopped : end.exitCode == 0 ? .done : .failed
+    }
+
+    private static func condition(of folder: RunFolder) -> Condition {
+        if folder.isAlive { return folder.isAsked(.pause) ? .paused : .running }
+        return folder.isAsked(.detached) ? .detached : .interrupted
+    }
+}
+
+extension StoredFrame {
+    package var id: FrameID { FrameID(number, page: page) }
+}
+
+extension FullRerun {
+    /// After this time without continuation, a new command renders everything again. In nanoseconds.
+    private static let memory: Int64 = 7 * 86_400 * 1_000_000_000
+
+    /// When the first part began, in nanoseconds since 1970. Nil unless the latest part left frames at its deadline.
+    ///
+    /// - Parameter runs: the runs of the job, the latest first.
+    package func begin(in runs: [RunRecord], now: Int64) -> Int64? {
+        var begin: Int64?
+        for run in runs where run.counts.rerun == self {
+            guard case .ended(let end) = run.state else { continue }
+            switch RunOutcome(number: end.exitCode) {
+            case .workLeft where (begin ?? now) - end.time < Self.memory: begin = run.started
+            // A run that was completed, or that a person ended, leaves nothing to continue.
+            case .workLeft, .done, .someFailed, .interrupted: return begin
+            // After a full disk or a power failure, the next part continues.
+            default: continue
+            }
+        }
+        return begin
     }
 }

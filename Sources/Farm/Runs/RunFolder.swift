@@ -5,21 +5,21 @@ import JobStorage
 import Planning
 package import SafeFiles
 
-/// The folder of one run: its lock, its journal and, unless told otherwise, its scratch space.
+/// The folder of one run: its lock, its journal and, by default, its scratch space.
 ///
 ///     STATE/runs/20261121T213000Z-1a2b/{lock, journal, scratch/, job, coordinator.N, pause, cancel, detached}
 ///
-/// Other machines may have to do with a run. Then `STATE` is a folder that all of them see, and no database knows the run,
-/// since SQLite stays on local disks. The folder holds what a database would:
+/// If other machines may resume a run, `STATE` is a folder that all of them see. No database knows the run, because SQLite
+/// stays on local disks. The folder contains the records instead:
 ///
 ///     STATE/{runs/NAME/{run.json, left, stopped, …}, penumbra-NAME/{shards, results, …}, history/NAME/N, ended/NAME.json}
 ///
-/// ``RunClaim`` is the hold of a coordinator on it.
+/// ``RunClaim`` is a coordinator's claim to it.
 package struct RunFolder: Hashable, Sendable {
-    /// The name of the folder, beside outputs, that runs on a cluster keep theirs in.
+    /// The name of the folder beside outputs for runs on a cluster.
     package static let sharedName = ".penumbra-slurm"
 
-    /// The folder that holds `runs`: the state folder, or the folder that several machines see.
+    /// The folder that holds `runs`: the state folder, or a folder that several machines see.
     package let state: String
     package let name: String
 
@@ -31,22 +31,22 @@ package struct RunFolder: Hashable, Sendable {
     package var path: String { "\(state)/runs/\(name)" }
     package var log: RunLog { RunLog(state: state, name: name) }
 
-    /// Of a text or a number that a coordinator notes.
+    /// The largest text or number that a coordinator writes, in bytes.
     private static let largestNote = 1 << 16
 
-    /// So many ends are remembered in one state folder.
+    /// The number of ends that a state folder keeps.
     private static let mostEnds = 100
-    /// And of so many what was done in them.
+    /// The number of histories that a state folder keeps.
     private static let mostHistories = 30
 
     private var endPath: String { "\(state)/ended/\(name).json" }
 
-    /// The runs in a folder that a person has given: that of one run, or one with runs in it, of which those that have ended
-    /// are there as long as they are remembered.
+    /// The runs in a folder that a person has given: the folder of one run, or a folder that holds runs, including recorded
+    /// runs that have ended.
     package static func find(_ folder: String) -> [RunFolder] {
         let inside = "\(folder)/\(RunFolder.sharedName)"
         if FileSystem.isFolder(inside) { return find(inside) }
-        // As 'export --to slurm' makes it.
+        // The layout of 'export --to slurm'.
         let exported = "\(folder)/run"
         if FileSystem.exists("\(folder)/submit.sh"), FileSystem.isFolder(exported) { return find(exported) }
         let runs = PathText.folder(of: folder)
@@ -61,8 +61,7 @@ package struct RunFolder: Hashable, Sendable {
         return Set(begun + ended).sorted { $0.name < $1.name }
     }
 
-    /// Those that somebody means who names none: all that have not ended, and of the command that has begun last those that
-    /// have.
+    /// The runs that are meant if no run is named: all that have not ended, and the ended runs of the latest command.
     package static func meant(in folder: String) -> [RunFolder] { meant(of: find(folder)) }
 
     package static func meant(of runs: [RunFolder]) -> [RunFolder] {
@@ -73,7 +72,7 @@ package struct RunFolder: Hashable, Sendable {
         return all.filter { !$0.isEnded || $0.command == last?.command }.map(\.run)
     }
 
-    /// Nil where there is no such run. The end of a run overrides what its coordinators wrote before.
+    /// Nil if there is no such run. The end of a run overrides its coordinators' earlier records.
     package var record: RunRecord? {
         if let ended { return ended }
         guard var own = read("\(path)/run.json"), !own.state.isEnded else { return nil }
@@ -81,12 +80,12 @@ package struct RunFolder: Hashable, Sendable {
         return own
     }
 
-    /// Nil until it has ended.
+    /// Nil if it has not ended.
     private var ended: RunRecord? { read(endPath).flatMap { $0.state.isEnded ? $0 : nil } }
 
     package var end: RunRecord.End? { if case .ended(let end)? = ended?.state { end } else { nil } }
 
-    /// Why its last coordinator left it before its end; nil where none has.
+    /// Why its last coordinator left the run before its end; nil if none did.
     package var lastStop: String? {
         SafeFolder.trustedContents("\(path)/stopped", limit: Self.largestNote).map {
             String(decoding: $0, as: UTF8.self)
@@ -98,17 +97,17 @@ package struct RunFolder: Hashable, Sendable {
         try FileSystem.append(Array(reason.utf8), to: "\(path)/stopped")
     }
 
-    /// How many frames its coordinator had left to do when it last said so; nil where it has not.
+    /// The number of open frames that its coordinator wrote last; nil if there is none.
     package var left: Int? {
         SafeFolder.trustedContents("\(path)/left", limit: Self.largestNote)
             .flatMap { Int(String(decoding: $0, as: UTF8.self)) }
             .flatMap { StoredNumbers.counts.contains($0) ? $0 : nil }
     }
 
-    /// What is lost of it is told again soon.
+    /// A lost number is soon written again.
     package func note(left: Int) {
         try? AtomicFile.write(
-            Array("\(left)".utf8), to: "\(path)/left", by: "\(path)/.left.\(CoordinatorClaim.aside)")
+            Array("\(left)".utf8), to: "\(path)/left", by: "\(path)/.left.\(CoordinatorClaim.temporarySuffix)")
     }
 
     package func write(_ record: RunRecord) throws(FileTrouble) {
@@ -128,7 +127,7 @@ package struct RunFolder: Hashable, Sendable {
         let ends = ((try? folder.names()) ?? []).filter { $0.hasSuffix(".json") && $0 != "\(name).json" }
             .map { (name: $0, ended: (try? folder.status(of: $0)).map { FileStamp($0).modified } ?? 0) }
             .sorted { ($0.ended, $0.name) > ($1.ended, $1.name) }
-        // What cannot be removed stays.
+        // Folders that cannot be removed stay.
         for old in ends.dropFirst(Self.mostEnds - 1) { try? folder.remove(old.name) }
         for old in ends.dropFirst(Self.mostHistories - 1) {
             RunLog(state: state, name: String(old.name.dropLast(5))).remove()
@@ -136,12 +135,12 @@ package struct RunFolder: Hashable, Sendable {
     }
 
     private func read(_ file: String) -> RunRecord? {
-        // A file that is another user's, a link or a pipe says nothing of the run.
+        // Files of other users, links and pipes are ignored.
         guard let folder = try? SafeFolder(PathNames.folder(of: file) ?? ""),
             let bytes = try? folder.contents(of: PathNames.last(of: file)),
             var record = try? JSONDecoder().decode(RunRecord.self, from: Data(bytes))
         else { return nil }
-        // The folder's name counts.
+        // The name of the folder overrides the stored name.
         record.name = name
         return record.isPlausible ? record : nil
     }
@@ -149,12 +148,12 @@ package struct RunFolder: Hashable, Sendable {
     private static func write(
         _ record: RunRecord, as name: String, in folder: SafeFolder
     ) throws(FileTrouble) {
-        // Texts and whole numbers, which JSON always can.
+        // Texts and integers can always be encoded.
         let bytes = (try? JSONEncoder().encode(record)).map(Array.init) ?? []
-        let aside = ".\(name).\(CoordinatorClaim.aside)"
-        folder.removeTree(aside)
-        try folder.create(aside, bytes, syncs: true)
-        try folder.rename(aside, as: name)
+        let temporary = ".\(name).\(CoordinatorClaim.temporarySuffix)"
+        folder.removeTree(temporary)
+        try folder.create(temporary, bytes, syncs: true)
+        try folder.rename(temporary, as: name)
         try folder.sync()
     }
 }
@@ -162,17 +161,17 @@ package struct RunFolder: Hashable, Sendable {
 // MARK: What others ask of it
 
 extension RunFolder {
-    /// What other commands ask of a run: files in its folder, which its coordinator looks for again and again.
+    /// Requests of other commands: files in the run's folder, which its coordinator polls.
     package enum Control: String, CaseIterable, Sendable {
         case pause
         case cancel
-        /// Its coordinator has left it to others, none of whom has begun.
+        /// Its coordinator has handed it over, and no other coordinator has begun.
         case detached
     }
 
     package func isAsked(_ control: Control) -> Bool { FileSystem.exists("\(path)/\(control)") }
 
-    /// The folder may be another user's, whose run root ends; but a link is not followed to it.
+    /// The folder may belong to another user, whose run root ends. Links to it are not followed.
     private func openFolder() throws(FileTrouble) -> SafeFolder? {
         try SafeFolder(state, trusting: .everybody).folder(at: "runs/\(name)")
     }
@@ -184,20 +183,20 @@ extension RunFolder {
         do throws(FileTrouble) {
             try own.create("\(control)", [])
         } catch {
-            // It was asked for already.
+            // The request exists already.
             guard error.code == EEXIST else { throw error }
         }
     }
 
     package func takeBack(_ control: Control) {
-        // Nobody asks anything of a run that is not there.
+        // A missing run has no requests.
         try? openFolder()?.removeTree("\(control)")
     }
 
-    /// Its coordinator lives, or nobody can tell.
+    /// Whether its coordinator lives. True if that is unknown.
     package var isAlive: Bool { isLocked || !CoordinatorClaim.isQuiet(path) }
 
-    /// Its coordinator lives where locks are seen, or nobody can tell.
+    /// Whether a living coordinator holds the lock. True if that is unknown.
     private var isLocked: Bool {
         guard FileSystem.exists("\(path)/lock") else { return false }
         do {
@@ -217,7 +216,7 @@ extension RunFolder {
         FileSystem.names(in: "\(state)/runs").map { RunFolder(state: state, name: $0) }
     }
 
-    /// A job is its manifest's real path and its name. FNV-1a makes a file name of them.
+    /// The file name for a job: its name, and the FNV-1a hash of its manifest's real path and its name.
     package static func jobKey(of job: JobSpec) -> String {
         let hash = FNV.hash("\(job.manifestPath)\0\(job.name)".utf8)
         return "\(job.name.prefix(100))-\(String(hash, radix: 16))"
@@ -227,12 +226,12 @@ extension RunFolder {
     package static func unfinished(of job: JobSpec, state: String) -> [RunFolder] {
         let wanted = Array(jobKey(of: job).utf8)
         return all(state: state).sorted { $0.name > $1.name }.filter { run in
-            // Of one that cannot be read nobody knows whose it is; it is swept away when it is old.
+            // The job of an unreadable run is unknown. A sweep removes the run when it is old.
             SafeFolder.trustedContents("\(run.path)/job", limit: wanted.count) == wanted
         }
     }
 
-    /// The scratch space of a run, whoever has it.
+    /// The scratch space of a run, whichever coordinator has it.
     package var scratch: String? {
         var scratch: String?
         for case .scratch(let folder) in Journal.read("\(path)/journal") where isScratch(folder) {
@@ -241,24 +240,24 @@ extension RunFolder {
         return scratch
     }
 
-    /// The nodes of a cluster look for scratch space there, or other machines do.
+    /// Whether nodes of a cluster, or other machines, use the scratch space.
     static func isForNodes(_ folder: String, _ state: String) -> Bool {
         folder == state || PathText.name(of: folder) == sharedName
     }
 
-    /// Keeps a sweep away from a run folder between its making and its locking.
+    /// Keeps a sweep from removing a run's folder between its creation and its locking.
     static func gate(_ state: String) throws(FileTrouble) -> KernelLock {
         try KernelLock.wait("\(state)/runs.lock")
     }
 
-    /// A run's folder says what is moved and removed: one that another user owns is not believed.
+    /// A run's folder decides what is moved and removed, so the folder of another user is not trusted.
     func refuseOthers() throws(FileTrouble) {
         try Self.refusing("let the user who began the run go on with it") { () throws(FileTrouble) in
             _ = try SafeFolder(state).folder(at: "runs/\(name)")
         }
     }
 
-    /// Says of a folder that is a link, or another user's, that the run is not gone on with.
+    /// Adds to an error about a link, or another user's folder, that the run is not resumed.
     static func refusing(_ remedy: String, _ body: () throws(FileTrouble) -> Void) throws(FileTrouble) {
         do {
             try body()
@@ -270,51 +269,50 @@ extension RunFolder {
         }
     }
 
-    /// Folders of this name are removed with all that they hold. So the journal does not decide alone: only the scratch
-    /// space that a run of this name makes for itself is its own.
+    /// Folders with this name are removed with their contents. The journal alone does not decide: only scratch space that
+    /// this run makes for itself counts.
     func isScratch(_ folder: String) -> Bool {
         folder == "\(path)/scratch" || PathText.name(of: folder) == "penumbra-\(name)"
     }
 
-    /// Files beside outputs that belong to a run have its name in theirs.
+    /// Whether a file beside outputs belongs to the run, by its name.
     package func isOwn(_ file: String) -> Bool {
         PathText.name(of: file).hasPrefix(".penumbra-\(name)-")
     }
 
-    /// A folder that was moved aside stayed in its own folder.
-    static func areBeside(_ aside: String, _ final: String) -> Bool {
-        PathKey(PathText.folder(of: aside)) == PathKey(PathText.folder(of: final))
+    /// Whether a replaced folder is beside its final path.
+    static func areBeside(_ old: String, _ final: String) -> Bool {
+        PathKey(PathText.folder(of: old)) == PathKey(PathText.folder(of: final))
             && SafeFolder.isName(PathText.name(of: final))
     }
 
-    /// Before the journal goes, which knows of files that a power failure would bring back.
+    /// Syncs a folder before the journal is removed. Otherwise files could come back after a power failure.
     static func syncRemovals(in folder: String) {
-        // Nothing but a stray file depends on it.
+        // If it fails, only a stray file may be left.
         try? FileSystem.syncFolder(folder)
     }
 
-    /// Removes what runs that were killed have left: scratch space, temporary files, empty folders.
-    /// Runs whose lock is held are alive and left alone; those that can be gone on with are kept for some days.
+    /// Removes the files of killed runs: scratch space, temporary files, empty folders. Runs whose lock is held are alive
+    /// and stay. Runs that can be resumed stay for some days.
     package static func sweep(state: String) {
-        // Nobody has to be heard of while a run waits in a cluster's queue: 'cancel' removes such.
+        // A run that waits in a cluster's queue gives no signs of life. 'cancel' removes it.
         remove(state: state) {
-            // A coordinator may have been killed between the end and the removal.
+            // A coordinator may have been killed between the end of the run and the removal of its folder.
             $0.end != nil || $0.record == nil && !CoordinatorClaim.isTooRecent($0.path)
         }
         RunLog.sweep(state)
     }
 
-    /// What ``remove()`` has come to.
+    /// The result of ``remove()``.
     package enum Removal: Sendable {
         case complete
-        /// Nobody goes on with the run. Some of what it left is on a disk that is not there, or may not be removed: later
-        /// runs try again.
+        /// Nobody resumes the run. Some of its files are on a missing disk, or may not be removed. Later runs try again.
         case partial
         /// Its coordinator lives.
         case refused
     }
 
-    /// Removes a run whose coordinator was killed, and all that it left.
+    /// Removes a run whose coordinator was killed, with all its files.
     @discardableResult
     package func remove() -> Removal {
         let isTaken = Self.remove(state: state) { $0 == self }
@@ -322,25 +320,25 @@ extension RunFolder {
         return isTaken ? .partial : .refused
     }
 
-    /// - Returns: whether there was one of these that nobody has.
+    /// - Returns: whether a wanted run without a coordinator was found.
     @discardableResult
     private static func remove(state: String, where isWanted: (RunFolder) -> Bool) -> Bool {
-        // Without a state folder there is nothing to sweep; the run that follows will say what is wrong with it.
+        // Without a state folder there is nothing to sweep. The run that follows reports errors of the folder.
         guard FileSystem.isFolder("\(state)/runs") else { return false }
         let dead = deadRuns(state, isWanted)
         for (run, lock) in dead { withExtendedLifetime(lock) { run.clean() } }
         return !dead.isEmpty
     }
 
-    /// Locked; the gate is open again before gigabytes are removed.
+    /// The returned runs are locked. The gate is open again before gigabytes are removed.
     private static func deadRuns(
         _ state: String, _ isWanted: (RunFolder) -> Bool
     ) -> [(run: RunFolder, lock: KernelLock)] {
-        // A state folder in which nothing can be locked is told of by the run that follows.
+        // The run that follows reports a state folder that cannot be locked.
         guard let gate = try? gate(state) else { return [] }
         defer { withExtendedLifetime(gate) {} }
         return all(state: state).filter(isWanted).compactMap { run in
-            // A folder that cannot be locked is left for a later run, and one of another user to that user.
+            // A later run removes a folder that cannot be locked now. Folders of other users stay.
             guard FileSystem.isOwnFolder(run.path), (try? SafeFolder(state).folder(at: "runs/\(run.name)")) != nil,
                 let lock = try? KernelLock.take("\(run.path)/lock"), CoordinatorClaim.isQuiet(run.path)
             else { return nil }
@@ -348,18 +346,18 @@ extension RunFolder {
         }
     }
 
-    /// Another user has put a folder in the place of a run's scratch space. It stays.
+    /// Whether another user has replaced the run's scratch space. Such a folder stays.
     private static func isForeign(_ scratch: String) -> Bool {
         FileSystem.isOwnFolder(scratch) && (try? SafeFolder.unlinked(scratch)) == nil
     }
 
-    /// Whoever cleans has the lock.
+    /// The caller has the lock.
     func clean() {
         let entries = Journal.read("\(path)/journal")
-        // Made once, when the run began. A copy of a run's folder has a younger one.
+        // The lock was created when the run began. The lock in a copy of the folder is younger.
         let begin = FileSystem.changed("\(path)/lock") ?? .max
         var isGone = true
-        // What lies on a disk that is not mounted is not gone, though nobody sees it.
+        // Files on a disk that is not mounted still exist.
         let isPatient = !CoordinatorClaim.isForgotten(path)
         func remove(_ path: String) {
             FileSystem.removeTree(path)
@@ -367,15 +365,15 @@ extension RunFolder {
             if FileSystem.exists(path) || isAway { isGone = false }
         }
         for case .temporary(let file) in entries where isOwn(file) { remove(file) }
-        for case .replace(let aside, let final) in entries where isOwn(aside) && Self.areBeside(aside, final) {
+        for case .replace(let old, let final) in entries where isOwn(old) && Self.areBeside(old, final) {
             do {
-                try FileSystem.undoReplacement(aside: aside, final: final)
+                try FileSystem.undoReplacement(old: old, final: final)
             } catch {
                 return  // the next run tries again: the journal stays
             }
         }
-        // What a power failure took from the journal is found by its name.
-        for case .place(let folder) in entries {
+        // Files that the journal lost in a power failure are found by their names.
+        for case .outputFolder(let folder) in entries {
             for name in FileSystem.names(in: folder) where isOwn("\(folder)/\(name)") {
                 remove("\(folder)/\(name)")
             }
@@ -387,11 +385,11 @@ extension RunFolder {
                 FileSystem.removeIfEmpty(PathText.folder(of: folder))
             }
         }
-        // A journal that was brought from elsewhere may name any folder of the user: one that the run has made is not older.
+        // A foreign journal may name any folder of the user. Folders that the run created are not older than its lock.
         for case .folder(let folder) in entries.reversed() {
             FileSystem.removeIfEmpty(folder, changedSince: begin)
         }
-        // The journal of what could not be removed is for whichever run comes next; nobody goes on with this one.
+        // The journal stays for the next run, which tries to remove the rest. Nobody resumes this run.
         guard isGone else { return FileSystem.remove("\(path)/job") }
         FileSystem.removeTree(path)
         for case .scratch("\(state)/penumbra-\(name)") in entries {
@@ -400,9 +398,9 @@ extension RunFolder {
         }
     }
 
-    /// Removes a state folder that other machines see when nothing is left in it, and folders that were made for it.
+    /// Removes a shared state folder that is empty, and the folders that were created for it.
     ///
-    /// - Parameter begin: older folders stay; for a list of them that may be anybody's.
+    /// - Parameter begin: older folders stay. For lists that may be foreign.
     static func tidy(_ state: String, _ created: [String], changedSince begin: Int64 = .min) {
         do {
             guard let gate = try? gate(state) else { return }
@@ -411,7 +409,7 @@ extension RunFolder {
             guard !FileSystem.exists("\(state)/runs") else { return }
             FileSystem.remove("\(state)/runs.lock")
         }
-        // On a network file system what is open stays in its folder until it is closed.
+        // On a network file system, an open file stays in its folder until it is closed.
         FileSystem.removeIfEmpty(state)
         for folder in created.reversed() { FileSystem.removeIfEmpty(folder, changedSince: begin) }
     }
@@ -419,12 +417,12 @@ extension RunFolder {
 
 // MARK: Runs that were handed to a cluster
 
-/// In a state folder `detached/NAME` holds the path of the folder that a run of this machine is in.
+/// In a state folder, `detached/NAME` contains the path of a folder with a run of this machine.
 extension RunFolder {
     private static let detachedName = "detached"
 
     package static func detached(state: String) -> [RunFolder] {
-        // Where the folder is another user's, or a link, nothing is known of such runs.
+        // If the folder belongs to another user or is a link, no such runs are known.
         guard let folder = try? SafeFolder(state).folder(detachedName), let names = try? folder.names() else {
             return []
         }
@@ -440,13 +438,13 @@ extension RunFolder {
     package func remember(in state: String) throws(FileTrouble) {
         _ = try FileSystem.createFolders(state)
         let folder = try SafeFolder(state).makingFolder(Self.detachedName)
-        let aside = ".\(name).\(CoordinatorClaim.aside)"
-        try folder.create(aside, Array(self.state.utf8), syncs: true)
-        try folder.rename(aside, as: name)
+        let temporary = ".\(name).\(CoordinatorClaim.temporarySuffix)"
+        try folder.create(temporary, Array(self.state.utf8), syncs: true)
+        try folder.rename(temporary, as: name)
     }
 
     package func forget(in state: String) {
-        // One that stays leads to a run that has ended, which is taken in and forgotten again.
+        // If it stays, the run's end is copied and forgotten again later.
         try? SafeFolder(state).folder(Self.detachedName)?.remove(name)
     }
 }

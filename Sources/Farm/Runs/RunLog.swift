@@ -6,27 +6,27 @@ import Planning
 package import SafeFiles
 import Scheduling
 
-/// What the coordinators of a run that several machines see have done of it: `STATE/history/NAME/EPOCH`, to which each
-/// coordinator appends lines of JSON. From there it comes into the database of the machine that began the run.
+/// The log of a run that several machines see: `STATE/history/NAME/EPOCH`. Each coordinator appends lines of JSON. They are
+/// copied to the database of the machine that began the run.
 package struct RunLog: Hashable, Sendable {
     package enum Line: Hashable, Sendable, Codable {
-        /// It has ended. Its receipt is left out, which is for coordinators alone.
+        /// An ended attempt, without its receipt, which only coordinators need.
         case attempt(StoredAttempt)
-        /// It has come to an end.
+        /// A concluded frame.
         case frame(StoredFrame)
         case publication(StoredPublication)
     }
 
     private static let pieceSize = 4 << 20
-    /// No attempt has more to tell.
+    /// No attempt has a longer line.
     private static let longestLine = 64 << 20
-    /// Of pictures that are broken.
+    /// The largest list of broken pictures.
     private static let largestList = 1 << 30
 
     package let state: String
     package let name: String
 
-    /// - Parameter epoch: the coordinator's.
+    /// - Parameter epoch: the epoch of the coordinator.
     package func append(_ lines: [Line], epoch: Int) throws(FileTrouble) {
         try append(lines, to: "\(epoch)")
     }
@@ -34,22 +34,22 @@ package struct RunLog: Hashable, Sendable {
     private func append(_ lines: [some Encodable], to name: String) throws(FileTrouble) {
         guard !lines.isEmpty else { return }
         let encoder = JSONEncoder()
-        // Texts and numbers, which JSON always can.
+        // Texts and numbers can always be encoded.
         let bytes = lines.flatMap { line in (try? encoder.encode(line)).map { Array($0) + [UInt8(ascii: "\n")] } ?? [] }
         try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
             _ = try FileSystem.createFolders(state)
-            // A link in the place of one of these folders would lead to what is somebody else's.
+            // A link in place of one of these folders would lead to foreign files.
             let own = try SafeFolder(state, trusting: .everybody).makingFolder("history").makingFolder(self.name)
             try own.withDescriptor { (folder) throws(FileTrouble) in
-                // Whoever goes on with the run believes it.
+                // The coordinator that resumes the run trusts the file.
                 try FileSystem.append(bytes, to: "\(own.path)/\(name)", in: folder, mode: 0o600)
             }
         }
     }
 
-    /// All lines, some thousands at a time, those of earlier coordinators first. One that a kill has torn is left out.
+    /// All lines, some thousands at a time, in the order of the coordinators. Torn lines are left out.
     package func read(_ body: ([Line]) throws -> Void) throws {
-        // Links, pipes and files of others tell nothing of the run.
+        // Links, pipes and foreign files are ignored.
         guard let folder = try? ownFolder(), let names = try? folder.names() else { return }
         for epoch in names.compactMap({ Int($0) }).sorted() {
             guard let file = try? folder.file("\(epoch)") else { continue }
@@ -57,7 +57,7 @@ package struct RunLog: Hashable, Sendable {
         }
     }
 
-    /// Nil where nothing was told.
+    /// Nil if the run has no log.
     private func ownFolder() throws(FileTrouble) -> SafeFolder? {
         try SafeFolder(state).folder(at: "history/\(name)")
     }
@@ -69,7 +69,7 @@ package struct RunLog: Hashable, Sendable {
             let end = rest.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
             try body(lines(rest[..<end]))
             rest.removeFirst(end)
-            // Nobody has written that.
+            // No coordinator writes longer lines.
             guard rest.count <= longestLine else { return }
         }
     }
@@ -80,11 +80,11 @@ package struct RunLog: Hashable, Sendable {
             .filter(\.isPlausible)
     }
 
-    /// Pictures that need not be tried again while they are the same.
+    /// Pictures that are not tried again while they stay the same.
     package enum BrokenPictures: String, Sendable {
-        /// When the run began: no coordinator tries them.
+        /// Broken when the run began. No coordinator tries them.
         case known
-        /// When it had ended, for later runs.
+        /// Broken when the run ended, for later runs.
         case found
     }
 
@@ -96,15 +96,15 @@ package struct RunLog: Hashable, Sendable {
         }.filter(\.isPlausible)
     }
 
-    package func tell(_ kind: BrokenPictures, _ broken: [BrokenTransfer]) throws(FileTrouble) {
+    package func append(_ broken: [BrokenTransfer], as kind: BrokenPictures) throws(FileTrouble) {
         try append(Set(broken).subtracting(self.broken(kind)).sorted { $0.input < $1.input }, to: "\(kind)")
     }
 
-    /// All that was told, in memory.
+    /// All lines, in memory.
     package struct Contents: Sendable {
-        /// In the order in which they began.
+        /// In the order of their begin.
         package var attempts: [StoredAttempt] = []
-        /// Those that have come to an end, in the order in which they did.
+        /// Concluded frames, in the order of their end.
         package var frames: [StoredFrame] = []
         package var publications: [StoredPublication] = []
 
@@ -117,7 +117,7 @@ package struct RunLog: Hashable, Sendable {
         }
     }
 
-    /// Frames whose outputs are all in their places.
+    /// The number of frames whose outputs are all published.
     package func publishedCount() throws -> Int {
         var frames: Set<FrameID> = []
         try read { lines in
@@ -135,7 +135,7 @@ package struct RunLog: Hashable, Sendable {
         return contents
     }
 
-    /// Those of runs that were swept away before they had begun.
+    /// Removes the logs of runs that were swept before they began.
     package static func sweep(_ state: String) {
         for name in FileSystem.names(in: "\(state)/history") {
             let run = RunFolder(state: state, name: name)
@@ -144,7 +144,7 @@ package struct RunLog: Hashable, Sendable {
     }
 
     package func remove() {
-        // What cannot be removed stays.
+        // Logs that cannot be removed stay.
         guard let folder = try? SafeFolder(state, trusting: .everybody), let histories = try? folder.folder("history")
         else { return }
         histories.removeTree(name)

@@ -1,40 +1,40 @@
 package import JobModel
 public import JobStorage
 
-/// What a run is asked for. It is stored with the run, so that the run can be resumed by another process, on another machine, or by
-/// a later version.
+/// A request for a run. It is stored with the run, so that another process, another machine or a later version can resume
+/// it.
 ///
-/// Paths are absolute, or start from ``folder``. Every value but the manifests has a default.
+/// Paths are absolute, or relative to ``folder``. Every value except the manifests has a default.
 public struct RunRequest: Hashable, Sendable, StoredJSON {
     /// Version 1 stored only the words of a command line: see ``arguments``.
     package static let latestVersion = 2
 
     package var version = latestVersion
-    /// Where relative paths start.
+    /// The folder of relative paths.
     public var folder = "/"
     public var manifests: [Manifest] = []
     /// Changes of the manifests' values for this run: `filters[0].gaussian.radius=14`.
     public var overrides: [String] = []
 
-    /// Inputs have to match one of these patterns; empty for all inputs.
+    /// Only inputs that match one of these patterns; empty for all inputs.
     public var only: [String] = []
-    /// So many frames that there is something to do with, counted from the first; nil for all.
+    /// The largest number of frames with work, counted from the first; nil for all.
     public var limit: Int?
-    /// A file that names the inputs, in place of the manifest's `inputs`. `-` is the standard input, which no other process can
-    /// read again.
+    /// A file with the list of inputs, in place of the manifest's `inputs`. `-` is the standard input, which other
+    /// processes cannot read again.
     package var filesFrom: String?
-    /// The inputs that `penumbra retry` chose, with those that are broken; nil for all.
+    /// The inputs that `penumbra retry` chose, including broken ones; nil for all.
     package var inputs: [String]?
-    /// The run whose frames are passed by if they have ended. `penumbra retry --state left` does the others; nil otherwise.
+    /// The run whose concluded frames are passed over by `penumbra retry --state left`; nil otherwise.
     package var leftOf: String?
 
-    /// Everything is made again, and replaces whatever is at the outputs' paths.
+    /// Renders everything again, and replaces any files at the outputs' paths.
     public var isForced = false
-    /// Entries of `inputs` may match nothing, and disks of pictures may be missing.
+    /// Allows entries of `inputs` that match nothing, and missing disks of pictures.
     public var allowsEmpty = false
-    /// Pictures and outputs that are gone since the last run were removed on purpose.
+    /// Pictures and outputs that are missing since the last run were removed on purpose.
     public var allowsGone = false
-    /// Broken pictures that are known, and outputs that are kept, count as failures.
+    /// Known broken pictures and kept outputs count as failures.
     package var isStrict = false
     package var orphans = Orphans.listed
     /// How long to wait for other runs to end, in seconds.
@@ -50,23 +50,24 @@ public struct RunRequest: Hashable, Sendable, StoredJSON {
     package var configFile: String?
     package var stateFolder: String?
     package var scratch: String?
-    /// The work is handed to a cluster, and the process that asked for it ends.
+    /// Hands the work to a cluster, and ends the process.
     package var isDetached = false
 
     package var reportPage: String?
     package var metricsFile: String?
-    /// Nothing is printed if all is well.
+    /// Prints nothing if all is well.
     package var isQuiet = false
-    /// JSON lines are printed.
+    /// Prints JSON lines.
     package var printsJSON = false
 
-    /// The words behind `penumbra run`, in version 1 only. That version stores nothing else of the command.
+    /// The arguments of `penumbra run`, in version 1 only. That version stores nothing else of the command.
     package private(set) var arguments: [String]?
 
     public struct Manifest: Hashable, Sendable, Codable {
-        /// With ``text``: a file that need not exist. Jobs are known by it, and relative paths in the manifest start from its folder.
+        /// If ``text`` is given, the file need not exist. The path identifies the job, and its folder is that of relative
+        /// paths in the manifest.
         public var path: String
-        /// Nil if the file holds the manifest.
+        /// The text of the manifest; nil to read the file.
         public var text: String?
 
         public init(path: String, text: String? = nil) {
@@ -75,10 +76,10 @@ public struct RunRequest: Hashable, Sendable, StoredJSON {
         }
     }
 
-    /// What becomes of outputs whose inputs are gone.
+    /// What happens to outputs whose inputs are gone.
     package enum Orphans: String, Hashable, Sendable, Codable {
         case listed
-        /// Removed, unless they are many.
+        /// Removed, unless there are too many.
         case removed
         case allRemoved
     }
@@ -88,10 +89,10 @@ public struct RunRequest: Hashable, Sendable, StoredJSON {
         self.folder = folder
     }
 
-    /// It repeats some frames of another run.
+    /// Whether it repeats some frames of another run.
     package var isRetry: Bool { inputs != nil || leftOf != nil }
 
-    /// False for a request that a later version of Penumbra has stored: it may ask for what this one does not know.
+    /// False for a request of a later version of Penumbra, which may contain unknown values.
     package var isKnown: Bool { version <= Self.latestVersion }
 }
 
@@ -105,7 +106,7 @@ extension RunRequest {
 
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        /// What a version did not know has its default.
+        /// Values that an earlier version did not store keep their defaults.
         func read<Value: Decodable>(_ key: CodingKeys, _ value: inout Value) throws {
             if let found = try values.decodeIfPresent(Value.self, forKey: key) { value = found }
         }

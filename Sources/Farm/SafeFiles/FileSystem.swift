@@ -318,13 +318,13 @@ extension FileSystem {
     /// After this the final path has the old folder or the new one.
     ///
     /// - Throws: if the old folder stays at its temporary path, which the error names.
-    package static func undoReplacement(aside: String, final: String) throws(FileTrouble) {
-        guard exists(aside) else { return }
-        guard !exists(final) else { return removeTree(aside) }
+    package static func undoReplacement(old: String, final: String) throws(FileTrouble) {
+        guard exists(old) else { return }
+        guard !exists(final) else { return removeTree(old) }
         do {
-            try rename(aside, to: final)
+            try rename(old, to: final)
         } catch {
-            throw FileTrouble(path: aside, code: error.code, action: "put this folder back to \(final)")
+            throw FileTrouble(path: old, code: error.code, action: "put this folder back to \(final)")
         }
     }
 }

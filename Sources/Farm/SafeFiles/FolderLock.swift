@@ -52,15 +52,15 @@ package final class FolderLock: Sendable {
 
     /// Tries again and again until `end`. Nil when another process still holds the lock then.
     package static func take(
-        _ path: String, until end: ContinuousClock.Instant, _ clock: ContinuousClock
+        _ path: String, until end: ContinuousClock.Instant
     ) async throws -> FolderLock? {
         while true {
             // Who held it may have removed the folder that he had made.
             if let lock = try take(path.utf8.map { CChar(bitPattern: $0) } + [0], path), lock.isStillAt(path) {
                 return lock
             }
-            guard clock.now < end else { return nil }
-            try await clock.sleep(for: .milliseconds(200))
+            guard ContinuousClock.now < end else { return nil }
+            try await Task.sleep(for: .milliseconds(200))
         }
     }
 

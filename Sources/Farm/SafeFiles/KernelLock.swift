@@ -26,14 +26,14 @@ package final class KernelLock: Sendable {
 
     /// Tries again and again until `end`. Nil when another process still holds the lock then.
     package static func take(
-        _ path: String, until end: ContinuousClock.Instant, _ clock: ContinuousClock
+        _ path: String, until end: ContinuousClock.Instant
     ) async throws -> KernelLock? {
         while true {
             let lock = try KernelLock(opening: path)
             // Who held it may have removed it.
             if try lock.isTaken(path), lock.isStillAt(path) { return lock }
-            guard clock.now < end else { return nil }
-            try await clock.sleep(for: .milliseconds(200))
+            guard ContinuousClock.now < end else { return nil }
+            try await Task.sleep(for: .milliseconds(200))
         }
     }
 

@@ -15,7 +15,7 @@ package enum Event: Sendable {
     /// A worker's standard error. The scheduler does nothing with it.
     case words(WorkerID, String)
     case published(FrameID)
-    case publishFailed(FrameID, PublishProblem)
+    case publishFailed(FrameID, PublishFailure)
     /// The answer to ``Directive/decide(_:_:)``.
     case decided(FrameID, FrameDecision)
     case stop(StopReason)
@@ -32,15 +32,11 @@ package enum Event: Sendable {
 }
 
 /// Why an output could not be moved to its final path.
-package enum PublishProblem: Hashable, Sendable {
-    /// The disk cannot be written: the run stops.
-    case storage(String)
-    /// This machine gives the coordinator no more threads, open files or memory: the run stops.
-    case resourceLimit(String)
+package enum PublishFailure: Hashable, Sendable {
     /// Only this output is affected.
     case refused(String)
-    /// Another coordinator has taken over the run: this one stops.
-    case superseded
+    /// No output can be published any more.
+    case stop(StopReason)
 }
 
 /// What the coordinator does next. It carries directives out in order.

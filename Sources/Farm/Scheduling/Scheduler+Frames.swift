@@ -194,19 +194,12 @@ extension Scheduler {
         conclude(id, .published(rendered.publications, probe: rendered.probe))
     }
 
-    mutating func failPublishing(_ id: FrameID, _ problem: PublishProblem) {
-        switch problem {
-        case .storage(let message):
+    mutating func failPublishing(_ id: FrameID, _ failure: PublishFailure) {
+        switch failure {
+        case .refused(let message): conclude(id, .failed(FrameFailure(.output, message)))
+        case .stop(let reason):
             conclude(id, .left)
-            stop(.storage(message))
-        case .resourceLimit(let message):
-            conclude(id, .left)
-            stop(.resourceLimit(message))
-        case .superseded:
-            conclude(id, .left)
-            stop(.superseded)
-        case .refused(let message):
-            conclude(id, .failed(FrameFailure(.output, message)))
+            stop(reason)
         }
     }
 }

@@ -29,7 +29,7 @@ struct GivenValues {
 
 /// Reads `config/penumbra.yaml`, in the format of the manifests.
 struct ConfigFile {
-    let wishes: GivenValues
+    let values: GivenValues
     /// As they are printed. Empty if there are none.
     let errors: [String]
 
@@ -37,13 +37,13 @@ struct ConfigFile {
     init(bytes: [UInt8], name: String, folder: String) {
         let log = DiagnosticLog()
         let text = SourceText(bytes: bytes, name: name, log: log)
-        var wishes = GivenValues()
+        var values = GivenValues()
         if !Self.hasOnlyComments(bytes), let node = BlockParser.parse(text, log: log),
             var reader = MappingReader(node, of: "the config file", log: log)
         {
-            wishes = Self.read(&reader, folder)
+            values = Self.read(&reader, folder)
         }
-        self.wishes = wishes
+        self.values = values
         errors = log.sorted().map { Self.meant($0).rendered(in: SourceSet(file: text)) }
     }
 
@@ -63,29 +63,29 @@ struct ConfigFile {
 
     private static func read(_ reader: inout MappingReader, _ folder: String) -> GivenValues {
         let path = ValueReader<String>.nonEmptyText.map { PathNames.isAbsolute($0) ? $0 : "\(folder)/\($0)" }
-        var wishes = GivenValues()
-        wishes.workers =
+        var values = GivenValues()
+        values.workers =
             reader.optional(
                 "workers", .or("auto", nil, else: ValueReader.integer(in: GivenValues.workerRange).map { $0 })) ?? nil
-        wishes.memory =
+        values.memory =
             reader.optional(
                 "memory", .or("auto", nil, else: ValueReader.bytes(in: GivenValues.memoryRange).map { $0 })) ?? nil
-        wishes.scratch = reader.optional("scratch", path)
-        wishes.stateFolder = reader.optional("state_dir", path)
-        wishes.plugins = reader.optional("plugins", .choice)
-        wishes.pluginFolders = reader.optional("plugin_folders", .list(of: path))
-        wishes.workerEnvironment = reader.optional("worker_environment", .list(of: .nonEmptyText))
-        wishes.pluginPins = reader.optional("plugin_pins", .list(of: .pin))
-        wishes.worker = reader.optional("worker", path)
-        wishes.nice = reader.optional("nice", .integer(in: GivenValues.niceRange))
-        wishes.ionice = reader.optional("ionice", .choice)
-        wishes.silence = reader.optional("silence", .duration(in: GivenValues.silenceRange))
-        wishes.reduceTransparency = reader.optional("reduce_transparency", .boolean)
-        wishes.engine = reader.optional("engine", .choice)
-        wishes.slurm = reader.optional("slurm", SlurmReader.wishes(folder, from: .user))
-        wishes.commands = reader.optional("commands", .commands(path))
+        values.scratch = reader.optional("scratch", path)
+        values.stateFolder = reader.optional("state_dir", path)
+        values.plugins = reader.optional("plugins", .choice)
+        values.pluginFolders = reader.optional("plugin_folders", .list(of: path))
+        values.workerEnvironment = reader.optional("worker_environment", .list(of: .nonEmptyText))
+        values.pluginPins = reader.optional("plugin_pins", .list(of: .pin))
+        values.worker = reader.optional("worker", path)
+        values.nice = reader.optional("nice", .integer(in: GivenValues.niceRange))
+        values.ionice = reader.optional("ionice", .choice)
+        values.silence = reader.optional("silence", .duration(in: GivenValues.silenceRange))
+        values.reduceTransparency = reader.optional("reduce_transparency", .boolean)
+        values.engine = reader.optional("engine", .choice)
+        values.slurm = reader.optional("slurm", SlurmReader.wishes(folder, from: .user))
+        values.commands = reader.optional("commands", .commands(path))
         reader.finish()
-        return wishes
+        return values
     }
 }
 
@@ -107,12 +107,12 @@ extension ValueReader where Value == ClusterCommands {
 
 /// Reads the `PENUMBRA_…` variables.
 struct EnvironmentValues {
-    let wishes: GivenValues
+    let values: GivenValues
     let errors: [String]
 
     init(_ environment: [String: String]) {
         let log = DiagnosticLog()
-        var wishes = GivenValues()
+        var values = GivenValues()
         var sources: [SourceText] = []
 
         func read<Value>(_ name: String, _ reader: ValueReader<Value>) -> Value? {
@@ -125,23 +125,23 @@ struct EnvironmentValues {
             return reader.read(node, for: name, log: log)
         }
 
-        wishes.workers = read("PENUMBRA_WORKERS", .integer(in: GivenValues.workerRange))
-        wishes.memory = read("PENUMBRA_MEMORY", .bytes(in: GivenValues.memoryRange))
-        wishes.scratch = read("PENUMBRA_SCRATCH", .nonEmptyText)
-        wishes.stateFolder = read("PENUMBRA_STATE_DIR", .nonEmptyText)
-        wishes.nice = read("PENUMBRA_NICE", .integer(in: GivenValues.niceRange))
-        wishes.ionice = read("PENUMBRA_IONICE", .choice)
-        wishes.silence = read("PENUMBRA_SILENCE", .duration(in: GivenValues.silenceRange))
-        wishes.reduceTransparency = read("PENUMBRA_REDUCE_TRANSPARENCY", .boolean)
-        wishes.worker = read("PENUMBRA_WORKER", .nonEmptyText)
-        wishes.engine = read("PENUMBRA_ENGINE", .choice)
-        wishes.plugins = read("PENUMBRA_PLUGINS", .choice)
-        wishes.pluginPins = read("PENUMBRA_PLUGIN_PINS", .pinsOnOneLine)
-        wishes.pluginFolders = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }
-        wishes.workerEnvironment = environment["PENUMBRA_WORKER_ENVIRONMENT"].map {
+        values.workers = read("PENUMBRA_WORKERS", .integer(in: GivenValues.workerRange))
+        values.memory = read("PENUMBRA_MEMORY", .bytes(in: GivenValues.memoryRange))
+        values.scratch = read("PENUMBRA_SCRATCH", .nonEmptyText)
+        values.stateFolder = read("PENUMBRA_STATE_DIR", .nonEmptyText)
+        values.nice = read("PENUMBRA_NICE", .integer(in: GivenValues.niceRange))
+        values.ionice = read("PENUMBRA_IONICE", .choice)
+        values.silence = read("PENUMBRA_SILENCE", .duration(in: GivenValues.silenceRange))
+        values.reduceTransparency = read("PENUMBRA_REDUCE_TRANSPARENCY", .boolean)
+        values.worker = read("PENUMBRA_WORKER", .nonEmptyText)
+        values.engine = read("PENUMBRA_ENGINE", .choice)
+        values.plugins = read("PENUMBRA_PLUGINS", .choice)
+        values.pluginPins = read("PENUMBRA_PLUGIN_PINS", .pinsOnOneLine)
+        values.pluginFolders = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }
+        values.workerEnvironment = environment["PENUMBRA_WORKER_ENVIRONMENT"].map {
             $0.split(separator: ":").map(String.init)
         }
-        self.wishes = wishes
+        self.values = values
         let empty = SourceText(bytes: [], name: "", log: DiagnosticLog())
         errors = log.sorted().map { $0.rendered(in: SourceSet(file: empty, arguments: sources)) }
     }

@@ -82,7 +82,7 @@ package struct Settings: Sendable {
         }
     }
 
-    package struct Problem: Error, Hashable, Sendable {
+    package struct LoadError: Error, Hashable, Sendable {
         package enum Kind: Hashable, Sendable {
             /// A value is wrong.
             case value
@@ -100,21 +100,20 @@ package struct Settings: Sendable {
     }
 
     /// Defaults ← config file ← environment ← flags.
-    package init(_ flags: Flags, _ launch: LaunchEnvironment) throws(Problem) {
+    package init(_ flags: Flags, _ launch: LaunchEnvironment) throws(LoadError) {
         let file = try Self.configFile(flags, launch)
         let environment = EnvironmentValues(launch.environment)
         let errors = (file?.contents.errors ?? []) + environment.errors
-        guard errors.isEmpty else { throw Problem(kind: .value, message: errors.joined(separator: "\n")) }
+        guard errors.isEmpty else { throw LoadError(kind: .value, message: errors.joined(separator: "\n")) }
 
         func layered<Value: Sendable>(
-            _ standard: Value, _ wish: KeyPath<GivenValues, Value?>, _ variable: String, flag: Value? = nil,
+            _ standard: Value, _ value: KeyPath<GivenValues, Value?>, _ variable: String, flag: Value? = nil,
             _ flagName: String = ""
         ) -> Setting<Value> {
-            var layers = Layers(standard: standard)
-            if let file { layers.add(file.contents.wishes[keyPath: wish], .file(file.path)) }
-            layers.add(environment.wishes[keyPath: wish], .environment(variable))
-            layers.add(flag, .flag(flagName))
-            return layers.result
+            if let flag { return Setting(flag, .flag(flagName)) }
+            if let value = environment.values[keyPath: value] { return Setting(value, .environment(variable)) }
+            if let file, let value = file.contents.values[keyPath: value] { return Setting(value, .file(file.path)) }
+            return Setting(standard)
         }
 
         let absolute = { (path: String) in PathNames.isAbsolute(path) ? path : "\(launch.currentFolder)/\(path)" }
@@ -139,21 +138,15 @@ package struct Settings: Sendable {
         engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
         slurm = layered(ClusterOptions(), \.slurm, "")
         commands = Setting(
-            file?.contents.wishes.commands,
-            file.flatMap { $0.contents.wishes.commands == nil ? nil : .file($0.path) } ?? .standard)
+            file?.contents.values.commands,
+            file.flatMap { $0.contents.values.commands == nil ? nil : .file($0.path) } ?? .standard)
         configFile = file?.path
     }
 
     private static func optional(
         _ setting: Setting<String>, _ absolute: (String) -> String
     ) -> Setting<String?> {
-        let value = setting.value.isEmpty ? nil : absolute(setting.value)
-        switch setting.origin {
-        case .standard: return Setting(value)
-        case .file(let path): return Setting(value, .file(path))
-        case .environment(let name): return Setting(value, .environment(name))
-        case .flag(let name): return Setting(value, .flag(name))
-        }
+        Setting(setting.value.isEmpty ? nil : absolute(setting.value), setting.origin)
     }
 
     private static func standardStateFolder(_ launch: LaunchEnvironment) -> String {
@@ -166,14 +159,14 @@ package struct Settings: Sendable {
     /// A file that the user named must exist. The default file may be missing.
     private static func configFile(
         _ flags: Flags, _ launch: LaunchEnvironment
-    ) throws(Problem) -> (path: String, contents: ConfigFile)? {
+    ) throws(LoadError) -> (path: String, contents: ConfigFile)? {
         let variable = launch.environment["PENUMBRA_CONFIG"]
         if let path = flags.configFile ?? variable, !path.isEmpty {
-            let wish = flags.configFile == nil ? "PENUMBRA_CONFIG" : "--config"
+            let source = flags.configFile == nil ? "PENUMBRA_CONFIG" : "--config"
             switch launch.read(path) {
             case .bytes(let bytes): return (path, contents(bytes, path, launch))
-            case .nothing: throw missing(path, "there is no such config file", wish)
-            case .unreadable(let reason): throw missing(path, "the config file cannot be read (\(reason))", wish)
+            case .nothing: throw missing(path, "there is no such config file", source)
+            case .unreadable(let reason): throw missing(path, "the config file cannot be read (\(reason))", source)
             }
         }
         let home = launch.environment["XDG_CONFIG_HOME"] ?? "\(launch.homeFolder)/.config"
@@ -183,11 +176,12 @@ package struct Settings: Sendable {
         return nil
     }
 
-    private static func missing(_ path: String, _ reason: String, _ wish: String) -> Problem {
-        Problem(
+    private static func missing(_ path: String, _ reason: String, _ source: String) -> LoadError {
+        LoadError(
             kind: .missing,
             message:
-                "\(path): \(reason); correct \(wish), or leave it out: then the file at a usual place counts, or none")
+                "\(path): \(reason); correct \(source), or leave it out: then the file at a usual place counts, or none"
+        )
     }
 
     private static func contents(_ bytes: [UInt8], _ path: String, _ launch: LaunchEnvironment) -> ConfigFile {
@@ -197,45 +191,30 @@ package struct Settings: Sendable {
     }
 }
 
-/// A value and where it came from.
-package struct Setting<Value: Sendable>: Sendable {
-    /// In order of rising precedence.
-    package enum Origin: Hashable, Sendable {
-        case standard
-        case file(String)
-        case environment(String)
-        case flag(String)
+/// The origin of a setting, in order of rising precedence.
+package enum SettingOrigin: Hashable, Sendable {
+    case standard
+    case file(String)
+    case environment(String)
+    case flag(String)
 
-        package var description: String {
-            switch self {
-            case .standard: "default"
-            case .file(let path): path
-            case .environment(let name): name
-            case .flag(let name): name
-            }
+    package var description: String {
+        switch self {
+        case .standard: "default"
+        case .file(let text), .environment(let text), .flag(let text): text
         }
-    }
-
-    package let value: Value
-    package let origin: Origin
-
-    package init(_ value: Value, _ origin: Origin = .standard) {
-        self.value = value
-        self.origin = origin
     }
 }
 
-/// The sources of a setting. Later ones win.
-struct Layers<Value: Sendable> {
-    private var setting: Setting<Value>
+/// A value and its origin.
+package struct Setting<Value: Sendable>: Sendable {
+    package let value: Value
+    package let origin: SettingOrigin
 
-    init(standard: Value) { setting = Setting(standard) }
-
-    mutating func add(_ value: Value?, _ origin: Setting<Value>.Origin) {
-        if let value { setting = Setting(value, origin) }
+    package init(_ value: Value, _ origin: SettingOrigin = .standard) {
+        self.value = value
+        self.origin = origin
     }
-
-    var result: Setting<Value> { setting }
 }
 
 /// How much a process gives way to other processes on a disk, as in `ionice`.

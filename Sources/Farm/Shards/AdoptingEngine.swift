@@ -3,8 +3,9 @@ package import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// Another engine, which is not asked for what others have done of the run already: elements of a cluster, say. Outputs are
-/// looked at first, by the worker that would have made them: nobody does again before they are published.
+/// An engine that first uses the results of earlier attempts, such as elements of a cluster, and gives only the rest to
+/// another engine. A worker checks the digests of found outputs, because nothing checks them again before they are
+/// published.
 package struct AdoptingEngine: Engine {
     private let inner: any Engine
     private let folder: ShardFolder
@@ -15,34 +16,34 @@ package struct AdoptingEngine: Engine {
     }
 
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
-        var past = PriorResults(of: folder)
-        let looks = Looks()
+        var prior = PriorResults(of: folder)
+        let checks = OutputChecks()
         let (rest, pass) = AsyncStream.makeStream(of: EngineCommand.self)
-        async let crew: Void = inner.run(rest) { event in
-            switch looks.answer(event) {
+        async let running: Void = inner.run(rest) { event in
+            switch checks.answer(event) {
             case .adopt(let event): onEvent(event)
             case .render(let lease): pass.yield(.start(lease))
             case nil: onEvent(event)
             }
         }
         for await command in commands {
-            guard case .start(let lease) = command, let receipt = past.take(lease.spec) else {
+            guard case .start(let lease) = command, let receipt = prior.take(lease.spec) else {
                 pass.yield(command)
                 continue
             }
-            if let look = looks.begin(lease, receipt) {
-                pass.yield(.start(look))
+            if let check = checks.begin(lease, receipt) {
+                pass.yield(.start(check))
             } else {
                 onEvent(.adopted(lease.worker, lease.id, receipt))
             }
         }
         pass.finish()
-        await crew
+        await running
     }
 }
 
-/// The leases for which a worker looks at what is there.
-private final class Looks: Sendable {
+/// The leases whose earlier outputs a worker is checking.
+private final class OutputChecks: Sendable {
     enum Answer {
         case adopt(Event)
         case render(Lease)
@@ -50,7 +51,7 @@ private final class Looks: Sendable {
 
     private let open = Mutex<[LeaseID: (lease: Lease, task: Shard.Task)]>([:])
 
-    /// Nil for what nobody has to look at.
+    /// Nil if nothing has to be checked.
     func begin(_ lease: Lease, _ earlier: TaskReceipt) -> Lease? {
         guard case .outputs = earlier else { return nil }
         let task = Shard.Task(lease, earlier: earlier)
@@ -60,12 +61,12 @@ private final class Looks: Sendable {
             deadline: lease.deadline, timeLimit: lease.timeLimit, estimate: lease.estimate, spec: task.order)
     }
 
-    /// Nil for an event that has nothing to do with a look.
+    /// Nil for an event that does not concern a check.
     func answer(_ event: Event) -> Answer? {
         switch event {
         case .report(let worker, .finished(let id, let report)):
-            guard let look = open.withLock({ $0.removeValue(forKey: id) }) else { return nil }
-            guard look.task.isAsBefore(report), let earlier = look.task.earlier else { return .render(look.lease) }
+            guard let check = open.withLock({ $0.removeValue(forKey: id) }) else { return nil }
+            guard check.task.isAsBefore(report), let earlier = check.task.earlier else { return .render(check.lease) }
             return .adopt(.adopted(worker, id, earlier))
         case .report(_, .failed(let id, _)):
             return open.withLock { $0.removeValue(forKey: id) }.map { .render($0.lease) }

@@ -2,21 +2,23 @@ package import Engines
 package import Scheduling
 package import WorkerProtocol
 
-/// Begins a run that others go on with: gathers all tasks that are ready, hands them over, and stops this coordinator.
+/// Begins a run that another coordinator resumes: gathers all tasks that are ready, hands them over, and stops this
+/// coordinator.
 ///
-/// To the scheduler it is many workers, each with one lease.
+/// The scheduler sees many workers with one lease each.
 package struct HandoffEngine: Engine {
-    /// Who gets the tasks.
+    /// Receives the tasks.
     package protocol Recipient: Sendable {
-        /// Whether a task is handed over. Others are done here, first: what they find decides what follows.
+        /// Whether a task is handed over. Other tasks are carried out here first, because their results decide what
+        /// follows.
         func takes(_ spec: TaskSpec) -> Bool
-        /// Does tasks here.
+        /// Carries out tasks on this machine.
         ///
-        /// - Parameter number: for a shard of them.
-        func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble>
-        /// - Parameter first: the number of the first shard that is free.
-        func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble?
-        /// The run was given up after all.
+        /// - Parameter number: the number of the shard that they become.
+        func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandoffError>
+        /// - Parameter first: the first free shard number.
+        func receive(_ tasks: [GatheredTask], from first: Int) async -> HandoffError?
+        /// The run was cancelled after all.
         func withdraw() async
     }
 
@@ -29,7 +31,7 @@ package struct HandoffEngine: Engine {
     }
 
     package func run(_ commands: AsyncStream<EngineCommand>, onEvent: @escaping @Sendable (Event) -> Void) async {
-        let (inputs, tell) = AsyncStream.makeStream(of: HandoffState.Input.self)
+        let (inputs, continuation) = AsyncStream.makeStream(of: HandoffState.Input.self)
         do {
             try folder.create()
         } catch {
@@ -37,15 +39,15 @@ package struct HandoffEngine: Engine {
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await command in commands { tell.yield(.command(command)) }
-                tell.yield(.ended)
+                for await command in commands { continuation.yield(.command(command)) }
+                continuation.yield(.ended)
             }
             var past = PriorResults(of: folder)
             var state = HandoffState(lastShard: past.lastShard, takes: recipient.takes)
             for event in state.begin() { onEvent(event) }
             for await input in inputs {
                 if case .ended = input {
-                    // What is being handed over is given up, and taken back.
+                    // The handover in progress is cancelled and undone.
                     group.cancelAll()
                     if !state.isHandingOver { break }
                 }
@@ -57,7 +59,7 @@ package struct HandoffEngine: Engine {
                     if case .event(let event) = effect {
                         onEvent(event)
                     } else {
-                        group.addTask { if let answer = await carryOut(effect) { tell.yield(answer) } }
+                        group.addTask { if let answer = await carryOut(effect) { continuation.yield(answer) } }
                     }
                 }
                 if state.isOver { break }
@@ -91,7 +93,7 @@ package struct GatheredTask: Sendable {
 }
 
 /// Why work could not be handed over.
-package struct HandingOverTrouble: Error, Hashable, Sendable {
+package struct HandoffError: Error, Hashable, Sendable {
     package let reason: StopReason
 
     package init(_ reason: StopReason) { self.reason = reason }

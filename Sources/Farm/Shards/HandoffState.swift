@@ -2,38 +2,38 @@ package import Engines
 package import Scheduling
 package import WorkerProtocol
 
-/// What is known while tasks are gathered, as a pure value: which are done here, and when the rest is handed over.
+/// The pure state of a handover: which tasks are carried out here, and when the others are handed over.
 package struct HandoffState: Sendable {
     package enum Input: Sendable {
-        /// - Parameter prior: what an earlier attempt at the task of a lease that is started came to.
+        /// - Parameter prior: for a started lease, the receipt of an earlier attempt at its task.
         case command(EngineCommand, prior: TaskReceipt? = nil)
         /// The run is over.
         case ended
-        case done([GatheredTask], Result<[TaskEnd], HandingOverTrouble>)
-        case handedOver(HandingOverTrouble?)
+        case done([GatheredTask], Result<[TaskEnd], HandoffError>)
+        case handedOver(HandoffError?)
     }
 
     package enum Effect: Sendable {
         case event(Event)
-        /// By processes here; answered by ``Input/done(_:_:)``.
+        /// Answered by ``Input/done(_:_:)``.
         case carryOut([GatheredTask], as: Int)
         /// Answered by ``Input/handedOver(_:)``.
         case handOver([GatheredTask], from: Int)
     }
 
     private let takes: @Sendable (TaskSpec) -> Bool
-    private var book = VirtualWorkers()
-    /// Done here, first.
-    private var early: [GatheredTask] = []
+    private var workers = VirtualWorkers()
+    /// The tasks that are carried out here first.
+    private var first: [GatheredTask] = []
     private var gathered: [GatheredTask] = []
     private var lastShard: Int
     private var isBusy = false
     package private(set) var isHandingOver = false
     package private(set) var wasReceived = false
-    /// The coordinator has left the run to whoever has received it.
+    /// The coordinator has left the run to the recipient.
     package private(set) var isHandedOver = false
     private var hasEnded = false
-    /// Since anything came or was told.
+    /// The number of pulses since the last input.
     private var quietPulses = 0
 
     package var isOver: Bool { hasEnded && !isHandingOver }
@@ -47,7 +47,7 @@ package struct HandoffState: Sendable {
     }
 
     /// Opens the first slot.
-    package mutating func begin() -> [Event] { book.open(to: 1) }
+    package mutating func begin() -> [Event] { workers.open(to: 1) }
 
     package mutating func handle(_ input: Input) -> [Effect] {
         switch input {
@@ -60,9 +60,9 @@ package struct HandoffState: Sendable {
         case .done(let tasks, let result):
             (isBusy, quietPulses) = (false, 0)
             return note(tasks, result).map(Effect.event)
-        case .handedOver(let trouble):
-            (isHandingOver, wasReceived) = (false, trouble == nil)
-            return [.event(.stop(trouble?.reason ?? .detached))]
+        case .handedOver(let error):
+            (isHandingOver, wasReceived) = (false, error == nil)
+            return [.event(.stop(error?.reason ?? .detached))]
         case .ended:
             hasEnded = true
             return []
@@ -72,37 +72,37 @@ package struct HandoffState: Sendable {
     private mutating func carryOut(_ command: EngineCommand, _ prior: TaskReceipt?) -> [Event] {
         switch command {
         case .start(let lease):
-            guard book.start(lease) else { break }
+            guard workers.start(lease) else { break }
             switch prior {
-            // Whoever gets it looks at the files' bytes first.
+            // Whoever carries it out checks the files' digests first.
             case .outputs?, nil: add(GatheredTask(lease, earlier: prior))
-            case let receipt?: return book.adopt(lease.id, receipt)
+            case let receipt?: return workers.adopt(lease.id, receipt)
             }
-        case .widen(let count): return book.open(to: count)
-        case .retire(let slot): return book.retire(slot)
+        case .widen(let count): return workers.open(to: count)
+        case .retire(let slot): return workers.retire(slot)
         case .kill(let worker), .recycle(let worker):
-            if let lease = book.lease(of: worker) {
-                early.removeAll { $0.lease.id == lease }
+            if let lease = workers.lease(of: worker) {
+                first.removeAll { $0.lease.id == lease }
                 gathered.removeAll { $0.lease.id == lease }
             }
-            return book.dismiss(worker)
+            return workers.dismiss(worker)
         case .handOver: isHandedOver = true
         case .pulse: break
         }
         return []
     }
 
-    /// A report leads to a question for frames, its answer to a start: when so many pulses bring nothing, nothing will come
-    /// before something is done.
+    /// A report leads to a request for frames, and the frames lead to a start. After so many pulses without input, none
+    /// will come before something is done.
     package static let quietPulsesBeforeWork = 4
 
     private mutating func next() -> Effect? {
         guard !isBusy, quietPulses >= Self.quietPulsesBeforeWork else { return nil }
-        if !early.isEmpty {
-            defer { early = [] }
+        if !first.isEmpty {
+            defer { first = [] }
             isBusy = true
             lastShard += 1
-            return .carryOut(early, as: lastShard)
+            return .carryOut(first, as: lastShard)
         }
         guard !gathered.isEmpty else { return nil }
         (isBusy, isHandingOver) = (true, true)
@@ -110,18 +110,18 @@ package struct HandoffState: Sendable {
     }
 
     private mutating func add(_ task: GatheredTask) {
-        if takes(task.lease.spec) { gathered.append(task) } else { early.append(task) }
+        if takes(task.lease.spec) { gathered.append(task) } else { first.append(task) }
     }
 
-    private mutating func note(_ tasks: [GatheredTask], _ result: Result<[TaskEnd], HandingOverTrouble>) -> [Event] {
+    private mutating func note(_ tasks: [GatheredTask], _ result: Result<[TaskEnd], HandoffError>) -> [Event] {
         switch result {
         case .success(let ends):
-            var events = ends.flatMap { book.end($0, place: "here") }
-            for lease in tasks.map(\.lease) where book.holds(lease.id) {
-                events += book.lose(lease.id, Death(.killed))
+            var events = ends.flatMap { workers.end($0, location: "here") }
+            for lease in tasks.map(\.lease) where workers.holds(lease.id) {
+                events += workers.lose(lease.id, Death(.killed))
             }
             return events
-        case .failure(let trouble): return [.stop(trouble.reason)]
+        case .failure(let error): return [.stop(error.reason)]
         }
     }
 }

@@ -2,9 +2,9 @@ package import Engines
 import Scheduling
 package import WorkerProtocol
 
-/// A run as a fixed number of shards, written down for whoever does them: a scheduler that Penumbra knows nothing of.
+/// Divides a run into a fixed number of shards and writes them to its folder, for a scheduler that Penumbra does not know.
 package struct PreparedShards: HandoffEngine.Recipient {
-    /// Which shards of the run's folder they are: `prepared.json`. A run that is prepared again has others.
+    /// The numbers of the prepared shards, stored in `prepared.json`. Preparing a run again changes them.
     package struct Range: Hashable, Sendable, Codable {
         package let first: Int
         package let count: Int
@@ -14,7 +14,7 @@ package struct PreparedShards: HandoffEngine.Recipient {
             self.count = count
         }
 
-        /// Nil where none are.
+        /// Nil if the folder has no prepared shards.
         package init?(of folder: ShardFolder) {
             guard let found = folder.read(Range.self, from: folder.prepared) else { return nil }
             self = found
@@ -28,7 +28,7 @@ package struct PreparedShards: HandoffEngine.Recipient {
     private let signals: @Sendable () -> AsyncStream<Int32>
 
     /// - Parameters:
-    ///   - workers: processes here, for what has to be done first: headers are read, pictures that are tiled decoded.
+    ///   - workers: processes on this machine for the first tasks: reading headers, and decoding pictures that are tiled.
     package init(
         _ run: ShardSource, count: Int, command: WorkerCommand, workers: Int,
         signals: @escaping @Sendable () -> AsyncStream<Int32>
@@ -47,11 +47,11 @@ package struct PreparedShards: HandoffEngine.Recipient {
         }
     }
 
-    package func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandingOverTrouble> {
+    package func carryOut(_ tasks: [GatheredTask], as number: Int) async -> Result<[TaskEnd], HandoffError> {
         do {
             let shard = try run.write(tasks.map(\.ofShard), as: number)
             let attempt = ShardRun(
-                folder: run.folder, number: number, place: "this machine",
+                folder: run.folder, number: number, location: "this machine",
                 attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
             let end = try await attempt.run(
                 shard, engine: LocalEngine(command: command), workers: workers, signals: signals)
@@ -59,15 +59,15 @@ package struct PreparedShards: HandoffEngine.Recipient {
             case .done:
                 let result = run.folder.read(ShardResult.self, from: run.folder.result(shard.id, attempt.attempt))
                 return .success(result?.ends ?? [])
-            case .refused(let reason): return .failure(HandingOverTrouble(.engine(reason)))
-            case .interrupted(let signal): return .failure(HandingOverTrouble(.interrupted(signal: signal)))
+            case .refused(let reason): return .failure(HandoffError(.engine(reason)))
+            case .interrupted(let signal): return .failure(HandoffError(.interrupted(signal: signal)))
             }
         } catch {
-            return .failure(HandingOverTrouble(.storage((error as? ShardFolder.Trouble)?.message ?? "\(error)")))
+            return .failure(HandoffError(.storage((error as? ShardFolderError)?.message ?? "\(error)")))
         }
     }
 
-    package func receive(_ tasks: [GatheredTask], from first: Int) async -> HandingOverTrouble? {
+    package func receive(_ tasks: [GatheredTask], from first: Int) async -> HandoffError? {
         do {
             for (index, part) in Self.dealt(tasks, to: count).enumerated() {
                 _ = try run.write(part.map(\.ofShard), as: first + index)
@@ -75,15 +75,15 @@ package struct PreparedShards: HandoffEngine.Recipient {
             try run.folder.write(Range(first: first, count: count), to: run.folder.prepared, by: "\(run.epoch)")
             return nil
         } catch {
-            return HandingOverTrouble(.storage(error.message))
+            return HandoffError(.storage(error.message))
         }
     }
 
-    /// Shards that nobody does are no harm.
+    /// Shards that nobody carries out do no harm.
     package func withdraw() async {}
 
-    /// The largest tasks first, to and fro, by estimates: all shards take about as long. Some are empty where there are fewer
-    /// tasks than shards.
+    /// Deals the tasks by estimated time, largest first, in alternating direction, so that all shards take about as long.
+    /// If there are fewer tasks than shards, some shards are empty.
     package static func dealt(_ tasks: [GatheredTask], to count: Int) -> [[GatheredTask]] {
         var parts = Array(repeating: [GatheredTask](), count: count)
         let sorted = tasks.sorted {
@@ -101,7 +101,7 @@ extension PreparedShards.Range: SharedRecord {
     package var isPlausible: Bool { StoredLimits.counts.contains(first) && StoredLimits.counts.contains(count) }
 }
 
-/// Writes shards of a run.
+/// Writes the shards of a run.
 package struct ShardSource: Sendable {
     package let folder: ShardFolder
     package let run: String
@@ -119,7 +119,7 @@ package struct ShardSource: Sendable {
         self.workers = workers
     }
 
-    package func write(_ tasks: [Shard.Task], as number: Int) throws(ShardFolder.Trouble) -> Shard {
+    package func write(_ tasks: [Shard.Task], as number: Int) throws(ShardFolderError) -> Shard {
         let shard = Shard(
             Shard.ID(run: run, epoch: epoch, number: number), versions: versions, workers: workers, tasks: tasks)
         try folder.write(shard, to: folder.shard(number), by: "\(epoch)")

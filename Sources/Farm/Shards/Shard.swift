@@ -1,17 +1,18 @@
 package import Catalogs
+import Geometry
 import JobModel
 package import Scheduling
 package import WorkerProtocol
 
-/// Tasks that are handed to a cluster as one unit: what `shards/K.json` of a run's shared folder holds. An element of a job
-/// array does it, by `penumbra shard`.
+/// Tasks that a cluster gets as one unit, stored in `shards/K.json` of a run's shared folder. An element of a job array
+/// carries it out by `penumbra shard`.
 package struct Shard: Hashable, Sendable, Codable {
     package struct Task: Hashable, Sendable, Codable {
         package let lease: LeaseID
-        /// Of one try, which is looked at where it is done.
+        /// The limit of one attempt. The element enforces it.
         package let timeLimit: Duration
         package let spec: TaskSpec
-        /// What an earlier attempt at the same made of it. Counts where the files' bytes are what it says.
+        /// The receipt of an earlier attempt at the same task. It counts only if the files have the digests that it names.
         package let earlier: TaskReceipt?
 
         package init(_ lease: Lease, earlier: TaskReceipt? = nil) {
@@ -29,28 +30,29 @@ package struct Shard: Hashable, Sendable, Codable {
             Task(lease: lease, timeLimit: timeLimit, spec: spec, earlier: earlier)
         }
 
-        /// What a worker does: it looks at what is there, or makes it.
+        /// The order for a worker: check the earlier outputs if there are any, and otherwise carry out the task.
         var order: TaskSpec {
             guard case .outputs(let receipts, _) = earlier else { return spec }
             return .compare(DigestTask(files: receipts.map { DigestTask.File(path: $0.path) }))
         }
 
-        /// Whether this can be what the task came to: what a log or a result says is what a worker says, and may be edited besides.
+        /// Whether a receipt can be the result of the task. Logs and results contain what workers reported, and may have
+        /// been edited.
         func isAnswered(by receipt: TaskReceipt) -> Bool {
             receipt == earlier || spec.objection(to: receipt) == nil
         }
 
-        /// - Parameter report: what ``order`` came to.
+        /// - Parameter report: the receipt of ``order``.
         func isAsBefore(_ report: TaskReceipt) -> Bool {
             guard case .outputs(let receipts, _) = earlier, case .compare(let facts) = report else { return false }
             return facts.map { $0?.digest } == receipts.map(\.digest)
         }
     }
 
-    /// What workers of an element are started with, so that they are like the coordinator's own.
+    /// The settings of an element's workers, which equal the coordinator's.
     package struct Workers: Hashable, Sendable, Codable {
         package let plugins: PluginConditions
-        /// A worker that says nothing for so long is ended.
+        /// A worker that is silent for this time is ended.
         package let silence: Duration
 
         package init(plugins: PluginConditions, silence: Duration) {
@@ -59,16 +61,16 @@ package struct Shard: Hashable, Sendable, Codable {
         }
     }
 
-    /// Raised whenever what is written here changes.
+    /// Increases with each change of the stored form.
     package static let currentFormat = 2
 
-    /// Two coordinators of a run, each of which takes itself for the only one, write shards of one number. What comes of them is
-    /// told apart by this.
+    /// Two coordinators of a run may both believe to be the only one, and write shards with the same number. The epoch
+    /// distinguishes them.
     package struct ID: Hashable, Sendable, Codable {
         package let run: String
-        /// Of the coordinator that wrote it.
+        /// The epoch of the coordinator that wrote the shard.
         package let epoch: Int
-        /// From 1, of the whole run, whoever coordinates it.
+        /// From 1, across all coordinators of the run.
         package let number: Int
 
         package init(run: String, epoch: Int, number: Int) {
@@ -80,7 +82,7 @@ package struct Shard: Hashable, Sendable, Codable {
 
     package let format: Int
     package let id: ID
-    /// That the workers must have, or their pixels might be others.
+    /// The versions that the workers must have. With other versions, their pixels might differ.
     package let versions: [String: String]
     package let workers: Workers
     package let tasks: [Task]
@@ -100,13 +102,13 @@ extension Shard: SharedRecord {
             && tasks.allSatisfy { StoredLimits.durations.contains($0.timeLimit) }
     }
 
-    /// What a file's name says that it is, and that writes nothing but files of its run.
+    /// Whether the file's name fits the content, and the tasks write only files of the run.
     func isOf(_ folder: ShardFolder, as number: Int) -> Bool {
         id.number == number && folder.run.map { $0 == id.run } ?? true
             && tasks.allSatisfy { $0.spec.writtenFiles.allSatisfy { isOwn($0, folder) } }
     }
 
-    /// In the run's scratch space, or beside an output under the name of what is no output yet.
+    /// Whether a file is in the run's scratch folder, or is a temporary file beside an output.
     private func isOwn(_ file: String, _ folder: ShardFolder) -> Bool {
         let names = PathNames.all(in: file)
         guard PathNames.isAbsolute(file), !names.contains(where: { $0 == "." || $0 == ".." }) else { return false }
@@ -119,18 +121,18 @@ extension Shard.ID {
 }
 
 extension Catalog {
-    /// The versions of all that makes pixels and files: programs, codecs, plugins, and each filter's rendering.
-    package var makings: [String: String] {
+    /// The versions of everything that makes pixels and files: programs, codecs, plugins, and each filter's rendering.
+    package var componentVersions: [String: String] {
         versions.merging(filters.map { ("rendering of \($0.name)", "\($0.renderingVersion)") }) { version, _ in version
         }
     }
 }
 
-/// Where a shard's versions and those of the workers that are to do it part.
+/// The differences between a shard's versions and those of the workers.
 package struct VersionDifference: Hashable, Sendable {
     private let parts: [String]
 
-    /// Nil when there is none.
+    /// Nil if there are none.
     package init?(wanted: [String: String], found: [String: String]) {
         parts = Set(wanted.keys).union(found.keys).sorted().filter { wanted[$0] != found[$0] }.map { name in
             "\(name) \(found[name] ?? "missing") instead of \(wanted[name] ?? "none")"
@@ -138,6 +140,145 @@ package struct VersionDifference: Hashable, Sendable {
         if parts.isEmpty { return nil }
     }
 
-    /// As a message goes on with it.
+    /// The end of a message.
     package var words: String { parts.joined(separator: ", ") }
+}
+
+/// How a task ended on an element.
+package struct TaskEnd: Hashable, Sendable, Codable {
+    package enum Outcome: Hashable, Sendable, Codable {
+        case done(TaskReceipt)
+        case failed(TaskFailure)
+        /// The worker died, in the code of these plugins.
+        case died(Death, inPlugins: [String])
+    }
+
+    package let lease: LeaseID
+    package let outcome: Outcome
+
+    package init(_ lease: LeaseID, _ outcome: Outcome) {
+        self.lease = lease
+        self.outcome = outcome
+    }
+}
+
+/// A line of an attempt's log, `results/K.EPOCH-ATTEMPT.log`. The log tells about an attempt that never ends.
+package enum AttemptLine: Hashable, Sendable, Codable {
+    case begun(LeaseID)
+    case ended(TaskEnd)
+}
+
+/// The result of an attempt at a shard: `results/K.EPOCH.ATTEMPT.json`, which appears complete or not at all.
+package struct ShardResult: Hashable, Sendable, Codable {
+    package let shard: Shard.ID
+    package let attempt: String
+    /// The element, as messages name it: `element 12_3 on n2`.
+    package let location: String
+    package let ends: [TaskEnd]
+    /// Why the location can do nothing, or nothing more. Nil if all is well.
+    package let refusal: String?
+
+    /// These names are stored.
+    private enum CodingKeys: String, CodingKey {
+        case shard, attempt, ends, refusal
+        case location = "place"
+    }
+
+    package init(shard: Shard.ID, attempt: String, location: String, ends: [TaskEnd], refusal: String? = nil) {
+        self.shard = shard
+        self.attempt = attempt
+        self.location = location
+        self.ends = ends
+        self.refusal = refusal
+    }
+}
+
+extension AttemptLine: SharedRecord {
+    /// Its lease is only looked up.
+    package var isPlausible: Bool { true }
+}
+
+extension ShardResult: SharedRecord {
+    package var isPlausible: Bool { shard.isPlausible }
+}
+
+/// Each attempt writes files with names of its own, so that two attempts that run at the same time never touch each other's
+/// files.
+extension TaskSpec {
+    /// The same task with file names that end with the attempt's name. Outputs are synced, because another machine
+    /// publishes them.
+    package func written(by attempt: String) -> TaskSpec { renamingWritten { "\($0).\(attempt)" } }
+
+    /// The same task without the names of written files. Tasks that are equal in this form make the same pixels.
+    package var withoutNames: TaskSpec { renamingWritten { _ in "" } }
+
+    /// The files that a worker writes for the task.
+    var writtenFiles: [String] {
+        switch self {
+        case .frame(let task): task.outputs.compactMap(\.temporaryPath)
+        case .canvas(let task): [task.canvasPath, task.metadataPath]
+        case .tile(let task): [task.tilePath]
+        case .stitch(let task): [task.temporaryPath]
+        case .preview(let task): [task.path]
+        case .probe, .audit, .check, .compare: []
+        }
+    }
+
+    private func renamingWritten(_ name: (String) -> String) -> TaskSpec {
+        switch self {
+        case .frame(let task):
+            .frame(
+                FrameTask(
+                    input: task.input, chain: task.chain,
+                    outputs: task.outputs.map {
+                        FrameTask.Output($0.spec, temporaryPath: $0.temporaryPath.map(name), name: $0.name)
+                    }, tileMemory: task.tileMemory, frameMemory: task.frameMemory, syncs: true))
+        case .canvas(let task):
+            .canvas(
+                CanvasTask(
+                    input: task.input, chain: task.chain, output: task.output, canvasPath: name(task.canvasPath),
+                    metadataPath: name(task.metadataPath), expected: task.expected))
+        case .tile(let task):
+            .tile(TileTask(canvas: task.canvas, chain: task.chain, rect: task.rect, tilePath: name(task.tilePath)))
+        case .stitch(let task):
+            .stitch(
+                StitchTask(
+                    extent: task.extent, layout: task.layout, format: task.format, tiles: task.tiles,
+                    metadataPath: task.metadataPath, metadataDigest: task.metadataDigest, output: task.output,
+                    temporaryPath: name(task.temporaryPath), name: task.name, syncs: true, shrink: task.shrink,
+                    frames: task.frames))
+        case .probe, .audit, .check, .preview, .compare: self
+        }
+    }
+}
+
+extension TaskReceipt {
+    /// A file that the task has written, and its size if the receipt has it.
+    package struct File: Hashable, Sendable {
+        package let path: String
+        package let bytes: Int?
+    }
+
+    package var files: [File] {
+        switch self {
+        case .canvas(let receipt):
+            [
+                File(path: receipt.canvas.path, bytes: receipt.canvas.bytes),
+                File(path: receipt.metadataPath, bytes: nil),
+            ]
+        case .tile(let receipt): [File(path: receipt.path, bytes: nil)]
+        case .outputs(let receipts, _): receipts.map { File(path: $0.path, bytes: $0.bytes) }
+        case .probe, .audit, .check, .preview, .compare: []
+        }
+    }
+}
+
+extension CanvasReference {
+    /// An impossible rectangle gives a size that no file has.
+    fileprivate var bytes: Int {
+        [rect.height, layout.channels, format.bytes].reduce(rect.width) { product, factor in
+            let (bytes, isTooMuch) = product.multipliedReportingOverflow(by: factor)
+            return isTooMuch ? -1 : bytes
+        }
+    }
 }

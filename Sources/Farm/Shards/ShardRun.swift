@@ -3,47 +3,47 @@ package import Engines
 import Scheduling
 import WorkerProtocol
 
-/// Does one shard with worker processes here: what an element of a job array is.
+/// Carries out one shard with worker processes on this machine. An element of a job array does this.
 package struct ShardRun: Sendable {
     package let folder: ShardFolder
     package let number: Int
-    /// As ``ShardResult/place``.
-    package let place: String
-    /// Of this attempt alone, whatever the cluster calls it: numbers of jobs are used again.
+    /// As ``ShardResult/location``.
+    package let location: String
+    /// Unique for this attempt. The cluster's job numbers are not, because it reuses them.
     package let attempt: String
     private let onProgress: @Sendable (_ done: Int, _ all: Int) -> Void
 
     package enum End: Hashable, Sendable {
-        /// The result is in its place.
+        /// The result is written.
         case done(tasks: Int, failed: Int)
-        /// So is the refusal.
+        /// The refusal is written.
         case refused(String)
         case interrupted(signal: Int32)
     }
 
     package init(
-        folder: ShardFolder, number: Int, place: String, attempt: String,
+        folder: ShardFolder, number: Int, location: String, attempt: String,
         onProgress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) {
         self.onProgress = onProgress
         self.folder = folder
         self.number = number
-        self.place = place
+        self.location = location
         self.attempt = attempt
     }
 
-    private enum News: Sendable {
+    private enum Input: Sendable {
         case event(Event)
         case signal(Int32)
     }
 
-    /// The shard as its coordinator wrote it.
-    package func shard() throws(ShardFolder.Trouble) -> Shard {
+    /// The shard that the coordinator wrote.
+    package func shard() throws(ShardFolderError) -> Shard {
         let path = folder.shard(number)
         guard let shard = folder.read(Shard.self, from: path), shard.format == Shard.currentFormat,
             shard.isOf(folder, as: number)
         else {
-            throw ShardFolder.Trouble(
+            throw ShardFolderError(
                 message: "\(path): no shard of this version of Penumbra; is the folder on a file system that this node "
                     + "shares, and the program the coordinator's?")
         }
@@ -51,8 +51,9 @@ package struct ShardRun: Sendable {
     }
 
     /// - Parameters:
-    ///   - signals: a new stream each time: reading one and going on ends it. The first signal ends the workers; what is done stays in the log, for the next attempt.
-    ///   - workers: how many at once.
+    ///   - signals: makes a new stream for each reader, because cancelling a reader ends its stream. The first signal ends
+    ///     the workers. The log keeps finished tasks for the next attempt.
+    ///   - workers: the number of workers at a time.
     package func run(
         _ shard: Shard, engine: LocalEngine, workers: Int, signals: @Sendable () -> AsyncStream<Int32>
     ) async throws -> End {
@@ -61,7 +62,7 @@ package struct ShardRun: Sendable {
         var rest: [Shard.Task] = []
         for task in shard.tasks {
             switch adopted[task.lease] {
-            // Nobody looks at these again before they are published.
+            // Outputs are checked now, because nothing checks them again before they are published.
             case .outputs(let receipts, let source)?: rest.append(task.adopting(.outputs(receipts, of: source)))
             case let receipt?: ends.append(TaskEnd(task.lease, .done(receipt)))
             case nil: rest.append(task)
@@ -70,22 +71,22 @@ package struct ShardRun: Sendable {
         if !rest.isEmpty {
             do throws(Stop) {
                 let (engine, catalog) = try await start(engine, signals())
-                if let difference = VersionDifference(wanted: shard.versions, found: catalog.makings) {
-                    throw .gaveUp("its programs are not the coordinator's: \(difference.words)", [])
+                if let difference = VersionDifference(wanted: shard.versions, found: catalog.componentVersions) {
+                    throw .abandoned("its programs are not the coordinator's: \(difference.words)", [])
                 }
                 ends += try await render(
                     rest, of: shard, engine, catalog, workers: max(1, min(workers, rest.count)), signals())
             } catch {
                 switch error {
                 case .signal(let signal): return .interrupted(signal: signal)
-                case .gaveUp(let reason, let more):
+                case .abandoned(let reason, let more):
                     try put(ends + more, of: shard, refusal: reason)
                     return .refused(reason)
-                case .trouble(let trouble): throw trouble
+                case .folder(let error): throw error
                 }
             }
         }
-        // Whoever finds a result takes the shard for done: one that lacks a task's end must say so.
+        // A result makes the shard count as done. So a result without the ends of all tasks must have a refusal.
         let lost = Set(shard.tasks.map(\.lease)).subtracting(ends.map(\.lease)).count
         guard lost == 0 else {
             let reason = "\(lost) of its \(shard.tasks.count) tasks came to no end"
@@ -98,30 +99,30 @@ package struct ShardRun: Sendable {
 
     private enum Stop: Error {
         case signal(Int32)
-        case gaveUp(String, [TaskEnd])
-        case trouble(ShardFolder.Trouble)
+        case abandoned(String, [TaskEnd])
+        case folder(ShardFolderError)
     }
 
-    /// The engine with its first worker. That one may end before it is ready: because all of the element is being ended, for a
-    /// reason that is the node's, or because somebody killed just that.
+    /// Starts the engine's first worker. The worker may end before it is ready: because the whole element is ended, because
+    /// of the node, or because it was killed.
     private func start(
         _ engine: LocalEngine, _ signals: AsyncStream<Int32>
     ) async throws(Stop) -> (LocalEngine, Catalog) {
         if let catalog = await engine.introduce() { return (engine, catalog) }
         if let signal = await Self.first(of: signals) { throw .signal(signal) }
         do {
-            return (LocalEngine(command: engine.command), try await CatalogReader.read(engine.command))
+            return (LocalEngine(command: engine.command), try await engine.command.describe())
         } catch {
-            throw .gaveUp(error.message, [])
+            throw .abandoned(error.message, [])
         }
     }
 
-    /// A cluster signals all processes of an element, in any order; so the one that matters may be on its way.
+    /// A cluster signals all processes of an element in any order, so the signal for this process may still come.
     private static func first(of signals: AsyncStream<Int32>) async -> Int32? {
         await withTaskGroup(of: Int32?.self) { group in
             group.addTask { await signals.first { _ in true } }
             group.addTask {
-                // Sleeping fails when the signal is there.
+                // The sleep is cancelled when the signal has come.
                 try? await Task.sleep(for: .seconds(2))
                 return nil
             }
@@ -130,12 +131,12 @@ package struct ShardRun: Sendable {
         }
     }
 
-    private func put(_ ends: [TaskEnd], of shard: Shard, refusal: String? = nil) throws(ShardFolder.Trouble) {
-        let result = ShardResult(shard: shard.id, attempt: attempt, place: place, ends: ends, refusal: refusal)
+    private func put(_ ends: [TaskEnd], of shard: Shard, refusal: String? = nil) throws(ShardFolderError) {
+        let result = ShardResult(shard: shard.id, attempt: attempt, location: location, ends: ends, refusal: refusal)
         try folder.write(result, to: folder.result(shard.id, attempt), by: attempt)
     }
 
-    /// What earlier attempts at the shard have done, and whose files are there.
+    /// The results of earlier attempts at the shard whose files exist.
     private func adopted(of shard: Shard) -> [LeaseID: TaskReceipt] {
         let wanted = Dictionary(shard.tasks.map { ($0.lease, $0) }) { first, _ in first }
         var found: [LeaseID: TaskReceipt] = [:]
@@ -153,62 +154,62 @@ package struct ShardRun: Sendable {
         _ signals: AsyncStream<Int32>
     ) async throws(Stop) -> [TaskEnd] {
         let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
-        let (news, tell) = AsyncStream.makeStream(of: News.self)
-        async let crew: Void = engine.run(commands) { tell.yield(.event($0)) }
+        let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+        async let running: Void = engine.run(commands) { continuation.yield(.event($0)) }
         command.yield(.widen(to: workers))
         let outcome = await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await signal in signals { tell.yield(.signal(signal)) } }
+            group.addTask { for await signal in signals { continuation.yield(.signal(signal)) } }
             group.addTask {
-                // Sleeping fails when all is done.
-                while (try? await Task.sleep(for: .milliseconds(200))) != nil { tell.yield(.event(.tick)) }
+                // The sleep is cancelled when all tasks are done.
+                while (try? await Task.sleep(for: .milliseconds(200))) != nil { continuation.yield(.event(.tick)) }
             }
             defer { group.cancelAll() }
-            let desk = ShardState(
+            let state = ShardState(
                 tasks, workers: workers, silence: shard.workers.silence, plugins: catalog.pluginNames)
-            return await decide(desk, for: shard, before: shard.tasks.count - tasks.count, news, command)
+            return await decide(state, for: shard, before: shard.tasks.count - tasks.count, inputs, command)
         }
         command.finish()
-        await crew
+        await running
         return try outcome.get()
     }
 
     private func decide(
-        _ desk: ShardState, for shard: Shard, before: Int, _ news: AsyncStream<News>,
+        _ state: ShardState, for shard: Shard, before: Int, _ inputs: AsyncStream<Input>,
         _ command: AsyncStream<EngineCommand>.Continuation
     ) async -> Result<[TaskEnd], Stop> {
-        var desk = desk
+        var state = state
         var ends: [TaskEnd] = []
         var busy: Set<WorkerID> = []
         let start = ContinuousClock.now
-        for await item in news {
+        for await item in inputs {
             guard case .event(let event) = item else {
-                // They are killed, not let go: there are seconds left.
+                // The workers are killed, because only seconds are left.
                 for worker in busy { command.yield(.kill(worker)) }
                 if case .signal(let signal) = item { return .failure(.signal(signal)) }
                 continue
             }
             if case .workerReady(let worker) = event { busy.insert(worker) }
-            for action in desk.handle(event, at: Timestamp(ContinuousClock.now - start)) {
+            for action in state.handle(event, at: Timestamp(ContinuousClock.now - start)) {
                 switch action {
                 case .start(let lease): command.yield(.start(lease.written(by: attempt)))
                 case .kill(let worker): command.yield(.kill(worker))
                 case .recycle(let worker): command.yield(.recycle(worker))
                 case .begun(let lease):
-                    if let trouble = note(.begun(lease), of: shard) { return .failure(.trouble(trouble)) }
+                    if let error = note(.begun(lease), of: shard) { return .failure(.folder(error)) }
                 case .ended(let end):
                     let end = end.naming(attempt: attempt)
-                    if let trouble = note(.ended(end), of: shard) { return .failure(.trouble(trouble)) }
+                    if let error = note(.ended(end), of: shard) { return .failure(.folder(error)) }
                     ends.append(end)
                     onProgress(before + ends.count, shard.tasks.count)
-                case .giveUp(let reason): return .failure(.gaveUp(reason, ends))
+                case .abandon(let reason): return .failure(.abandoned(reason, ends))
                 }
             }
-            if desk.isDone { return .success(ends) }
+            if state.isDone { return .success(ends) }
         }
         return .success(ends)
     }
 
-    private func note(_ line: AttemptLine, of shard: Shard) -> ShardFolder.Trouble? {
+    private func note(_ line: AttemptLine, of shard: Shard) -> ShardFolderError? {
         do {
             try folder.append(line, to: folder.log(shard.id, attempt))
             return nil
@@ -219,7 +220,7 @@ package struct ShardRun: Sendable {
 }
 
 extension Lease {
-    /// A worker that died may have left files; its successor has names of its own, too.
+    /// A worker that died may have left files. The next one writes other names.
     fileprivate func written(by attempt: String) -> Lease {
         let name = self.attempt == 1 ? attempt : "\(attempt)-\(self.attempt)"
         return Lease(
@@ -229,7 +230,7 @@ extension Lease {
 }
 
 extension TaskEnd {
-    /// Messages name files as the coordinator knows them.
+    /// Messages use the names of files that the coordinator knows.
     fileprivate func naming(attempt: String) -> TaskEnd {
         guard case .failed(let failure) = outcome else { return self }
         return TaskEnd(

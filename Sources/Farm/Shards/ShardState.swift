@@ -1,8 +1,8 @@
 package import Scheduling
 package import WorkerProtocol
 
-/// Decides what the workers of an element do next, as a pure value. It knows one shard and nothing of the run: whether a task
-/// is worth another attempt is the coordinator's to say. It tries once more where a worker died, since its successor is there
+/// The pure state of an element: decides what its workers do next. It knows one shard and nothing of the run, so the
+/// coordinator decides about further attempts. It tries a task again once if its worker died, because a new worker is there
 /// at once and a cluster's queue is long.
 package struct ShardState: Sendable {
     package enum Action: Hashable, Sendable {
@@ -11,8 +11,8 @@ package struct ShardState: Sendable {
         case recycle(WorkerID)
         case begun(LeaseID)
         case ended(TaskEnd)
-        /// No worker can be had here.
-        case giveUp(String)
+        /// No worker can be started here.
+        case abandon(String)
     }
 
     private struct Running {
@@ -21,14 +21,14 @@ package struct ShardState: Sendable {
         var plugins: [String] = []
         var isWorn = false
         var isOverdue = false
-        /// Why what the worker answered is not believed.
+        /// Why the worker's answer was rejected.
         var objection: String?
     }
 
     private var waiting: [Shard.Task]
     private var running: [WorkerID: Running] = [:]
     private var idle: [WorkerID] = []
-    private var heard: [WorkerID: Timestamp] = [:]
+    private var lastReports: [WorkerID: Timestamp] = [:]
     private var tried: Set<LeaseID> = []
     private var failedStarts = 0
     private let mostFailedStarts: Int
@@ -37,8 +37,8 @@ package struct ShardState: Sendable {
     private var watch = StallWatch()
 
     /// - Parameters:
-    ///   - workers: how many there are to be.
-    ///   - plugins: the filters that are plugins; nil where nobody knows.
+    ///   - workers: the intended number of workers.
+    ///   - plugins: the names of the filters that are plugins; nil if they are not known.
     package init(_ tasks: [Shard.Task], workers: Int, silence: Duration, plugins: Set<String>? = nil) {
         self.plugins = plugins
         waiting = tasks.reversed()
@@ -53,17 +53,17 @@ package struct ShardState: Sendable {
         var actions: [Action] = []
         switch event {
         case .workerReady(let worker):
-            // A worker that greets twice is what it was.
-            guard heard[worker] == nil else { break }
+            // A second greeting changes nothing.
+            guard lastReports[worker] == nil else { break }
             failedStarts = 0
-            heard[worker] = now
+            lastReports[worker] = now
             idle.append(worker)
         case .workerLost(let worker, let death): actions = lose(worker, death)
         case .report(let worker, let report):
-            // A worker that has not greeted gets no work, whatever it says.
-            guard heard[worker] != nil else { break }
-            heard[worker] = now
-            actions = hear(report, from: worker)
+            // A worker that has not greeted gets no work.
+            guard lastReports[worker] != nil else { break }
+            lastReports[worker] = now
+            actions = handle(report, from: worker)
         case .tick: actions = endLate(at: now)
         case .frames, .planEnded, .words, .adopted, .published, .publishFailed, .decided, .stop, .pause, .limitWorkers,
             .drain,
@@ -73,12 +73,12 @@ package struct ShardState: Sendable {
         return actions + startWaiting(at: now)
     }
 
-    private mutating func hear(_ report: Report, from worker: WorkerID) -> [Action] {
+    private mutating func handle(_ report: Report, from worker: WorkerID) -> [Action] {
         switch report {
         case .ready, .alive: return []
         case .inPlugins(_, let names):
             if let objection = running[worker]?.task.order.objection(toPlugins: names, plugins) {
-                return disbelieve(worker, objection)
+                return reject(worker, objection)
             }
             running[worker]?.plugins = names
         case .worn: running[worker]?.isWorn = true
@@ -86,7 +86,7 @@ package struct ShardState: Sendable {
             guard let current = running[worker], current.task.lease == lease, current.objection == nil else {
                 return []
             }
-            if let objection = current.task.order.objection(to: receipt) { return disbelieve(worker, objection) }
+            if let objection = current.task.order.objection(to: receipt) { return reject(worker, objection) }
             guard let earlier = current.task.earlier else { return end(lease, .done(receipt), of: worker) }
             return current.task.isAsBefore(receipt)
                 ? end(lease, .done(earlier), of: worker) : redo(lease, of: worker)
@@ -95,47 +95,49 @@ package struct ShardState: Sendable {
             if let current = running[worker], current.task.lease == lease,
                 let objection = current.task.spec.objection(to: failure, plugins: plugins)
             {
-                return disbelieve(worker, objection)
+                return reject(worker, objection)
             }
             return end(lease, .failed(failure), of: worker)
         }
         return []
     }
 
-    /// Nothing that the worker says is believed any more.
-    private mutating func disbelieve(_ worker: WorkerID, _ objection: String) -> [Action] {
+    /// All later reports of the worker are ignored.
+    private mutating func reject(_ worker: WorkerID, _ objection: String) -> [Action] {
         guard running[worker]?.objection == nil else { return [] }
         running[worker]?.objection = objection
         return [.kill(worker)]
     }
 
     private mutating func end(_ lease: LeaseID, _ outcome: TaskEnd.Outcome, of worker: WorkerID) -> [Action] {
-        guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue, ended.objection == nil else {
-            return []
-        }
-        running[worker] = nil
-        if !ended.isWorn { idle.append(worker) }
+        guard let ended = release(worker, of: lease) else { return [] }
         return [.ended(TaskEnd(lease, outcome))] + (ended.isWorn ? [.recycle(worker)] : [])
     }
 
-    /// What an earlier attempt had made is not what it was.
-    private mutating func redo(_ lease: LeaseID, of worker: WorkerID) -> [Action] {
+    /// Nil if the worker does not have the lease, or its answer does not count any more.
+    private mutating func release(_ worker: WorkerID, of lease: LeaseID) -> Running? {
         guard let ended = running[worker], ended.task.lease == lease, !ended.isOverdue, ended.objection == nil else {
-            return []
+            return nil
         }
-        waiting.append(ended.task.adopting(nil))
         running[worker] = nil
         if !ended.isWorn { idle.append(worker) }
+        return ended
+    }
+
+    /// The files of an earlier attempt have changed, so the task is carried out again.
+    private mutating func redo(_ lease: LeaseID, of worker: WorkerID) -> [Action] {
+        guard let ended = release(worker, of: lease) else { return [] }
+        waiting.append(ended.task.adopting(nil))
         return ended.isWorn ? [.recycle(worker)] : []
     }
 
     private mutating func lose(_ worker: WorkerID, _ death: Death) -> [Action] {
-        let wasReady = heard.removeValue(forKey: worker) != nil
+        let wasReady = lastReports.removeValue(forKey: worker) != nil
         idle.removeAll { $0 == worker }
         guard let lost = running.removeValue(forKey: worker) else {
             guard !wasReady, death.manner != .byOrder else { return [] }
             failedStarts += 1
-            return failedStarts >= mostFailedStarts ? [.giveUp(Self.words(death))] : []
+            return failedStarts >= mostFailedStarts ? [.abandon(Self.words(death))] : []
         }
         let isFirst = tried.insert(lost.task.lease).inserted
         if isFirst, !lost.isOverdue {
@@ -146,7 +148,7 @@ package struct ShardState: Sendable {
         return [.ended(TaskEnd(lost.task.lease, .died(manner ?? Self.blameless(death), inPlugins: lost.plugins)))]
     }
 
-    /// No worker sends itself SIGTERM, and a cluster sends it to all processes of an element.
+    /// No worker sends itself SIGTERM, but a cluster sends it to all processes of an element.
     private static func blameless(_ death: Death) -> Death {
         death.manner == .signal(15) ? Death(.killed, lastWords: death.lastWords) : death
     }
@@ -161,29 +163,29 @@ package struct ShardState: Sendable {
         }
     }
 
-    /// Tasks over their time, and workers that are stopped.
+    /// Kills workers that are over their time, and workers that are stopped.
     private mutating func endLate(at now: Timestamp) -> [Action] {
         var actions: [Action] = []
         for worker in running.keys.sorted() {
             guard let current = running[worker], !current.isOverdue, current.objection == nil else { continue }
-            let isSilent = heard[worker].map { $0 + silence <= now } ?? false
+            let isSilent = lastReports[worker].map { $0 + silence <= now } ?? false
             guard current.deadline <= now || isSilent else { continue }
-            // A time limit is the task's own, a stopped process is not: the one is not tried again.
+            // A task that reached its time limit is not tried again. The task of a stopped process is.
             running[worker]?.isOverdue = current.deadline <= now
-            if isSilent { heard[worker] = now }
+            if isSilent { lastReports[worker] = now }
             actions.append(.kill(worker))
         }
         return actions
     }
 
-    /// The element itself was stopped for so long.
+    /// Extends all deadlines by the time for which the element was stopped.
     private mutating func forgive(_ gap: Duration) {
         running = running.mapValues { current in
             var current = current
             current.deadline = current.deadline + gap
             return current
         }
-        heard = heard.mapValues { $0 + gap }
+        lastReports = lastReports.mapValues { $0 + gap }
     }
 
     private mutating func startWaiting(at now: Timestamp) -> [Action] {

@@ -9,16 +9,9 @@ package enum FrameCodec {
     /// MB with paths of usual length.
     package static let largestMessage = 128 << 20
 
-    package enum Problem: Error, Hashable, Sendable {
-        case tooLong(bytes: Int)
-        case notAMessage(String)
-        /// The checksum does not match.
-        case damaged
-    }
-
     package static func encode(_ message: some Encodable) throws -> [UInt8] {
         let body = try json(message)
-        guard body.count <= largestMessage else { throw Problem.tooLong(bytes: body.count) }
+        guard body.count <= largestMessage else { throw FrameCodecError.tooLong(bytes: body.count) }
         let head = littleEndian(UInt64(body.count), bytes: 4) + littleEndian(checksum(of: body[...]), bytes: 8)
         return head + body
     }
@@ -44,7 +37,7 @@ package enum FrameCodec {
         do {
             return try JSONDecoder().decode(type, from: Data(body))
         } catch {
-            throw Problem.notAMessage("\(error)")
+            throw FrameCodecError.notAMessage("\(error)")
         }
     }
 }
@@ -68,11 +61,11 @@ package struct FrameBuffer: Sendable {
     package mutating func next() throws -> ArraySlice<UInt8>? {
         guard bytes.count - start >= 4 else { return nil }
         let length = Int(number(at: start, bytes: 4))
-        guard length <= FrameCodec.largestMessage else { throw FrameCodec.Problem.tooLong(bytes: length) }
+        guard length <= FrameCodec.largestMessage else { throw FrameCodecError.tooLong(bytes: length) }
         guard bytes.count - start - Self.head >= length else { return nil }
         defer { start += Self.head + length }
         let body = bytes[(start + Self.head)..<(start + Self.head + length)]
-        guard FrameCodec.checksum(of: body) == number(at: start + 4, bytes: 8) else { throw FrameCodec.Problem.damaged }
+        guard FrameCodec.checksum(of: body) == number(at: start + 4, bytes: 8) else { throw FrameCodecError.damaged }
         return body
     }
 
@@ -82,4 +75,12 @@ package struct FrameBuffer: Sendable {
     private func number(at offset: Int, bytes count: Int) -> UInt64 {
         (0..<count).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (8 * $1) }
     }
+}
+
+/// Why bytes of a pipe are not a message, or a message cannot be sent.
+package enum FrameCodecError: Error, Hashable, Sendable {
+    case tooLong(bytes: Int)
+    case notAMessage(String)
+    /// The checksum does not match.
+    case damaged
 }

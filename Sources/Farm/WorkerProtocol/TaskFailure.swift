@@ -20,7 +20,7 @@ package struct TaskFailure: Error, Hashable, Sendable, Codable {
         case output
         /// The disk is full or read-only, or a quota is reached. No picture can be written here.
         case storage
-        /// This process gets no more threads, open files or memory, see ``Shortage``. Another attempt may get them.
+        /// This process gets no more threads, open files or memory, see ``ResourceLimitError``. Another attempt may get them.
         case resourceLimit
         /// A tile's file does not hold the pixels of its receipt. The tile is rendered again.
         case damagedTile(index: Int)

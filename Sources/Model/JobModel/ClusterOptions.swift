@@ -1,25 +1,25 @@
-/// What is wanted of the jobs of a cluster; nil where nothing is said, which leaves it to the cluster, or to the values of
-/// ``defaults``. It changes no pixel.
+/// Options for jobs of a cluster. A nil value leaves the choice to the cluster, or to ``defaults``. The options change no
+/// pixel.
 ///
-/// Manifests and config files have it under `slurm`, the first system that there was.
+/// Manifests and config files have them under `slurm`, the first supported system.
 public struct ClusterOptions: Hashable, Sendable, Codable {
     /// The queue.
     public var partition: String?
     public var account: String?
     public var qos: String?
-    /// Of an element, in seconds.
+    /// For an element, in seconds.
     public var time: Double?
-    /// Of an element, in bytes.
+    /// For an element, in bytes.
     public var memory: Int?
-    /// Of a job that goes on with a run as its coordinator, in seconds. Another follows it when that is not enough.
+    /// For a job that resumes a run as its coordinator, in seconds. If the time is too short, another job follows.
     public var coordinatorTime: Double?
-    /// Of a job that goes on with a run as its coordinator, in bytes.
+    /// For a job that resumes a run as its coordinator, in bytes.
     public var coordinatorMemory: Int?
-    /// Cores of an element, each with a worker process.
+    /// The cores of an element. Each has a worker process.
     public var cpusPerTask: Int?
-    /// Elements at once.
+    /// The number of elements at a time.
     public var throttle: Int?
-    /// How long an element is to work, in seconds.
+    /// The wanted time of an element, in seconds.
     public var shardSeconds: Double?
     /// How long the shared file system may take to show a file, in seconds.
     public var grace: Double?
@@ -35,7 +35,7 @@ public struct ClusterOptions: Hashable, Sendable, Codable {
         self.grace = grace
     }
 
-    /// What holds where nothing is said, and is not left to the cluster.
+    /// The values for options that are nil and not left to the cluster.
     public static let defaults = ClusterOptions(
         cpusPerTask: Standard.cores, throttle: Standard.elements, shardSeconds: Standard.shardTime,
         grace: Standard.grace)
@@ -49,7 +49,7 @@ public struct ClusterOptions: Hashable, Sendable, Codable {
     public var shardTime: Duration { .seconds(shardSeconds ?? Standard.shardTime) }
     public var fileGrace: Duration { .seconds(grace ?? Standard.grace) }
 
-    /// These, and what they leave open as `others` have it. Arguments of both count, these last.
+    /// These options, completed by `others`. Arguments of both are used, these last.
     public func over(_ others: ClusterOptions) -> ClusterOptions {
         var all = others
         all.partition = partition ?? others.partition
@@ -69,8 +69,8 @@ public struct ClusterOptions: Hashable, Sendable, Codable {
     }
 }
 
-/// The commands by which a site's own scripts run jobs on a cluster: absolute paths. A manifest, which may be somebody else's,
-/// cannot name them.
+/// The commands of a site that run jobs on a cluster, as absolute paths. A manifest cannot name them, because it may be
+/// foreign.
 public struct ClusterCommands: Hashable, Sendable, Codable {
     public var submit: String
     public var status: String
@@ -83,4 +83,16 @@ public struct ClusterCommands: Hashable, Sendable, Codable {
         self.cancel = cancel
         self.describe = describe
     }
+}
+
+/// The engines, which start workers. `Settings.batchSystem` of `RenderFarm` makes each cluster's system.
+package enum EngineName: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Worker processes on this machine.
+    case local
+    /// Job arrays of a Slurm cluster.
+    case slurm
+    /// Jobs of any cluster, through commands in the site's config file.
+    case commands
+
+    package var isCluster: Bool { self != .local }
 }

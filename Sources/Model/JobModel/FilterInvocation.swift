@@ -1,9 +1,9 @@
 public import Catalogs
 
-/// One filter of a chain with the values that the manifest gave and the fallbacks of those it did not give.
+/// One filter of a chain with its values. Fallbacks stand for values that the manifest does not give.
 public struct FilterInvocation: Hashable, Sendable, Codable {
     public let filter: String
-    /// By parameter name (never a synonym). A parameter without value and fallback is missing.
+    /// By parameter name, never a synonym. A parameter without value and fallback is missing.
     public let values: [String: ParameterValue]
 
     public init(filter: String, values: [String: ParameterValue]) {
@@ -13,7 +13,7 @@ public struct FilterInvocation: Hashable, Sendable, Codable {
 }
 
 extension [FilterInvocation] {
-    /// The same chain with one frame, from 0, of the animation that it ends with.
+    /// The chain with only one frame, from 0, of the animation at its end.
     public func showing(frame: Int) -> [FilterInvocation] {
         guard let last else { return self }
         let shown = last.values.merging([FilterInvocation.frame: .integer(frame + 1)]) { $1 }
@@ -22,6 +22,44 @@ extension [FilterInvocation] {
 }
 
 extension FilterInvocation {
-    /// The parameter of every filter that makes frames: which of them is shown, from 1; else all.
+    /// The parameter of every filter that makes frames: the shown frame, from 1, or all.
     public static let frame = "frame"
+}
+
+extension FilterInvocation {
+    /// The pictures that its parameters name, by parameter.
+    public var pictures: [String: PictureReference] {
+        values.compactMapValues { value in
+            if case .picture(let picture) = value { picture } else { nil }
+        }
+    }
+
+    /// The same with other references to its pictures.
+    public func mappingPictures(_ transform: (PictureReference) -> PictureReference) -> FilterInvocation {
+        guard !pictures.isEmpty else { return self }
+        return FilterInvocation(
+            filter: filter,
+            values: values.mapValues { value in
+                if case .picture(let picture) = value { .picture(transform(picture)) } else { value }
+            })
+    }
+}
+
+extension [FilterInvocation] {
+    /// The paths of all filters, sorted, without repetitions.
+    public var picturePaths: [String] { Set(flatMap { $0.pictures.values.map(\.path) }).sorted() }
+}
+
+extension JobSpec {
+    /// The paths of all pictures that its filters read in addition to the input, sorted, without repetitions.
+    public var picturePaths: [String] { (chain + outputs.flatMap(\.ownChain)).picturePaths }
+
+    /// The same with other references to these pictures.
+    public func mappingPictures(_ transform: (PictureReference) -> PictureReference) -> JobSpec {
+        guard !picturePaths.isEmpty else { return self }
+        var job = self
+        job.chain = chain.map { $0.mappingPictures(transform) }
+        job.outputs = outputs.map { $0.mappingPictures(transform) }
+        return job
+    }
 }

@@ -1,11 +1,11 @@
 public import Catalogs
 
-/// One of a job's outputs: where it goes, what is done for it alone, and how it is written.
+/// One of a job's outputs: its path, its own filters, and how it is written.
 public struct JobOutput: Hashable, Sendable, Codable {
     public var template: OutputTemplate
     /// Continues the job's common chain.
     public var chain: [FilterInvocation]
-    /// What makes frames of a picture, after all filters; nil for an output that shows it as it is.
+    /// Makes frames of a picture after all filters; nil for an output without animation.
     public var animation: FilterInvocation?
     public var save: SaveOptions
 
@@ -19,10 +19,10 @@ public struct JobOutput: Hashable, Sendable, Codable {
         self.save = save
     }
 
-    /// What follows the job's common chain.
+    /// The filters after the job's common chain.
     public var ownChain: [FilterInvocation] { chain + (animation.map { [$0] } ?? []) }
 
-    /// The same, with the last frame of an animation, unless it is one frame alone.
+    /// The same with only the last frame of an animation, unless the output is one frame.
     public var shownChain: [FilterInvocation] {
         guard let animation, animation.values[FilterInvocation.frame] == .word("all") else { return ownChain }
         let last = animation.values.merging([FilterInvocation.frame: .word("last")]) { $1 }
@@ -35,5 +35,123 @@ public struct JobOutput: Hashable, Sendable, Codable {
         output.chain = chain.map { $0.mappingPictures(transform) }
         output.animation = animation?.mappingPictures(transform)
         return output
+    }
+}
+
+/// A parsed output path with `{…}` fields.
+public struct OutputTemplate: Hashable, Sendable, Codable {
+    public enum Field: Hashable, Sendable, Codable {
+        /// The input's folder below the glob's part before its first wildcard; never `..`.
+        case dir
+        case stem
+        case ext
+        case job
+        case width
+        case height
+        /// The input's index in sorted order, from 1, zero-padded to `digits`.
+        case index(digits: Int)
+        /// The page of a file that has several, from 1, zero-padded to `digits`.
+        case frame(digits: Int)
+        /// The run's date in UTC, `2026-11-21`.
+        case date
+        /// Eight hexadecimal digits that change with the input's bytes, the chain and the save options.
+        case hash8
+    }
+
+    public enum Piece: Hashable, Sendable, Codable {
+        case literal(String)
+        case field(Field)
+    }
+
+    public let source: String
+    public let pieces: [Piece]
+
+    public init(source: String, pieces: [Piece]) {
+        self.source = source
+        self.pieces = pieces
+    }
+
+    /// Whether a name is known only after the picture was probed.
+    public var needsProbe: Bool {
+        needsContent || namesPages || pieces.contains(.field(.width)) || pieces.contains(.field(.height))
+    }
+
+    /// Whether each page of a file gets its own name.
+    public var namesPages: Bool {
+        pieces.contains { piece in
+            if case .field(.frame) = piece { true } else { false }
+        }
+    }
+
+    /// Whether a name depends on the day, or on the other inputs.
+    public var namesOrder: Bool {
+        pieces.contains { piece in
+            switch piece {
+            case .field(.date), .field(.index): true
+            case .field, .literal: false
+            }
+        }
+    }
+
+    /// Whether a name is known only after the picture's bytes were read.
+    public var needsContent: Bool { pieces.contains(.field(.hash8)) }
+}
+
+/// How outputs are written.
+public struct SaveOptions: Hashable, Sendable, Codable {
+    public let metadata: MetadataPolicy
+    /// The colour behind transparent pictures in a format without alpha: red, green, blue, 0–255.
+    public let background: [Int]
+    /// The chain is computed with 16 bits, and rounded to 8 bits by a pattern that hides the steps.
+    public let dither: Bool
+    /// The format's own options, by name (`quality`, `compression`, …), as its descriptor types them.
+    public let values: [String: ParameterValue]
+
+    public init(
+        metadata: MetadataPolicy = .keep, background: [Int] = [255, 255, 255], dither: Bool = false,
+        values: [String: ParameterValue] = [:]
+    ) {
+        self.dither = dither
+        self.metadata = metadata
+        self.background = background
+        self.values = values
+    }
+}
+
+/// What wrote an output, and from what samples. Many outputs share one value.
+public struct OutputEncoding: Hashable, Sendable, Codable {
+    /// The libraries that wrote the file, with their versions: `libvips 8.14.1, libjpeg 62.3.0`.
+    public let encoder: String
+    /// The layout of the samples that the encoder got.
+    public let layout: PixelLayout
+    public let samples: SampleFormat
+    /// More than one for an animation.
+    public let frames: Int
+    /// The factor by which the decoder shrank the input.
+    public let shrink: Int
+    /// Penumbra's version.
+    public let penumbra: String
+
+    public init(
+        encoder: String, layout: PixelLayout, samples: SampleFormat, frames: Int, shrink: Int, penumbra: String
+    ) {
+        self.encoder = encoder
+        self.layout = layout
+        self.samples = samples
+        self.frames = frames
+        self.shrink = shrink
+        self.penumbra = penumbra
+    }
+}
+
+/// The pixels of an output, as its encoder got them.
+public struct EncodedPixels: Hashable, Sendable, Codable {
+    /// The digest of the digests of all bands, see docs/receipts.md.
+    public let digest: Digest
+    public let encoding: OutputEncoding
+
+    public init(digest: Digest, encoding: OutputEncoding) {
+        self.digest = digest
+        self.encoding = encoding
     }
 }

@@ -1,15 +1,15 @@
-/// What a manifest asks for, typed and checked. Values only: nothing here has been looked up on disk.
+/// The checked content of a manifest. It contains only values. Nothing has been looked up on disk.
 public struct JobSpec: Hashable, Sendable, Codable {
     public var name: String
     public var summary: String
     /// The manifest's real path.
     public var manifestPath: String
-    /// The folder that relative paths start from: the manifest's own.
+    /// The folder of relative paths: the manifest's own.
     public var folder: String
     /// Glob patterns, relative to `folder` or absolute.
     public var inputs: [String]
     public var exclude: [String]
-    /// What all outputs have in common.
+    /// The filters that all outputs share.
     public var chain: [FilterInvocation]
     /// At least one.
     public var outputs: [JobOutput]
@@ -17,7 +17,7 @@ public struct JobSpec: Hashable, Sendable, Codable {
     public var tile: TileSize
     public var shard: ShardMode
     public var existing: ExistingPolicy
-    /// Attempts of a task after its first.
+    /// Further attempts at a task after the first.
     public var retries: Int
     public var timeout: TimeLimit
     public var maxPixels: Int
@@ -26,12 +26,12 @@ public struct JobSpec: Hashable, Sendable, Codable {
     public var upgrade: UpgradePolicy
     public var durability: Durability
     public var maxFailures: FailureLimit
-    /// Files that were changed within so many seconds are left for the next run.
+    /// Files that were changed within this many seconds are left for the next run.
     public var minAge: Double
-    /// Where the list of outputs is written, relative to `folder` or absolute.
+    /// The path of the list of outputs, relative to `folder` or absolute.
     public var index: String?
     public var receipts: ReceiptPolicy
-    /// Where it runs on a cluster. Of no account for what is made.
+    /// Options for a cluster. They do not affect the outputs.
     public var slurm: ClusterOptions?
 
     public init(
@@ -69,22 +69,22 @@ public struct JobSpec: Hashable, Sendable, Codable {
         self.verify = verify
     }
 
-    /// True when names are known only after the pictures were probed.
+    /// Whether names are known only after the pictures were probed.
     public var needsProbe: Bool { outputs.contains { $0.template.needsProbe } }
 
-    /// True when names are known only after the pictures' bytes were read.
+    /// Whether names are known only after the pictures' bytes were read.
     public var needsContent: Bool { outputs.contains { $0.template.needsContent } }
 
-    /// True when names depend on the day, or on which other inputs there are.
+    /// Whether names depend on the day, or on the other inputs.
     public var namesOrder: Bool { outputs.contains { $0.template.namesOrder } }
 
-    /// True when the outputs are animations, or frames of one.
+    /// Whether the outputs are animations, or frames of one.
     public var isAnimated: Bool { outputs.contains { $0.animation != nil } }
 
-    /// True when every page of an input, or of the animation that is made of it, is a frame of its own.
+    /// Whether every page of an input, or of its animation, is a frame of its own.
     public var rendersPages: Bool { outputs.contains { $0.template.namesPages } }
 
-    /// What is read of an input; the first page of it where pages are frames.
+    /// The pages that are read of an input. If pages are frames, the first page.
     public var pages: PageChoice {
         if isAnimated { return rendersPages ? .frame(0) : .first }
         return rendersPages ? .first : .animation

@@ -1,26 +1,26 @@
-/// What a run has done, in numbers. The database, `run.json` and `ended/` store it as JSON, and `--json` prints it.
+/// The results of a run as numbers. The database, `run.json` and `ended/` store it as JSON, and `--json` prints it.
 package struct RunCounts: Hashable, Codable, Sendable {
     package var frames = 0
-    /// Frames that there was something to do with.
+    /// Frames that had work.
     package var work = 0
     package var published = 0
     /// Their outputs are current.
     package var skipped = 0
-    /// Some of their outputs are not Penumbra's, or were edited, and nothing was made.
+    /// Frames without work of which some outputs are foreign or were edited.
     package var kept = 0
-    /// Failed in an earlier run, and not changed since.
+    /// Frames that failed in an earlier run, and have not changed.
     package var stillBroken = 0
     package var failed = 0
-    /// Not tried before the run was stopped.
+    /// Frames that were not tried before the run was stopped.
     package var left = 0
     package var seconds = 0.0
     package var megapixels = 0.0
     package var bytesWritten = 0
-    /// Failed frames by their cause; nil in what older versions wrote.
+    /// The failed frames by cause; nil in records of older versions.
     package var failedByCause: [String: Int]?
-    /// What happened to workers, in words.
+    /// Messages about workers.
     package var notes: [String]?
-    /// Set where everything was made again.
+    /// Set if the run rendered everything again.
     package var rerun: FullRerun?
 
     package init() {}
@@ -32,10 +32,10 @@ package struct RunCounts: Hashable, Codable, Sendable {
         case rerun = "remaking"
     }
 
-    /// Frames that have ended, but for those that were left.
+    /// The number of ended frames, except for left ones.
     package var concluded: Int { published + skipped + kept + stillBroken + failed }
 
-    /// Frames whose end is not known yet.
+    /// The number of frames that have not ended.
     package var open: Int { frames - concluded - left }
 
     package subscript(_ kind: FrameResult.Kind) -> Int {
@@ -50,7 +50,7 @@ package struct RunCounts: Hashable, Codable, Sendable {
         }
     }
 
-    /// Counts a frame that has ended.
+    /// Counts an ended frame.
     package mutating func add(_ result: FrameResult) {
         switch result {
         case .open: break
@@ -65,7 +65,7 @@ package struct RunCounts: Hashable, Codable, Sendable {
         }
     }
 
-    /// Adds what another run has done. A sum has no ``rerun`` of the other run.
+    /// Adds the counts of another run. A sum does not have the other run's ``rerun``.
     package static func += (sum: inout RunCounts, other: RunCounts) {
         sum.frames += other.frames
         sum.work += other.work
@@ -85,10 +85,10 @@ package struct RunCounts: Hashable, Codable, Sendable {
     }
 }
 
-/// A run that makes everything again, by `--force` or `existing: overwrite`. Deadlines may divide it into several runs: each
-/// continues where the one before had to stop.
+/// A run that renders everything again, by `--force` or `existing: overwrite`. Deadlines may divide it into several runs.
+/// Each continues where the one before stopped.
 package struct FullRerun: Hashable, Codable, Sendable {
-    /// The frames that the command line chose. A run of others is another one.
+    /// The frames that the command line chose. A run with other frames is another rerun.
     package let only: [String]
     package let limit: Int?
     package let list: String?
@@ -97,5 +97,57 @@ package struct FullRerun: Hashable, Codable, Sendable {
         self.only = only
         self.limit = limit
         self.list = list
+    }
+}
+
+/// The result of one frame of a run. The database and run folders store it, and reports show it.
+///
+///     open ─► published      all its outputs are in their folders
+///       ├───► skipped        nothing was to be made
+///       ├───► kept           nothing was made, because some outputs are not Penumbra's, or were edited
+///       ├───► stillBroken    it failed in an earlier run, and was not tried again
+///       ├───► failed         for a named cause
+///       └───► left           the run ended before the frame did
+package enum FrameResult: Hashable, Sendable, Codable {
+    case open
+    case published
+    /// The reason is not stored.
+    case skipped(reason: String? = nil)
+    /// The reason of the first kept output.
+    case kept(reason: String)
+    /// `since` counts seconds since 1970.
+    case stillBroken(since: Int, message: String)
+    case failed(cause: String, message: String)
+    case left
+
+    /// A result without its details. Raw values are stored, and are words of JSON lines and metrics.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case open
+        case published
+        case skipped
+        case kept
+        case failed
+        case stillBroken = "still_broken"
+        case left
+
+        /// All kinds of ended frames, in the order of reports.
+        package static let ended = allCases.filter { $0 != .open }
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .open: .open
+        case .published: .published
+        case .skipped: .skipped
+        case .kept: .kept
+        case .stillBroken: .stillBroken
+        case .failed: .failed
+        case .left: .left
+        }
+    }
+
+    /// The names are stored.
+    private enum CodingKeys: String, CodingKey {
+        case open, published, skipped, kept, stillBroken, failed, left
     }
 }

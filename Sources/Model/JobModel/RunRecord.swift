@@ -1,10 +1,11 @@
-/// One run of a job, as it is stored: in a row of the database, in `run.json` of a run's folder, and in `ended/`.
+/// The stored form of a run: a row of the database, `run.json` in the run's folder, or a file in `ended/`.
 package struct RunRecord: Hashable, Sendable {
-    /// Where a run stands. The lock in its folder tells whether its coordinator lives, and a file there whether it is paused.
+    /// The state of a run. The lock in its folder shows whether its coordinator lives, and a file there whether it is
+    /// paused.
     ///
     ///     running ─► ended
     ///
-    /// A coordinator that was killed leaves it running: the next one has it with a higher epoch.
+    /// If a coordinator is killed, the state stays `running`. The next coordinator has a higher epoch.
     package enum State: Hashable, Sendable {
         case running
         case ended(End)
@@ -16,16 +17,16 @@ package struct RunRecord: Hashable, Sendable {
         package var isEnded: Bool { if case .ended = self { true } else { false } }
     }
 
-    /// What a run came to.
+    /// The end of a run.
     package struct End: Hashable, Sendable {
         package var time: Int64
         /// ``RunOutcome/number``
         package var exitCode: Int
-        /// Nil when the plan was done to its end.
+        /// Nil if the plan was completed.
         package var reason: String?
-        /// The frames that failed, the first thousands of them; nil in the database, and where nobody counted them.
+        /// The first few thousand failed frames; nil in the database, and if they were not counted.
         package var failures: [Failure]?
-        /// Whether more have failed.
+        /// Whether more frames failed.
         package var hasMoreFailures: Bool?
 
         package init(
@@ -55,24 +56,25 @@ package struct RunRecord: Hashable, Sendable {
     }
 
     package var id = RunID.unknown
-    /// Of its folder below the state's.
+    /// The name of its folder in the state folder.
     package var name: String
     package var job: String
     package var manifest: String
-    /// How many coordinators have had it.
+    /// The number of coordinators that have had the run.
     package var epoch: Int
     package var state: State
-    /// Nanoseconds since 1970, as all times here.
+    /// In nanoseconds since 1970, as all times here.
     package var started: Int64
     package var workers: Int
-    /// What was asked for, as JSON.
+    /// The request, as JSON.
     package var request: String
     package var counts: RunCounts
-    /// With the workers, how pictures are divided follows from it; 0 in the database, which does not have it.
+    /// Together with the number of workers, it determines how pictures are divided. 0 in the database, which does not store
+    /// it.
     package var memory: Int
-    /// What all runs of one command have in common, and no others. Only run folders have it.
+    /// An identifier that all runs of one command share. Only run folders store it.
     package var command: String?
-    /// The disks of the outputs when the run was prepared; nil in the database, and in what older versions wrote.
+    /// The disks of the outputs when the run was prepared; nil in the database, and in records of older versions.
     package var disks: RecordedDisks?
 
     package init(
@@ -94,18 +96,18 @@ package struct RunRecord: Hashable, Sendable {
     }
 }
 
-/// One of the runs in the database.
+/// The number of a run in the database.
 package struct RunID: Hashable, Sendable {
     package let number: Int64
 
     package init(number: Int64) { self.number = number }
 
-    /// Of a run that the database does not know.
+    /// For a run that the database does not know.
     package static let unknown = RunID(number: 0)
 }
 
-/// On which disks the folders of a run's outputs were when it was prepared. Hours may lie between that and the work: a disk
-/// that is not mounted any more would be written to from below.
+/// The disks of a run's output folders when the run was prepared. Hours may pass before the work. If a disk is not mounted
+/// any more, outputs would be written below its mount point.
 package struct RecordedDisks: Hashable, Sendable, Codable {
     package struct Folder: Hashable, Sendable, Codable {
         package let path: String

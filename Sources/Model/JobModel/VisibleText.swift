@@ -1,18 +1,18 @@
-/// Text of others, made safe to show.
+/// Makes foreign text safe to show.
 ///
-/// File names, messages of workers and output of plugins may hold characters that move a terminal's cursor, set its title,
-/// break lines, or turn the direction of the text around them, so that `gpj.exe` reads as `exe.jpg`. Every front shows
-/// such characters by their numbers, as `\u{202e}`.
+/// File names, messages of workers and output of plugins may contain characters that move a terminal's cursor, set its
+/// title, break lines, or change the direction of text, so that `gpj.exe` reads as `exe.jpg`. Every front shows such
+/// characters by their numbers, as `\u{202e}`.
 package enum VisibleText {
-    /// Without line breaks and tabs either: for what belongs on one line.
+    /// Also escapes line breaks and tabs, for text on one line.
     package static func line(_ text: String) -> String { escaped(text) { isUnsafe($0) } }
 
-    /// With its line breaks and tabs: for whole messages.
+    /// Keeps line breaks and tabs, for whole messages.
     package static func lines(_ text: String) -> String {
         escaped(text) { isUnsafe($0) && $0 != "\n" && $0 != "\t" }
     }
 
-    /// A message of which Penumbra wrote the frame: what to do may stand on a line of its own. A name in it breaks no line.
+    /// For a message of Penumbra that contains foreign names. Remedies keep their own lines, and names cannot break lines.
     package static func message(_ text: String) -> String {
         text.split(separator: remedy, omittingEmptySubsequences: false).map { line(String($0)) }.joined(
             separator: remedy)
@@ -20,7 +20,7 @@ package enum VisibleText {
 
     private static let remedy = "\n   = "
 
-    /// JSON with the same meaning: such characters are in its strings alone, and stand there as `\u202e`.
+    /// JSON with the same meaning. Such characters occur only in strings, and are written as `\u202e`.
     package static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -32,9 +32,10 @@ package enum VisibleText {
         }
     }
 
-    /// What does not show, or does something to the text around it. Joiners stay, which many scripts and emoji need.
+    /// Whether a character is invisible, or affects the text around it. Joiners are kept, because many scripts and emoji
+    /// need them.
     package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-        // Most text; the table below is slower.
+        // Most characters end here. The lookup below is slower.
         if (0x20..<0x7F).contains(scalar.value) { return false }
         return switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .unassigned: true
@@ -52,5 +53,47 @@ package enum VisibleText {
                 result.unicodeScalars.append(scalar)
             }
         }
+    }
+}
+
+extension Unicode.Scalar {
+    /// The columns of the scalar in a terminal: 0 for combining marks and joiners, 2 for East Asian wide characters and
+    /// emoji.
+    ///
+    /// The ranges are the wide and full-width ones of UAX #11. Ideographs, kana and hangul are rounded to whole blocks.
+    package var terminalColumns: Int {
+        if value < 0x300 { return 1 }
+        switch properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        switch value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F200...0x1F265, 0x1F300...0x1F64F,
+            0x1F680...0x1F6FF, 0x1F7E0...0x1F7EB, 0x1F900...0x1FAFF, 0x20000...0x3FFFD:
+            return 2
+        case 0x231A...0x231B, 0x23E9...0x23EC, 0x2614...0x2615, 0x2648...0x2653, 0x26A1, 0x26BD...0x26BE, 0x2705,
+            0x270A...0x270B, 0x2728, 0x274C, 0x274E, 0x2753...0x2755, 0x2757, 0x2795...0x2797, 0x2B1B...0x2B1C, 0x2B50,
+            0x2B55:
+            return 2
+        // The vowels and final consonants of a hangul syllable share the columns of its first consonant.
+        case 0x1160...0x11FF: return 0
+        default: return 1
+        }
+    }
+}
+
+extension String {
+    /// The columns of a text of one line in a terminal.
+    package var terminalColumns: Int { unicodeScalars.reduce(0) { $0 + $1.terminalColumns } }
+
+    /// The beginning of the text that fits into the columns. No character is cut.
+    package func prefix(columns: Int) -> String {
+        var left = columns
+        return String(
+            prefix { character in
+                left -= String(character).terminalColumns
+                return left >= 0
+            })
     }
 }

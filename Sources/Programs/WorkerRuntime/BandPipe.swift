@@ -77,7 +77,7 @@ extension BandPipe {
     static func start(_ pipes: [BandPipe], _ make: @escaping () throws -> Void) {
         // The caller does not touch its values before the thread has ended.
         nonisolated(unsafe) let make = make
-        do throws(Shortage) {
+        do throws(ResourceLimitError) {
             try WorkerThread.start {
                 let result = Result { try make() }
                 for pipe in pipes { pipe.finish(result) }
@@ -110,7 +110,7 @@ extension BandPipe {
                 work()
             } else {
                 nonisolated(unsafe) let work = work
-                do throws(Shortage) {
+                do throws(ResourceLimitError) {
                     try WorkerThread.start { work() }
                 } catch {
                     abandon()

@@ -80,7 +80,7 @@ extension TaskRunner {
     }
 
     private func writeError(_ path: String, _ code: Int32) -> any Error {
-        if let shortage = Shortage(ofFile: code) { return shortage }
+        if let shortage = ResourceLimitError(ofFile: code) { return shortage }
         let concernsStorage = [ENOSPC, EDQUOT, EROFS, EIO].contains(code)
         return TaskFailure(
             concernsStorage ? .storage : .transient, "\(path): cannot be written: \(String(cString: strerror(code)))")

@@ -12,7 +12,7 @@ extension TaskFailure {
         // Libraries blame the picture if they cannot get a thread or memory.
         switch kind {
         case .data, .value, .transient, .output, .storage:
-            if let shortage = Shortage.found(threads: Self.threads, for: "render") {
+            if let shortage = ResourceLimitError.found(threads: Self.threads, for: "render") {
                 self.init(.resourceLimit, "\(shortage)")
             }
         case .resourceLimit, .plugin, .input, .permission, .limit, .damagedTile, .damagedCanvas, .mismatch: break
@@ -23,12 +23,12 @@ extension TaskFailure {
     static let threads = 8
 
     private static func classify(_ error: any Error) -> TaskFailure {
-        if let shortage = error.systemCode.flatMap(Shortage.init(ofFile:)) {
+        if let shortage = error.systemCode.flatMap(ResourceLimitError.init(ofFile:)) {
             return TaskFailure(.resourceLimit, "\(shortage)")
         }
         return switch error {
         case let failure as TaskFailure: failure
-        case let shortage as Shortage: TaskFailure(.resourceLimit, "\(shortage)")
+        case let shortage as ResourceLimitError: TaskFailure(.resourceLimit, "\(shortage)")
         case let error as ImageFileError: TaskFailure(kind(of: error), "\(error)")
         case let error as FilterError: TaskFailure(kind(of: error), "\(error)")
         case let error as CanvasError: TaskFailure(kind(of: error), "\(error)")
@@ -74,7 +74,7 @@ extension Error {
     }
 }
 
-extension Shortage {
+extension ResourceLimitError {
     /// - Parameter code: The error of a call that opens or maps a file. A later check finds nothing missing, because the
     ///   failed call has closed its files by then.
     init?(ofFile code: Int32) {

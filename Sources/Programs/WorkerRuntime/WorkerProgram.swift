@@ -24,7 +24,7 @@ public enum WorkerProgram {
     /// - Returns: The exit code.
     public static func run(_ arguments: [String]) -> Int32 {
         ignoreSignals()
-        Shortage.saveAddresses()
+        ResourceLimitError.saveAddresses()
         switch arguments {
         case []: return serve()
         case [Greeting.introductionFlag]: return serve(introducing: true)
@@ -99,7 +99,7 @@ public enum WorkerProgram {
             let memory = MemoryWatch { name in getenv(name).map { String(cString: $0) } }
             let orders = try OrderQueue(channel)
             // A worker that cannot render reports it before it gets a picture, so that no picture is blamed.
-            if let shortage = Shortage.found(threads: TaskFailure.threads, for: "render") { throw shortage }
+            if let shortage = ResourceLimitError.found(threads: TaskFailure.threads, for: "render") { throw shortage }
             try channel.send(.ready(greeting(of: toolbox, introducing: introducing)))
             let drawing = DrawingWatch(channel)
             try Heartbeat(channel, drawing).start()
@@ -205,7 +205,7 @@ struct Heartbeat: Sendable {
         message = try FrameCodec.encode(Report.alive)
     }
 
-    func start() throws(Shortage) {
+    func start() throws(ResourceLimitError) {
         try WorkerThread.start {
             // The thread that reads orders notices the coordinator's end.
             while (try? self.channel.send(bytes: self.message)) != nil, (try? self.drawing.check()) != nil {
@@ -225,7 +225,7 @@ enum WorkerThread {
     /// Runs `body` on a thread of its own.
     ///
     /// - Throws: If the system has no thread for it. Then `body` is not called.
-    static func start(_ body: @escaping @Sendable () -> Void) throws(Shortage) {
+    static func start(_ body: @escaping @Sendable () -> Void) throws(ResourceLimitError) {
         var thread = pthread_t()
         let work = Unmanaged.passRetained(Work(body))
         let code = pthread_create(
@@ -236,7 +236,7 @@ enum WorkerThread {
             }, work.toOpaque())
         guard code == 0 else {
             work.release()
-            throw Shortage(noThread: code)
+            throw ResourceLimitError(noThread: code)
         }
         pthread_detach(thread)
     }
@@ -253,7 +253,7 @@ final class OrderQueue: @unchecked Sendable {
     private let channel: Channel
 
     /// - Throws: If no thread can be started. Without it, the worker would not notice the coordinator's end.
-    init(_ channel: Channel) throws(Shortage) {
+    init(_ channel: Channel) throws(ResourceLimitError) {
         self.channel = channel
         try WorkerThread.start { self.readAll() }
     }

@@ -1,12 +1,13 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import JobModel
 import Manifests
 import Planning
 
-/// Looks at a command line before the parser does, for mistakes of which the parser says nothing, or what misleads.
+/// Checks a command line before the parser does, for mistakes that the parser misses or describes wrongly.
 struct ArgumentCheck {
-    /// As the parser is to see them.
+    /// The arguments for the parser.
     let arguments: [String]
 
     /// - Parameter arguments: without the program's name.
@@ -28,9 +29,9 @@ struct ArgumentCheck {
         self.arguments = arguments[..<depth] + options
     }
 
-    /// The commands and their arguments, as the parser knows them.
+    /// The parser's description of all commands and their arguments.
     private static var root: Command {
-        // The parser writes what is read here.
+        // The parser itself writes this description.
         (try? JSONDecoder().decode(Tool.self, from: Data(Penumbra._dumpHelp().utf8)).command)
             ?? Command(commandName: "")
     }
@@ -50,21 +51,21 @@ struct ArgumentCheck {
         arguments.map { $0 == "--delete-orphans=all" ? "--delete-orphans-all" : $0 }
     }
 
-    /// Refuses an option that is given twice, of which the parser would take the last one in silence. A negative number
-    /// becomes an option's value, which says what is wrong with it; the parser takes it for another option.
+    /// Refuses an option that is given twice, because the parser would silently take the last one. A negative number
+    /// becomes an option's value, so that the error names that option. The parser would take it for another option.
     private static func options(_ arguments: [String], of command: Command) throws(FarmError) -> [String] {
-        var (result, place): ([String], Int) = ([], 0)
+        var (result, index): ([String], Int) = ([], 0)
         var given: [String: String] = [:]
-        while place < arguments.count {
-            let argument = arguments[place]
-            if argument == "--" { return result + arguments[place...] }
-            place += 1
+        while index < arguments.count {
+            let argument = arguments[index]
+            if argument == "--" { return result + arguments[index...] }
+            index += 1
             guard let option = command.option(argument), option.kind == "option" else {
                 result.append(argument)
                 continue
             }
             let (name, value) = Self.split(argument)
-            let next = value ?? (place < arguments.count ? arguments[place] : "")
+            let next = value ?? (index < arguments.count ? arguments[index] : "")
             if let before = given.updateValue(next, forKey: option.name), !option.isRepeating {
                 throw FarmError(
                     .usage,
@@ -72,8 +73,8 @@ struct ArgumentCheck {
                         + "value; leave one of them out"
                 )
             }
-            if value == nil, place < arguments.count {
-                place += 1
+            if value == nil, index < arguments.count {
+                index += 1
                 let isNegative = next.hasPrefix("-") && Self.isNumber(next.dropFirst())
                 result += isNegative && name.hasPrefix("--") ? ["\(name)=\(next)"] : [argument, next]
             } else {
@@ -83,7 +84,7 @@ struct ArgumentCheck {
         return result
     }
 
-    /// It begins as a number does, or as what some programs take for one.
+    /// Whether a text begins like a number, or like a special value.
     private static func isNumber(_ text: Substring) -> Bool {
         text.drop { $0 == "." }.first?.isNumber == true || ["inf", "nan"].contains(text.prefix(3).lowercased())
     }
@@ -110,7 +111,7 @@ private struct Command: Decodable {
         let isRepeating: Bool
         var names: [Name]?
 
-        /// Of several the first one.
+        /// The first of its names.
         var name: String { names?.first?.name ?? "" }
 
         func isNamed(_ text: Substring) -> Bool {
@@ -128,9 +129,9 @@ private struct Command: Decodable {
         return arguments?.first { $0.isNamed(name) }
     }
 
-    /// The command that words name, and how many of them do.
+    /// The command that words name, and how many words name it.
     ///
-    /// - Parameter parent: this command, as a person writes it; empty for the program.
+    /// - Parameter parent: this command, as the user writes it; empty for the program.
     func command(_ words: ArraySlice<String>, of parent: String) throws(FarmError) -> (Command, Int) {
         let commands = (subcommands ?? []).filter { $0.commandName != "help" }
         guard !commands.isEmpty, let word = words.first else { return (self, 0) }
@@ -147,5 +148,24 @@ private struct Command: Decodable {
         }
         let (command, depth) = try next.command(words.dropFirst(), of: parent.isEmpty ? word : "\(parent) \(word)")
         return (command, depth + 1)
+    }
+}
+
+/// The bytes of the command line. Swift's strings are UTF-8, but file names need not be.
+enum RawArguments {
+    /// The bytes of an argument that the parser returned as text.
+    static func bytes(of argument: String) -> [UInt8] {
+        // Swift has put this character in place of bytes that are not UTF-8.
+        guard argument.unicodeScalars.contains("\u{FFFD}") else { return Array(argument.utf8) }
+        let raw = all.first { String(decoding: $0, as: UTF8.self) == argument }
+        return raw ?? Array(argument.utf8)
+    }
+
+    private static var all: [[UInt8]] {
+        (0..<Int(CommandLine.argc)).compactMap { index in
+            CommandLine.unsafeArgv[index].map { start in
+                UnsafeBufferPointer(start: start, count: strlen(start)).map { UInt8(bitPattern: $0) }
+            }
+        }
     }
 }

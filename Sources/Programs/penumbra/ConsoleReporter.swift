@@ -12,19 +12,19 @@ import SafeFiles
 import Synchronization
 import WorkerProtocol
 
-/// Where a command's results and complaints go: for a person, for cron (`--quiet`), or as JSON lines.
+/// Prints a command's results and complaints: for a person, for cron (`--quiet`), or as JSON lines.
 final class ConsoleReporter: Sendable {
-    /// Paths below it are shown relative to it.
+    /// Paths below this folder are shown relative to it.
     let folder: String
     let json: Bool
     let quiet: Bool
-    /// Troubles that are known already are told even where silence is asked for.
+    /// Known troubles are printed even with `--quiet`.
     let isStrict: Bool
-    /// Runs that found nothing to do are not worth a line.
+    /// Runs without work print nothing.
     let isWatching: Bool
     /// Progress goes to a scheduler of Open Job Description.
     let openjd: Bool
-    private let human: ProgressView
+    private let progress: ProgressView
     private let openJD = OpenJDProgress()
     private let summaries = Mutex<[RunSummary]>([])
     private let plans = Mutex<[PlannedCounts]>([])
@@ -39,12 +39,14 @@ final class ConsoleReporter: Sendable {
         self.isStrict = isStrict
         self.json = json
         self.quiet = quiet
-        human = ProgressView(showsBar: !json && !quiet && Console.errorIsTerminal)
+        progress = ProgressView(showsBar: !json && !quiet && Console.errorIsTerminal)
     }
+
+    convenience init(_ options: OutputOptions) { self.init(json: options.json, quiet: options.quiet) }
 
     private func show(_ outcome: ManifestFiles.Outcome) {
         if json {
-            for problem in outcome.problems { JSONLine.problem(ProblemLine(problem)).print() }
+            for problem in outcome.problems { ProblemLine(problem).print() }
         } else if !quiet || outcome.hasErrors {
             for text in outcome.texts { Console.complain(text) }
         }
@@ -53,9 +55,9 @@ final class ConsoleReporter: Sendable {
     private func show(_ end: RunEnd) {
         let (summary, job, newlyKept) = (end.summary, end.job, end.newlyKept)
         summaries.withLock { $0.append(summary) }
-        human.clear()
+        progress.clear()
         guard !json else { return }
-        // With silence there is no last line that names the job, and a mail may have the lines of several.
+        // With `--quiet` no last line names the job, and cron's mail may have lines of several jobs.
         let owner = quiet ? job.name : nil
         guard !isWatching || summary.didSomething else {
             for line in SummaryText.kept(newlyKept, of: job.name, isNew: true, folder: folder) {
@@ -74,24 +76,24 @@ final class ConsoleReporter: Sendable {
                 Console.complain(line)
             }
         }
-        for note in StopWords.notes(summary) { Console.complain("\(job.name): \(note)") }
+        for note in summary.notes { Console.complain("\(job.name): \(note)") }
         if let stop = summary.stop {
-            Console.complain("\(job.name): \(StopWords.describe(stop, left: summary.left))")
+            Console.complain("\(job.name): \(stop.message(left: summary.left))")
         }
         guard !quiet else { return }
         for line in SummaryText.slowest(summary, folder: folder) { Console.print(line) }
         Console.print(SummaryText.counts(summary, job: job.name))
     }
 
-    /// What a run would do with a job is known, and is not done.
+    /// Adds a job of a plan to the summary.
     func planned(_ prepared: PreparedJob) { plans.withLock { $0.append(PlannedCounts(prepared)) } }
 
-    /// Takes the progress bar away.
-    func endProgress() { human.clear() }
+    /// Removes the progress bar.
+    func endProgress() { progress.clear() }
 
-    /// Runs a command's body: errors get their words and their exit code, and JSON its first and last line.
+    /// Runs the body of a command. It prints errors, the first and the last JSON line, and always throws the exit code.
     func handling(_ body: (ConsoleReporter) async throws -> RunOutcome) async throws {
-        if json { JSONLine.header.print() }
+        if json { HeaderLine().print() }
         var code = RunOutcome.done.rawValue
         do {
             code = try await body(self).rawValue
@@ -103,8 +105,7 @@ final class ConsoleReporter: Sendable {
             code = error.outcome.rawValue
         }
         if json {
-            let line = SummaryLine(exitCode: code, summaries.withLock { $0 }, planned: plans.withLock { $0 })
-            JSONLine.summary(line).print()
+            SummaryLine(exitCode: code, summaries.withLock { $0 }, planned: plans.withLock { $0 }).print()
         }
         if let failure = Console.outputFailure {
             Console.complain("standard output cannot be written: \(String(cString: strerror(failure)))")
@@ -115,21 +116,14 @@ final class ConsoleReporter: Sendable {
 }
 
 extension ConsoleReporter {
-    /// How long a process that was asked to end waits for whoever reads what it prints.
-    private static let patience = Duration.seconds(10)
+    /// How long a process that a signal stopped waits for the reader of its output.
+    private static let readTimeout = Duration.seconds(10)
 
-    /// Carries out a request. Nobody who reads slowly what is printed blocks it: the run ends, and its end is recorded. Then whoever
-    /// reads is waited for, after a signal for some seconds, and after a second one no longer.
+    /// Carries out a request. A slow reader of the output does not block the end of the run. The process then waits for the reader:
+    /// after one signal for some seconds, after a second one not at all.
     func follow(_ run: RequestedRun) async throws -> RunOutcome {
         let control = Signals.ofRuns.control
-        let events = RunEventQueue(self)
-        let result: Result<RunOutcome, FarmError>
-        do throws(FarmError) {
-            result = .success(try await run(control, events))
-        } catch {
-            result = .failure(error)
-        }
-        let unread = await events.finish { await Self.endOfPatience(control) }
+        let (result, unread) = await run.run(control, self) { await Self.readTimeout(control) }
         guard unread > 0, let stop = control.stop else { return try result.get() }
         Console.abandonOutput()
         Console.complain(
@@ -139,12 +133,12 @@ extension ConsoleReporter {
     }
 
     /// Returns some seconds after the first stop, or at the second one.
-    private static func endOfPatience(_ control: RunControl) async {
+    private static func readTimeout(_ control: RunControl) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in control.stops() { break }
-                // It fails if nobody has to wait any more.
-                try? await Task.sleep(for: patience)
+                // The sleep fails if the other task has ended.
+                try? await Task.sleep(for: readTimeout)
             }
             group.addTask {
                 var count = 0
@@ -165,47 +159,47 @@ extension ConsoleReporter: RunListener {
         case .manifests(let outcome): show(outcome)
         case .began: break
         case .progress(_, let progress):
-            if openjd { openJD.show(progress) } else if !json { human.show(progress) }
+            if openjd { openJD.show(progress) } else if !json { self.progress.show(progress) }
         case .frame(let job, let report):
             if openjd { return }
-            if json { JSONLine.frame(FrameLine(report, job: job)).print() } else { human.count(report) }
-        case .notice(let notice): show(notice.words(from: folder))
+            if json { FrameLine(report, job: job).print() } else { progress.count(report) }
+        case .notice(let notice): show(notice.text(from: folder))
         case .ended(let end): show(end)
         case .handedOver(_, let summary):
             summaries.withLock { $0.append(summary) }
-            human.clear()
+            progress.clear()
         case .detached(let stored, let run):
             if json {
-                JSONLine.run(RunLine(RunStatus(stored, state: run.state, isHandedOver: true), concluded: 0)).print()
+                RunLine(RunStatus(stored, state: run.state, isHandedOver: true), concluded: 0).print()
             } else if quiet {
-                // A script has to know it.
+                // Scripts need the path.
                 Console.print(run.path)
             }
         }
     }
 
-    func say(_ message: String) { show(RunNotice.Words(.result, message)) }
-    func note(_ message: String) { show(RunNotice.Words(.remark, message)) }
-    func warn(_ message: String) { show(RunNotice.Words(.warning, message)) }
-    func complain(_ message: String) { show(RunNotice.Words(.trouble, message)) }
+    func say(_ message: String) { show(RunNotice.Text(.result, message)) }
+    func note(_ message: String) { show(RunNotice.Text(.remark, message)) }
+    func warn(_ message: String) { show(RunNotice.Text(.warning, message)) }
+    func complain(_ message: String) { show(RunNotice.Text(.error, message)) }
 
     func list(_ message: String, _ paths: [String], all: String? = nil) {
-        show(RunNotice.Words(.files, message, paths: paths, all: all))
+        show(RunNotice.Text(.files, message, paths: paths, all: all))
     }
 
     func complain(_ message: String, _ paths: [String], reasons: [String]?, all: String? = nil) {
-        show(RunNotice.Words(.troubledFiles, message, paths: paths, reasons: reasons, all: all))
+        show(RunNotice.Text(.problemFiles, message, paths: paths, reasons: reasons, all: all))
     }
 
-    private func show(_ notice: RunNotice.Words) {
-        human.clear()
-        if json { return JSONLine.notice(notice).print() }
+    private func show(_ notice: RunNotice.Text) {
+        progress.clear()
+        if json { return notice.jsonLine.print() }
         switch notice.kind {
         case .result: if !quiet { Console.print(notice.message) }
-        case .remark, .trouble: Console.complain(notice.message)
+        case .remark, .error: Console.complain(notice.message)
         case .warning: if !quiet { Console.complain("warning: \(notice.message)") }
         case .manifestWarning(let manifest): if !quiet { Console.complain("\(manifest): warning: \(notice.message)") }
-        case .files, .troubledFiles:
+        case .files, .problemFiles:
             if quiet, notice.kind == .files { return }
             let lines = SummaryText.list(
                 notice.message, notice.paths, reasons: notice.reasons, folder: folder, all: notice.all)
@@ -214,17 +208,22 @@ extension ConsoleReporter: RunListener {
     }
 }
 
-extension JSONLine {
-    fileprivate static func notice(_ notice: RunNotice.Words) -> JSONLine {
-        func problem(_ severity: String, of manifest: String = "") -> JSONLine {
-            .problem(ProblemLine(manifest: manifest, message: notice.message, severity: severity))
+extension RunNotice.Text {
+    fileprivate var jsonLine: any JSONLine {
+        func problem(_ severity: String, of manifest: String = "") -> any JSONLine {
+            ProblemLine(manifest: manifest, message: message, severity: severity)
         }
-        return switch notice.kind {
+        return switch kind {
         case .result, .remark: problem("note")
         case .warning: problem("warning")
         case .manifestWarning(let manifest): problem("warning", of: manifest)
-        case .trouble: problem("error")
-        case .files, .troubledFiles: .paths(PathsLine(message: notice.message, paths: notice.paths))
+        case .error: problem("error")
+        case .files, .problemFiles: PathsLine(message: message, paths: paths)
         }
     }
+}
+
+/// The exit codes of every command are the numbers of outcomes; the README's table explains them.
+extension RunOutcome {
+    var code: ExitCode { ExitCode(rawValue) }
 }

@@ -37,37 +37,33 @@ struct Penumbra: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // A worker that dies while it is written to must not take the coordinator along.
+        // A write to a worker that has just died must not end this process.
         signal(SIGPIPE, SIG_IGN)
-        // A limit on file sizes is met like a full disk, by an error.
+        // A limit on file sizes causes an error, as a full disk does.
         signal(SIGXFSZ, SIG_IGN)
-        // What hands out work waits for ever for a thread that it cannot get.
-        Shortage.saveAddresses()
-        if let shortage = Shortage.found(threads: threads, room: addresses, for: "begin") {
+        // The runtime that hands out work waits forever if it cannot get a thread.
+        ResourceLimitError.saveAddresses()
+        if let shortage = ResourceLimitError.found(threads: threads, room: addresses, for: "begin") {
             Console.complain("\(shortage)")
             Glibc.exit(RunOutcome.unavailable.rawValue)
         }
         StarvationWatch.start()
-        do throws(FarmError) {
-            await run(try ArgumentCheck(Array(CommandLine.arguments.dropFirst())).arguments)
-        } catch {
-            Console.complain(error.message)
-            Glibc.exit(error.outcome.rawValue)
-        }
-    }
-
-    /// As `main(_:)` does it. But that one shows what is wrong with an argument as it is, whatever it does to a terminal.
-    private static func run(_ arguments: [String]) async {
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        // This is `main(_:)` of the parser, but it never writes control characters of arguments to a terminal.
         do {
+            arguments = try ArgumentCheck(arguments).arguments
             var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
                 try command.run()
             }
+        } catch let error as FarmError {
+            Console.complain(error.message)
+            Glibc.exit(error.outcome.rawValue)
         } catch {
             let code = exitCode(for: error)
-            // It repeats what was given: an argument with a line break in it still makes one line.
+            // The message repeats arguments. One with a line break in it still makes one line.
             let text = arguments.flatMap { [$0, String($0.drop { $0 != "=" }.dropFirst())] }
                 .reduce(fullMessage(for: error)) { text, word in
                     let shown = VisibleText.line(word)
@@ -78,9 +74,9 @@ struct Penumbra: AsyncParsableCommand {
         }
     }
 
-    /// As many as any command has: one for each core, and those that wait for processes, signals, the database and disks.
+    /// The most threads that a command has: one for each core, and those that wait for processes, signals, the database and disks.
     private static var threads: Int { Machine.cores() + 12 }
 
-    /// Beside stacks: a run of thousands of pictures takes no more.
+    /// The memory beside stacks that a run of thousands of pictures takes.
     private static let addresses = 256 << 20
 }

@@ -1,11 +1,11 @@
-/// A plugin's names: the filter's, and the type's that is made of it.
+/// The names of a plugin: its filter and its type.
 struct PluginNames {
-    /// As manifests write it.
+    /// The filter's name in manifests.
     let filter: String
-    /// Letters and digits, a capital first.
+    /// The type's name: letters and digits, with a capital first.
     let type: String
 
-    /// Nil for what manifests cannot write.
+    /// Nil for a name that manifests cannot contain.
     init?(_ name: String) {
         let letters = Set("abcdefghijklmnopqrstuvwxyz")
         let others = Set("0123456789-_")
@@ -18,7 +18,7 @@ struct PluginNames {
         type = Self.taken.contains(camel) ? camel + "Effect" : camel
     }
 
-    /// Types that a filter's own would hide.
+    /// Names that would hide a type of FilterKit or Swift.
     private static let taken: Set<String> = [
         "AreaFilter", "Array", "Bool", "DeterministicMath", "Double", "Error", "Filter", "FilterDescription",
         "FilterFailure", "FilterKit", "FilterValues", "Float", "Geometry", "GeometryFilter", "Halo", "Int", "Noise",
@@ -33,9 +33,9 @@ enum PluginTemplate {
 
     /// - Parameters:
     ///   - sdk: the folder with Penumbra's sources.
-    ///   - guide: where authors read on.
+    ///   - guide: the path of the plugin guide.
     static func swift(_ names: PluginNames, sdk: String, guide: String) -> [File] {
-        // SwiftPM calls a package after its folder.
+        // SwiftPM names a package after its folder.
         let identity = sdk.split(separator: "/").last.map { $0.lowercased() } ?? "penumbra"
         let words = words(names, guide) + [("@sdk@", sdk), ("@identity@", identity)]
         return [

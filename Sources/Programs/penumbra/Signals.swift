@@ -1,45 +1,48 @@
 import Coordination
+import Dispatch
 import Glibc
+import JobModel
 import Scheduling
 import Synchronization
+import WorkerProtocol
 
-/// SIGINT, SIGTERM and SIGHUP as streams, instead of an end of the process.
+/// Turns SIGINT, SIGTERM and SIGHUP into stops of a ``RunControl``.
 ///
-/// A thread of their own hears them: it is there before anything else can take the last thread that this process may have. Where
-/// nothing else runs any more, for want of threads, the process ends itself.
+/// A thread of its own receives them. It starts first, because later the process may be unable to start a thread. If
+/// nothing else runs after a signal, because threads are missing, the process exits.
 final class Signals: Sendable {
-    /// For runs, of which a process may have several, one after the other: what ends one ends all.
+    /// The signals of all runs in this process, one after the other. A signal ends all of them.
     static let ofRuns = Signals()
 
-    /// Each signal stops what has it.
+    /// Each signal stops this control.
     let control = RunControl()
 
-    /// If a process has several, a signal reaches the latest one alone.
-    init() { SignalThread.tell(control) }
+    /// If a process has several instances, a signal reaches only the latest one.
+    init() { SignalThread.deliver(to: control) }
 
     /// The first signal; nil for none.
     var first: Int32? { if case .interrupted(let signal) = control.stop { signal } else { nil } }
 
-    /// What signals stop now; nil as long as they end the process.
+    /// The control that signals stop; nil as long as they end the process.
     static var current: RunControl? { SignalThread.current }
 }
 
-/// The thread that hears signals.
+/// The thread that receives signals.
 private enum SignalThread {
-    /// How long a process that was asked to end may have no thread that could do so, in seconds.
-    private static let patience: UInt32 = 10
+    /// How long after a signal the process may have no running thread, in seconds.
+    private static let timeout: UInt32 = 10
 
     private static let control = Mutex<RunControl?>(nil)
 
-    /// Both ends of a pipe, and what the process would end with if nothing else ended it. Handlers may touch nothing more.
-    private struct Wires: Sendable {
-        let reads: Int32
-        let writes: Int32
+    /// Both ends of a pipe. Signal handlers may use nothing else.
+    private struct Pipe: Sendable {
+        let readEnd: Int32
+        let writeEnd: Int32
     }
 
-    /// Nil where no thread or pipe can be had: signals end the process at once then, as they end any other, and workers leave when
+    /// Nil if no thread or pipe is available. Then signals end the process at once, and workers exit when
     /// they see the end of their input.
-    private static let wires: Wires? = {
+    private static let pipeEnds: Pipe? = {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         let (reads, writes) = (ends[0], ends[1])
@@ -57,16 +60,16 @@ private enum SignalThread {
             return nil
         }
         pthread_detach(thread)
-        return Wires(reads: reads, writes: writes)
+        return Pipe(readEnd: reads, writeEnd: writes)
     }()
 
     static var current: RunControl? { control.withLock { $0 } }
 
-    static func tell(_ listener: RunControl) {
+    static func deliver(to listener: RunControl) {
         control.withLock { $0 = listener }
-        guard wires != nil else { return }
+        guard pipeEnds != nil else { return }
         for number in [SIGINT, SIGTERM, SIGHUP] { handle(number) { SignalThread.pass($0) } }
-        handle(SIGALRM) { _ in SignalThread.giveUp() }
+        handle(SIGALRM) { _ in SignalThread.exitNow() }
     }
 
     private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
@@ -76,25 +79,25 @@ private enum SignalThread {
         sigaction(number, &action, nil)
     }
 
-    /// In a signal's handler.
+    /// Runs in a signal handler.
     private static func pass(_ number: Int32) {
-        guard let wires else { return }
+        guard let pipeEnds else { return }
         let code = errno
         var byte = UInt8(truncatingIfNeeded: number)
-        _ = write(wires.writes, &byte, 1)
+        _ = write(pipeEnds.writeEnd, &byte, 1)
         errno = code
     }
 
-    private static let asked = Atomic<Int32>(SIGTERM)
+    private static let lastSignal = Atomic<Int32>(SIGTERM)
 
-    /// In a signal's handler.
-    private static func giveUp() { _exit(128 + asked.load(ordering: .relaxed)) }
+    /// Runs in a signal handler.
+    private static func exitNow() { _exit(128 + lastSignal.load(ordering: .relaxed)) }
 
     private static func listen() {
-        guard let wires else { return }
+        guard let pipeEnds else { return }
         var byte: UInt8 = 0
         while true {
-            let count = read(wires.reads, &byte, 1)
+            let count = read(pipeEnds.readEnd, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return }
             receive(Int32(byte))
@@ -102,13 +105,70 @@ private enum SignalThread {
     }
 
     private static func receive(_ number: Int32) {
-        asked.store(number, ordering: .relaxed)
-        alarm(patience)
+        lastSignal.store(number, ordering: .relaxed)
+        alarm(timeout)
         let count = control.withLock { $0 }?.stop(.interrupted(signal: number)) ?? 0
-        // Who asks three times is not made to wait: workers see the end of their input and leave, and what they were
-        // writing is removed by the next run.
+        // The third signal ends the process at once. Workers see the end of their input and exit. The next run removes what
+        // they were writing.
         if count >= 3 { _exit(128 + number) }
-        // Whoever listens runs, too, then.
+        // If work runs, the listener of the control runs, too.
         StarvationWatch.whenWorkRuns { alarm(0) }
+    }
+}
+
+/// Ends this process if nothing runs any more because threads are missing. The runtime would wait for them forever.
+///
+/// Its two threads start first, because later the process may be unable to start a thread. Workers see the end of their input
+/// and exit, and the next run continues the work.
+enum StarvationWatch {
+    /// The time between checks, in seconds.
+    private static let interval: UInt32 = 3
+    /// The number of failed checks in a row before the process ends.
+    private static let mostFailedChecks = 4
+
+    /// Counts the times that work has run.
+    private static let beats = Atomic(0)
+
+    static func start() {
+        let starts: [@convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?] = [
+            { _ in StarvationWatch.beat() }, { _ in StarvationWatch.watch() },
+        ]
+        for start in starts {
+            var thread = pthread_t()
+            // A process without this watch works as long as there are threads.
+            if pthread_create(&thread, nil, start, nil) == 0 { pthread_detach(thread) }
+        }
+    }
+
+    private static let queue = DispatchQueue(label: "penumbra.liveness")
+
+    /// Calls `body` after a timer, a queue and a task have run. Each of them needs threads of its own.
+    static func whenWorkRuns(_ body: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + .milliseconds(1)) {
+            // Nothing waits for the task. It only has to run.
+            Task { body() }
+        }
+    }
+
+    /// To start a task may block forever, so a thread of its own does it.
+    private static func beat() -> Never {
+        while true {
+            whenWorkRuns { beats.add(1, ordering: .relaxed) }
+            sleep(interval)
+        }
+    }
+
+    private static func watch() -> Never {
+        var (last, failedChecks) = (-1, 0)
+        while true {
+            sleep(interval)
+            let now = beats.load(ordering: .relaxed)
+            let shortage = now == last ? ResourceLimitError.found(for: "go on") : nil
+            failedChecks = shortage == nil ? 0 : failedChecks + 1
+            last = now
+            guard let shortage, failedChecks >= mostFailedChecks else { continue }
+            Console.complain("\(shortage)")
+            _exit(RunOutcome.unavailable.rawValue)
+        }
     }
 }

@@ -158,7 +158,7 @@ struct SimulatedCluster: Simulation {
     private mutating func look() {
         lastLook = now
         let rows = elements.values.map(\.row)
-        let lost = timed { $0.following.look(at: rows, now: $0.now) }
+        let lost = timed { $0.following.inspect(rows, now: $0.now) }
         for one in lost { settle(one) }
     }
 
@@ -175,7 +175,7 @@ struct SimulatedCluster: Simulation {
 
     private mutating func report(_ lease: Lease, _ outcome: TaskEnd.Outcome) {
         if case .done = outcome { counts.completions += 1 }
-        deliver { $0.end(TaskEnd(lease.id, outcome), place: "element 1_1 on n1") }
+        deliver { $0.end(TaskEnd(lease.id, outcome), location: "element 1_1 on n1") }
     }
 
     // The cluster's side

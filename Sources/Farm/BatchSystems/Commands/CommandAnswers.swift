@@ -1,32 +1,22 @@
 package import Cluster
 
-/// What a site's commands print and end with, as docs/commands.md has it.
+/// Reads the output and exit codes of a site's commands, see docs/commands.md.
 package enum CommandAnswers {
-    /// What does not fit, as a message goes on behind the command's name.
-    package struct Misfit: Error, Hashable, Sendable {
-        package let message: String
-
-        init(_ what: String, _ line: some StringProtocol) {
-            let shown = line.unicodeScalars.prefix(80).map { $0.value < 32 || $0.value == 127 ? "?" : String($0) }
-            message = "\(what): '\(shown.joined())'"
-        }
-    }
-
-    /// The number that `submit` prints, alone.
-    package static func job(_ text: String) -> Result<String, Misfit> {
+    /// The output of `submit`: a job's number.
+    package static func job(_ text: String) -> Result<String, CommandAnswerError> {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 1, JobNumber.isPlain(String(words[0])) else {
-            return .failure(Misfit("printed no job's id", text))
+            return .failure(CommandAnswerError("printed no job's id", text))
         }
         return .success(String(words[0]))
     }
 
-    /// Of `status`: `ID NAME STATE [REASON]`.
-    package static func elements(_ text: String) -> Result<[ArrayElement], Misfit> {
+    /// The output of `status`: `ID NAME STATE [REASON]`.
+    package static func elements(_ text: String) -> Result<[ArrayElement], CommandAnswerError> {
         var elements: [ArrayElement] = []
         for line in text.split(whereSeparator: \.isNewline) {
             guard let element = element(line) else {
-                return .failure(Misfit("printed a line that is not ID NAME STATE [REASON]", line))
+                return .failure(CommandAnswerError("printed a line that is not ID NAME STATE [REASON]", line))
             }
             elements.append(element)
         }
@@ -44,16 +34,12 @@ package enum CommandAnswers {
         else { return nil }
         let obstacle =
             words[2] == "blocked" ? (reason.isEmpty ? "it waits for what does not pass by itself" : reason) : nil
-        // An id that ends with an index is an element's; others are those of jobs without elements.
+        // An id that ends with an index belongs to an element. Other ids belong to jobs without elements.
         let parts = words[0].split(separator: "_", omittingEmptySubsequences: false)
-        if parts.count > 1, let index = parts.last.flatMap({ Int($0) }), index >= 0 {
-            let job = parts.dropLast().joined(separator: "_")
-            return ArrayElement(
-                job: job, index: index, of: words[1], condition, reason: obstacle == nil ? reason : "",
-                obstacle: obstacle)
-        }
+        let index = parts.count > 1 ? parts.last.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } : nil
         return ArrayElement(
-            job: words[0], index: 0, of: words[1], condition, reason: obstacle == nil ? reason : "", obstacle: obstacle)
+            job: index == nil ? words[0] : parts.dropLast().joined(separator: "_"), index: index ?? 0, of: words[1],
+            condition, reason: obstacle == nil ? reason : "", obstacle: obstacle)
     }
 
     private static func condition(_ state: String, _ reason: String) -> ArrayElement.Condition? {
@@ -76,8 +62,8 @@ package enum CommandAnswers {
 
     private static let arrays = 1...100_000_000
 
-    /// Of `describe`: `max_array N`, and `queue NAME` for each queue.
-    package static func description(_ text: String) -> Result<BatchDescription, Misfit> {
+    /// The output of `describe`: `max_array N`, and `queue NAME` for each queue.
+    package static func description(_ text: String) -> Result<BatchDescription, CommandAnswerError> {
         var (largest, queues): (Int?, [String]) = (nil, [])
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.split(separator: " ").map(String.init)
@@ -88,19 +74,31 @@ package enum CommandAnswers {
             } else if words.count == 2, words[0] == "queue" {
                 queues.append(words[1])
             } else {
-                return .failure(Misfit("printed a line that is neither 'max_array N' nor 'queue NAME'", line))
+                return .failure(
+                    CommandAnswerError("printed a line that is neither 'max_array N' nor 'queue NAME'", line))
             }
         }
-        guard let largest else { return .failure(Misfit("printed no line 'max_array N'", text)) }
+        guard let largest else { return .failure(CommandAnswerError("printed no line 'max_array N'", text)) }
         return .success(BatchDescription(largestArray: largest, queues: queues.isEmpty ? nil : queues))
     }
 
-    /// What an exit code other than 0 means, after sysexits.h; nil for a signal.
+    /// The meaning of an exit code other than 0, after sysexits.h; nil for a signal.
     package static func error(_ exitCode: Int32?, _ message: String) -> BatchError {
         switch exitCode {
         case 73: .full(message)
         case 75: .unanswered(message)
         default: .refused(message)
         }
+    }
+}
+
+/// A command printed a text that its contract does not allow.
+package struct CommandAnswerError: Error, Hashable, Sendable {
+    /// The rest of a sentence that begins with the command's name.
+    package let message: String
+
+    init(_ what: String, _ line: some StringProtocol) {
+        let shown = line.unicodeScalars.prefix(80).map { $0.value < 32 || $0.value == 127 ? "?" : String($0) }
+        message = "\(what): '\(shown.joined())'"
     }
 }

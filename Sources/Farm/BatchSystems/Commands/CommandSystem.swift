@@ -2,24 +2,25 @@ package import Cluster
 import Engines
 package import JobModel
 
-/// Any system that runs jobs, by four commands of the site. docs/commands.md is the contract; all that they print is checked.
+/// Any batch system, through four commands of the site. docs/commands.md is the contract. All output of the commands is
+/// checked.
 package struct CommandSystem: BatchSystem {
-    package var patience: Duration
+    package var timeout: Duration
     private let commands: ClusterCommands
 
-    /// - Parameter patience: how long a command may take.
-    package init(_ commands: ClusterCommands, patience: Duration = .seconds(60)) {
+    /// - Parameter timeout: the time limit of a command.
+    package init(_ commands: ClusterCommands, timeout: Duration = .seconds(60)) {
         self.commands = commands
-        self.patience = patience
+        self.timeout = timeout
     }
 
     package var traits: BatchTraits {
         BatchTraits(name: "the cluster", engine: .commands, lists: nil, logName: .submission, takesCoordinators: false)
     }
 
-    /// What a command may print, in bytes.
+    /// The largest output of a command, in bytes.
     private static let longestOutput = 16 << 20
-    /// The ids that one command gets, so that they fit into its arguments.
+    /// The most ids of one command, so that they fit into its arguments.
     private static let mostIDs = 2000
 
     package func script(of submission: Submission) -> String { submission.commandScript }
@@ -80,16 +81,16 @@ package struct CommandSystem: BatchSystem {
         }
     }
 
-    /// As messages begin.
+    /// The beginning of messages.
     private func name(_ command: Command) -> String { "the \(command.rawValue) command \(path(command))" }
 
     private func fit<Value>(
-        _ command: Command, _ answer: Result<Value, CommandAnswers.Misfit>
+        _ command: Command, _ answer: Result<Value, CommandAnswerError>
     ) throws(BatchError) -> Value {
         switch answer {
         case .success(let value): return value
-        case .failure(let misfit):
-            throw .refused("\(name(command)) \(misfit.message); docs/commands.md has the contract")
+        case .failure(let error):
+            throw .refused("\(name(command)) \(error.message); docs/commands.md has the contract")
         }
     }
 
@@ -97,14 +98,14 @@ package struct CommandSystem: BatchSystem {
         _ command: Command, _ arguments: [String], environment: [String: String?] = [:]
     ) async throws(BatchError) -> String {
         let answer: CommandRunner.Answer
-        do throws(CommandRunner.Failure) {
-            answer = try await CommandRunner(limit: patience, longestOutput: Self.longestOutput)
+        do throws(CommandError) {
+            answer = try await CommandRunner(limit: timeout, longestOutput: Self.longestOutput)
                 .run(path(command), arguments, environment: environment)
         } catch {
             switch error {
             case .missing:
                 throw .missing("\(name(command)): no such program; '\(command.rawValue)' under 'commands' names it")
-            case .tooLate: throw .unanswered("\(name(command)) did not end within \(patience.components.seconds) s")
+            case .tooLate: throw .unanswered("\(name(command)) did not end within \(timeout.components.seconds) s")
             case .tooLong: throw .refused("\(name(command)) printed more than \(Self.longestOutput >> 20) MB")
             case .notRun(let words): throw .unanswered("\(name(command)) cannot be run: \(words)")
             }
@@ -117,7 +118,7 @@ package struct CommandSystem: BatchSystem {
 }
 
 extension Submission {
-    /// What `submit` is told beside its arguments.
+    /// The environment of `submit`.
     fileprivate var commandEnvironment: [String: String?] {
         [
             "PENUMBRA_JOB_CORES": "\(options.cores)", "PENUMBRA_JOB_AT_ONCE": "\(options.elementsAtOnce)",
@@ -129,8 +130,8 @@ extension Submission {
         ]
     }
 
-    /// Gets its element's index as the first argument. What it prints goes to a file of its own, since each system names such files
-    /// in its own way.
+    /// The script gets the element's index as its first argument. It writes its output to a file, because each system names
+    /// output files differently.
     fileprivate var commandScript: String {
         guard case .array(let array) = job else { return "#!/bin/sh\nexit 64\n" }
         let memory = options.memory.map { "export PENUMBRA_JOB_MEMORY=\($0)\n" } ?? ""

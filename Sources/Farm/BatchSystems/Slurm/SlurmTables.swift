@@ -1,9 +1,9 @@
 package import Cluster
 
 extension ArrayElement {
-    /// In Slurm's words.
+    /// Reads an element from Slurm's words.
     ///
-    /// - Parameter status: as `wait` has it: the exit code in the second byte, the signal in the first.
+    /// - Parameter status: a status as returned by `wait`: the exit code in the second byte, the signal in the first.
     package init(
         job: String, index: Int, of submission: String, state: String, reason: String = "None", status: Int = 0,
         restarts: Int = 0, node: String = ""
@@ -20,7 +20,8 @@ extension ArrayElement {
         case "RUNNING", "COMPLETING", "SIGNALING", "STAGE_OUT", "RESIZING": .running
         case "SUSPENDED", "STOPPED": .suspended
         case "PENDING", "REQUEUE_HOLD":
-            // Slurm holds what it could not start, and releases it never. What a user holds he releases.
+            // Slurm never releases a job that it holds because it could not start it. A job that a user holds is released
+            // by the user.
             reason == "launch failed requeued held" || reason == "JobHeldAdmin" ? .stuck : .waiting
         case "CONFIGURING", "REQUEUED", "REQUEUE_FED": .waiting
         case "TIMEOUT", "DEADLINE": .ended(.outOfTime)
@@ -34,7 +35,7 @@ extension ArrayElement {
     }
 
     private static func ending(_ status: Int) -> Ending {
-        // The code with which slurmstepd says that it could not open the output.
+        // The code of slurmstepd if it could not open the output file.
         if status == 4021 { return .stopped("could not be started: its log folder does not show on the node") }
         let (code, signal) = (status >> 8, status & 0x7f)
         if signal == 9 { return .failed("was killed, perhaps for want of memory") }
@@ -43,13 +44,13 @@ extension ArrayElement {
     }
 }
 
-/// What Slurm's commands print.
+/// Reads the output of Slurm's commands.
 package enum SlurmTables {
-    /// Of `squeue -O`: with `:|` a column is as wide as it must be and ends with a bar.
+    /// The columns of `squeue -O`. With `:|` a column is as wide as needed and ends with a bar.
     package static let columns =
         "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,RestartCnt:|,NodeList:|,Name:|,Reason:"
 
-    /// Rows of another form are left out. A job that is no array's has no index.
+    /// Rows of another form are left out. A job without elements has no index.
     package static func elements(_ text: String) -> [ArrayElement] {
         text.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: "|", maxSplits: 7, omittingEmptySubsequences: false).map(String.init)

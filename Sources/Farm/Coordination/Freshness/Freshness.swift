@@ -103,7 +103,7 @@ package struct Freshness: Sendable {
                 frame.outputs.map { Replacement(path: $0.path, rule: .anything) },
                 reason: isForced ? "--force" : "existing: overwrite")
         case .error:
-            if let there = frame.outputs.first(where: { $0.stamp != nil }) { return .refused(output: there.path) }
+            if let output = frame.outputs.first(where: { $0.stamp != nil }) { return .refused(output: output.path) }
             return .render(
                 frame.outputs.map { Replacement(path: $0.path, rule: .nothing) }, reason: absence(of: frame.outputs))
         case .skip:

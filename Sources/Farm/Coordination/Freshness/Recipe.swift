@@ -226,8 +226,8 @@ extension ParameterValue {
         case .region(let region):
             "{x: \(Self.length(region.x)), y: \(Self.length(region.y)), width: \(Self.length(region.width)), "
                 + "height: \(Self.length(region.height)), corner_radius: \(Self.length(region.cornerRadius))}"
-        case .path(let places):
-            "[" + places.map { "{x: \(Self.length($0.x)), y: \(Self.length($0.y))}" }.joined(separator: ", ") + "]"
+        case .path(let points):
+            "[" + points.map { "{x: \(Self.length($0.x)), y: \(Self.length($0.y))}" }.joined(separator: ", ") + "]"
         case .numbers(let numbers):
             "{"
                 + numbers.sorted { $0.key < $1.key }.map { "\($0.key): \(Self.number($0.value))" }.joined(

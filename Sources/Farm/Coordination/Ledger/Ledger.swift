@@ -35,10 +35,10 @@ package final class Ledger: Sendable {
     /// - Parameters:
     ///   - folders: the job's output folders, see ``OutputFolders``.
     ///   - roots: the same folders, as the run has locked them.
-    ///   - told: the history that coordinators on all machines write; nil if only this machine sees the run.
+    ///   - log: the log that coordinators on all machines write; nil if only this machine sees the run.
     ///   - store: the database, if it is open already.
     package init(
-        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, told: RunLog? = nil,
+        state: String, job spec: JobSpec, folders: [String], roots: LockedFolders, log: RunLog? = nil,
         store open: JobStore? = nil, calls: FileCalls = .kernel
     ) throws {
         _ = try FileSystem.createFolders(state)
@@ -60,14 +60,14 @@ package final class Ledger: Sendable {
         }
         self.behind = Mutex(behind)
         // This follows the indexes: an output that they list as published does not count as broken any more.
-        if let told { try store.write { writer in for one in told.broken(.known) { try writer.put(one, job: job) } } }
+        if let log { try store.write { writer in for one in log.broken(.known) { try writer.put(one, job: job) } } }
         priorLookup = PriorLookup(state: state, job: spec, folders: folders)
         var contents = try store.read { try LedgerContents($0, job, settled: settled) }
         contents.priorLookup = priorLookup
         contents.distrusted = distrusted
         self.contents = contents
         (self.store, self.job, self.indexes, compare) = (store, job, indexes, spec.compare)
-        (self.roots, isShared) = (roots, told != nil)
+        (self.roots, isShared) = (roots, log != nil)
         recipes = Mutex(contents.recipes)
         try publish(settled)
         try store.write { writer in for intent in intents { try writer.forgetIntent(intent.path, job: job) } }
@@ -78,7 +78,7 @@ package final class Ledger: Sendable {
         let path = JobStore.databasePath(state: state)
         var contents = LedgerContents()
         var indexes = folders.map { OutputIndex(folder: $0, job: spec) }
-        if let store = try JobStore.asItIs(at: path) {
+        if let store = try JobStore.unmigrated(at: path) {
             try store.read { reader in
                 guard let job = try reader.job(manifest: spec.manifestPath, name: spec.name) else { return }
                 let settled = try reader.intents(of: job).filter { $0.isInPlace(by: spec.compare) }
@@ -221,28 +221,28 @@ package final class Ledger: Sendable {
 
     /// Writes the broken pictures to the shared log, for the coordinator that resumes the run on another
     /// machine.
-    package func tellBroken(_ kind: RunLog.BrokenPictures, to history: RunLog) throws {
+    package func shareBroken(_ kind: RunLog.BrokenPictures, to log: RunLog) throws {
         let job = job
-        try history.tell(kind, try store.read { try $0.toldBroken(of: job) })
+        try log.append(try store.read { try $0.brokenTransfers(of: job) }, as: kind)
     }
 
     /// - Returns: false if the text was reported before.
-    package func tellOnce(_ text: String) throws(StoreProblem) -> Bool {
+    package func reportOnce(_ text: String) throws(StoreProblem) -> Bool {
         let job = job
-        return try store.write { try $0.tellOnce(text, job: job) }
+        return try store.write { try $0.reportOnce(text, job: job) }
     }
 
-    /// The notices of one kind that were not reported yet; see ``StoreWriter/tellNew(_:kind:isAll:job:)``.
-    package func tellNew(_ texts: [String], kind: String, isAll: Bool) throws(StoreProblem) -> [String] {
+    /// The notices of one kind that were not reported yet; see ``StoreWriter/reportNew(_:kind:isAll:job:)``.
+    package func reportNew(_ texts: [String], kind: String, isAll: Bool) throws(StoreProblem) -> [String] {
         let job = job
-        return try store.write { try $0.tellNew(texts, kind: kind, isAll: isAll, job: job) }
+        return try store.write { try $0.reportNew(texts, kind: kind, isAll: isAll, job: job) }
     }
 
     /// Records for the next run what this run found at the job's inputs and outputs.
-    package func setPlaces(_ places: KnownDisks) throws(StoreProblem) {
+    package func setKnownDisks(_ disks: KnownDisks) throws(StoreProblem) {
         let job = job
-        guard places != contents.places else { return }
-        try store.write { try $0.setPlaces(places, of: job) }
+        guard disks != contents.knownDisks else { return }
+        try store.write { try $0.setKnownDisks(disks, of: job) }
     }
 
     /// Rewrites indexes that are lost, lack outputs, or mostly have outputs that were published again since.
@@ -274,5 +274,174 @@ package final class Ledger: Sendable {
         try index.rewrite(records, by: temporary) { texts[$0] ?? "" }
         let (job, mark) = (job, index.mark)
         if let mark { try store.write { try $0.setIndexMark(mark, of: job, at: index.path) } }
+    }
+}
+
+/// What is recorded of a job and its outputs.
+package struct LedgerContents: Sendable {
+    package var records: [OutputRecord] = []
+    package var broken: [BrokenRecord] = []
+    /// The texts of the outputs' recipes.
+    package var recipes: [RecipeID: String] = [:]
+    /// What the last run found at the job's inputs and outputs.
+    package var knownDisks = KnownDisks()
+    /// Finds out who else published outputs; nil for a job without a manifest.
+    package var priorLookup: PriorLookup?
+    /// Why indexes are not trusted that have more than the database.
+    package var distrusted: [FileTrouble] = []
+    /// The runs of the job, the latest first.
+    package var runs: [RunRecord] = []
+    /// The inputs that were being rendered when the deadlines of the latest runs came. The runs count back to
+    /// the first one that had time for all frames. These inputs may take longer than the time of a run.
+    package var tooSlow: Set<PathKey> = []
+
+    package init() {}
+
+    /// Forgets the pictures that failed since a run began. Its coordinator was killed before it reported them,
+    /// so they are tried again and reported then.
+    package mutating func forgetBroken(since run: String) {
+        guard let run = runs.first(where: { $0.name == run }) else { return }
+        broken.removeAll { Int64($0.since) >= run.started / 1_000_000_000 }
+    }
+
+    /// Reads the contents of the database.
+    ///
+    /// - Parameter settled: the last outputs that a killed run published.
+    init(_ reader: StoreReader, _ job: JobID, settled: [OutputRecord]) throws {
+        let paths = Set(settled.map { PathKey($0.path) })
+        records = try reader.outputs(of: job).filter { !paths.contains(PathKey($0.path)) } + settled
+        broken = try reader.broken(of: job)
+        recipes = try reader.recipes()
+        knownDisks = try reader.knownDisks(of: job)
+        runs = try reader.runs(of: job)
+        for run in runs.prefix(Self.mostNights) {
+            guard case .ended(let end) = run.state, end.exitCode == Self.workLeft else { break }
+            tooSlow.formUnion(try reader.unfinishedInputs(of: run.id).map(PathKey.init))
+        }
+    }
+
+    private static let mostNights = 10
+    /// The exit code of a run that ended at its deadline.
+    private static let workLeft = 3
+
+    /// Adds the contents of an index, if it is trusted.
+    mutating func add(_ index: OutputIndex, _ compare: ComparePolicy) throws(FileTrouble) {
+        let (read, distrust) = try index.contents()
+        let found = read.settled(below: index.folder, by: compare)
+        guard let distrust else { return add(found, below: index.folder, compare) }
+        let known = Dictionary(records.map { (PathKey($0.path), $0) }) { $1 }
+        if found.hasNews(beside: known, below: index.folder, by: compare) { distrusted.append(distrust) }
+    }
+
+    private mutating func add(_ found: IndexContents, below folder: String, _ compare: ComparePolicy) {
+        var ids = Dictionary(recipes.map { ($1, $0) }) { $1 }
+        var known = Dictionary(records.map { (PathKey($0.path), $0) }) { $1 }
+        for text in found.recipes where ids[text] == nil {
+            // The numbers of the database begin with 1. These numbers are negative and decrease.
+            let id = RecipeID(index: -(recipes.count + 1))
+            (ids[text], recipes[id]) = (id, text)
+        }
+        for output in found.outputs.values {
+            guard let id = ids[found.recipes[output.recipe]] else { continue }
+            let record = output.record(in: folder, recipe: id, encodings: found.encodings)
+            let key = PathKey(record.path)
+            if record.isNews(beside: known[key], by: compare) { known[key] = record }
+        }
+        records = Array(known.values)
+    }
+}
+
+extension IndexContents {
+    /// Whether the index has outputs of the job that are not known yet.
+    func hasNews(beside known: [PathKey: OutputRecord], below folder: String, by compare: ComparePolicy) -> Bool {
+        outputs.values.contains { output in
+            let record = output.record(in: folder, recipe: RecipeID(index: output.recipe), encodings: encodings)
+            // The numbers of its recipes are not compared, because they are its own.
+            return known[PathKey(record.path)].map { $0.file != record.file && record.isInPlace(by: compare) } ?? true
+        }
+    }
+}
+
+extension OutputRecord {
+    /// Whether the published file, or the one that was about to be published, is at the path.
+    func isInPlace(by compare: ComparePolicy = .stamp) -> Bool {
+        let isFolder = FileSystem.isOwnFolder(path)
+        let stamp = FileSystem.outputStamp(path, isFolder: isFolder)
+        // The stamp of a folder has the number of files in place of an inode.
+        return stamp?.isUntouched(since: file.stamp, by: isFolder ? .stamp : compare) == true
+    }
+
+    /// Whether an index overrides the database. If they say different things about an output, the file itself
+    /// decides.
+    func isNews(beside known: OutputRecord?, by compare: ComparePolicy) -> Bool {
+        guard let known else { return true }
+        return known != self && isInPlace(by: compare)
+    }
+}
+
+/// Updates a database from indexes that have more than the database, because it was lost or is older.
+struct IndexImport {
+    let store: JobStore
+    let job: JobID
+    let compare: ComparePolicy
+    /// All indexes of the job.
+    let indexes: [OutputIndex]
+
+    enum Outcome {
+        /// The database and the index have the same outputs.
+        case alike
+        /// The index lacks outputs of the database: a power failure has cut it, or it comes from a backup. The
+        /// database then does not record the index's mark.
+        case lacking
+        /// The index has more than the database, and is not trusted.
+        case distrusted(FileTrouble)
+    }
+
+    func add(_ index: OutputIndex) throws -> Outcome {
+        guard let mark = index.mark, try store.read({ try $0.indexMark(of: job, at: index.path) }) != mark else {
+            return .alike
+        }
+        let (read, distrust) = try index.contents()
+        let found = read.settled(below: index.folder, by: compare)
+        let known = try store.read { try $0.outputs(of: job) }.map { (PathKey($0.path), $0) }
+        if let distrust {
+            return found.hasNews(beside: Dictionary(known) { $1 }, below: index.folder, by: compare)
+                ? .distrusted(distrust) : .alike
+        }
+        return try store.write { writer in
+            let ids = try found.recipes.map { try writer.recipe($0) }
+            var records = Dictionary(known) { $1 }
+            var new: [OutputRecord] = []
+            for output in found.outputs.values {
+                let record = output.record(in: index.folder, recipe: ids[output.recipe], encodings: found.encodings)
+                let key = PathKey(record.path)
+                guard record.isNews(beside: records[key], by: compare) else { continue }
+                records[key] = record
+                new.append(record)
+            }
+            try writer.publish(new, job: job)
+            // A settled intent has no line of its own as an output. The rewritten index will have it.
+            let isWhole = !lacks(index, read, records.values, ids)
+            if isWhole { try writer.setIndexMark(mark, of: job, at: index.path) }
+            return isWhole ? .alike : .lacking
+        }
+    }
+
+    private func lacks(
+        _ index: OutputIndex, _ found: IndexContents, _ records: some Sequence<OutputRecord>, _ ids: [RecipeID]
+    ) -> Bool {
+        records.contains { record in
+            guard indexes.holding(record.path) === index else { return false }
+            let path = PathNames.relative(record.path, to: index.folder) ?? record.path
+            guard let output = found.outputs[PathKey(path)] else { return true }
+            return output.record(in: index.folder, recipe: ids[output.recipe], encodings: found.encodings) != record
+        }
+    }
+}
+
+extension [OutputIndex] {
+    /// The innermost index whose folder has a path.
+    func holding(_ path: String) -> OutputIndex? {
+        filter { PathNames.isBelow(path, $0.folder) }.max { $0.folder.utf8.count < $1.folder.utf8.count }
     }
 }

@@ -67,11 +67,11 @@ final class OutputIndex: Sendable {
         do {
             return try FileSystem.lines(of: path, in: folder)
         } catch {
-            throw error.reason == nil ? trouble(error.code, "read the index of the outputs") : error
+            throw error.reason == nil ? self.error(error.code, "read the index of the outputs") : error
         }
     }
 
-    private func trouble(_ code: Int32, _ action: String) -> FileTrouble {
+    private func error(_ code: Int32, _ action: String) -> FileTrouble {
         FileTrouble(
             path: path, code: code, action: action,
             remedy: [EACCES, EPERM].contains(code)
@@ -179,7 +179,7 @@ final class OutputIndex: Sendable {
                 throw error
             }
         } catch {
-            throw trouble(error.code, "write the index of the outputs")
+            throw self.error(error.code, "write the index of the outputs")
         }
     }
 
@@ -187,7 +187,7 @@ final class OutputIndex: Sendable {
         do {
             try AtomicFile.write(bytes, to: path, by: temporary, mode: Self.mode)
         } catch {
-            throw trouble(error.code, "write the index of the outputs")
+            throw self.error(error.code, "write the index of the outputs")
         }
     }
 
@@ -361,7 +361,7 @@ struct IndexContents {
     func settled(below folder: String, by compare: ComparePolicy = .stamp) -> IndexContents {
         var contents = self
         for (key, intent) in intents {
-            let record = intent.output.record(in: folder, recipe: RecipeID(place: 0), encodings: encodings)
+            let record = intent.output.record(in: folder, recipe: RecipeID(index: 0), encodings: encodings)
             if record.isInPlace(by: compare) {
                 (contents.outputs[key], contents.jobs[key]) = (intent.output, intent.job)
             }

@@ -27,7 +27,7 @@ package struct PriorOutput: Hashable, Sendable {
         /// This job's manifest published it when the job had another name.
         case renamed
         /// The job still exists, and this is its output.
-        case there
+        case owned
         /// The job still exists, and published the output at another path. This file is a copy, or was moved
         /// here.
         case elsewhere
@@ -67,7 +67,7 @@ package struct PriorOutput: Hashable, Sendable {
         case .renamed:
             "published by this manifest's job when it was called '\(job)'; 'penumbra adopt --moved' takes its outputs over, "
                 + "--force replaces them"
-        case .there:
+        case .owned:
             "\(publisher), which is still there; write to another folder, or remove that manifest and give 'penumbra adopt "
                 + "--moved'"
         case .elsewhere:
@@ -114,7 +114,7 @@ package struct PriorLookup: Sendable {
         }
         var found: [PathKey: PriorOutput] = [:]
         for folder in folders { try readIndex(in: folder, unknown.map(\.path), isGone, &found) }
-        guard let store = try JobStore.asItIs(at: JobStore.databasePath(state: state)) else { return found }
+        guard let store = try JobStore.unmigrated(at: JobStore.databasePath(state: state)) else { return found }
         try store.read { reader in
             let recipes = try reader.recipes()
             func prior(_ owned: OwnedRecord, at path: String) -> PriorOutput {
@@ -161,7 +161,7 @@ package struct PriorLookup: Sendable {
                 !isOwn(publisher.name, publisher.manifest)
             else { continue }
             let record = output.record(
-                in: folder, recipe: RecipeID(place: output.recipe), encodings: contents.encodings)
+                in: folder, recipe: RecipeID(index: output.recipe), encodings: contents.encodings)
             found[PathKey(path)] = prior(
                 record, nil, contents.recipes[output.recipe], publisher.name, publisher.manifest, isGone)
         }
@@ -174,7 +174,7 @@ package struct PriorLookup: Sendable {
         // Many outputs may have the same bytes, as blank pictures do. Each digest is inspected once. Nil if one
         // of its outputs is missing.
         var identities: [IndexContents.Publisher: [Digest: Set<FileStamp.Identity>?]] = [:]
-        for (key, prior) in found where prior.origin == .there {
+        for (key, prior) in found where prior.origin == .owned {
             if known[prior.publisher] == nil {
                 let job = try reader.job(manifest: prior.manifest, name: prior.job)
                 let records = try job.map(reader.outputs(of:)) ?? []
@@ -252,9 +252,9 @@ package struct PriorLookup: Sendable {
             if isOwn(name, manifest) { return .moved }
             if PathKey(manifest) == PathKey(job.manifestPath) { return .renamed }
             if isGone(manifest, name) { return .gone }
-            guard let publishedPath else { return .there }
+            guard let publishedPath else { return .owned }
             return FileSystem.exists(publishedPath) && !Self.isOther(publishedPath, than: record.path)
-                ? .there : .elsewhere
+                ? .owned : .elsewhere
         }
         return PriorOutput(
             record: record, publishedPath: publishedPath, recipe: recipe, job: name, manifest: manifest,

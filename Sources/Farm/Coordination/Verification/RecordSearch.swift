@@ -15,7 +15,7 @@ package struct RecordSearch: Sendable {
 
     package init(state: String) throws(StoreProblem) {
         self.state = state
-        store = try JobStore.asItIs(at: JobStore.databasePath(state: state))
+        store = try JobStore.unmigrated(at: JobStore.databasePath(state: state))
     }
 
     /// All outputs of a job, sorted by path.
@@ -124,7 +124,7 @@ private final class IndexCache: Sendable {
         let contents = IndexContents(Data(lines.bytes), of: nil).settled(below: folder)
         let outputs = contents.outputs.map { key, output in
             let record = output.record(
-                in: folder, recipe: RecipeID(place: output.recipe), encodings: contents.encodings)
+                in: folder, recipe: RecipeID(index: output.recipe), encodings: contents.encodings)
             return RecordedOutput(
                 record: record, job: contents.jobs[key]?.name ?? "", recipe: contents.recipes[output.recipe])
         }

@@ -125,7 +125,7 @@ extension Rerendering: RunLoop.Delegate {
         _ = try FileSystem.createFolders(folder(of: lease.task.frame))
     }
 
-    package func publish(_ frame: FrameID, _ publications: [Publication]) -> PublishProblem? {
+    package func publish(_ frame: FrameID, _ publications: [Publication]) -> PublishFailure? {
         guard let publication = publications.first else { return .refused("nobody asked for this output") }
         let (output, receipt) = (outputs[frame.number], publication.receipt)
         FileSystem.removeTree(receipt.path)
@@ -145,8 +145,6 @@ extension Rerendering: RunLoop.Delegate {
         FileSystem.removeTree(folder(of: frame))
         if case .failed(let failure) = outcome { end(frame, .failed(failure.message)) }
     }
-
-    package func workerLost() {}
 
     package func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         observer.progressed(done + state.withLock { $0.results.count }, of: total, progress, at: time)

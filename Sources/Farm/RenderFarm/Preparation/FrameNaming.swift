@@ -1,58 +1,81 @@
+import Catalogs
 import Coordination
 import Geometry
 import JobModel
 import JobStorage
+import Manifests
 import Planning
 import SafeFiles
 import Scheduling
+import Synchronization
 import WorkerProtocol
 
-/// Names the outputs of a job's frames, and decides what is to be done with each.
-struct FrameNaming {
-    let preparation: JobPreparation
-    package let plan: JobPlan
+/// Names the outputs of a job's frames, and decides which frames run.
+struct FrameNaming: Sendable {
+    let plan: JobPlan
     let variants: FrameVariants
     let freshness: Freshness
 
-    private var decisions: FrameDecisions { FrameDecisions(plan: plan, variants: variants, freshness: freshness) }
-
-    func name(_ prepared: inout PreparedJob) async throws {
+    /// Gives the job its targets: frames with the names of their outputs and a verdict. Frames that must not be rendered end here.
+    ///
+    /// - Parameter preparation: probes the frames whose names depend on the picture.
+    func name(_ prepared: inout PreparedJob, by preparation: JobPreparation) async throws {
         let stamps = plan.inputStamps()
         var named = Named(frames: plan.frames, stamps: stamps)
         if plan.job.needsProbe {
-            try await survey(&prepared, &named)
+            try await probe(&prepared, &named, by: preparation)
             named = withNames(named, &prepared)
         }
-        let targets = targets(of: named)
-        var unlucky = try check(targets, inputStamps: stamps)
-        unlucky.merge(targets.lazy.compactMap(inTheWay)) { first, _ in first }
-        prepared.targets = targets.filter { unlucky[PlannedOutput.Owner($0.frame)] == nil }
+        // All cores do this: hundreds of thousands of frames are usual.
+        let targets = concurrentMap(Array(named.frames.indices), keeping: OutputLookup()) { [named] index, lookup in
+            let frame = named.frames[index]
+            let paths = named.outputs?[index].paths ?? plan.outputs(of: frame, measures: nil)
+            let outputs = zip(paths, frame.formats).map { path, format in
+                (path: path, stamp: lookup.stamp(at: path, isFolder: plan.folderFormats.contains(format)))
+            }
+            let files = files(frame, named.stamps[index], outputs: outputs)
+            return FrameTarget(
+                frame: frame, outputs: paths, probe: named.outputs?[index].probe, variant: variants[frame],
+                files: files,
+                verdict: freshness.verdict(of: files))
+        }
+        var problems: [PlannedOutput.Owner: PlanProblem]
+        do {
+            problems = try nameCollisions(targets, inputStamps: stamps)
+        } catch {
+            throw preparation.refusal(error, plan.job)
+        }
+        let isList = preparation.list != nil
+        problems.merge(targets.lazy.compactMap { obstacle(of: $0, isList: isList) }) { first, _ in first }
+        prepared.targets = targets.filter { problems[PlannedOutput.Owner($0.frame)] == nil }
         prepared.ended += targets.compactMap { target in
-            unlucky[PlannedOutput.Owner(target.frame)].map { problem in
+            problems[PlannedOutput.Owner(target.frame)].map { problem in
                 target.report(.failed(FrameFailure(.output, problem.message(of: target.files.input))))
             }
         }
     }
 
-    /// Frames that are to be named.
+    /// Frames on their way to names.
     private struct Named: Sendable {
         var frames: [PlannedFrame] = []
         var stamps: [FileStamp?] = []
-        /// Of frames whose names need a probe, with what it found.
+        /// The names, with the probe that they follow from; nil if no name needs a probe.
         var outputs: [(paths: [String], probe: ProbeReceipt?)]?
     }
 
-    /// Probes what has to be probed for its names: not what is broken, nor what the ledger knows by name. Pictures without
-    /// outputs come first: a deadline may stop it.
-    private func survey(_ prepared: inout PreparedJob, _ named: inout Named) async throws {
+    /// Probes the frames whose names need it. Known broken pictures do not, nor do frames whose names the ledger knows. Pictures
+    /// without outputs come first, because a deadline may stop the probes.
+    private func probe(
+        _ prepared: inout PreparedJob, _ named: inout Named, by preparation: JobPreparation
+    ) async throws {
         let unknown = zip(named.frames, named.stamps).filter { frame, stamp in
             !isLeftAlone(frame, stamp) && knownNames(frame, stamp) == nil
         }.map(\.0)
         let isLater = unknown.map { freshness.hasOutputs($0.input.path) }
         let ordered = [false, true].flatMap { later in zip(unknown, isLater).filter { $0.1 == later }.map(\.0) }
-        try await preparation.survey(&prepared, ordered) { [variants] in variants[$0] }
+        try await preparation.probe(&prepared, ordered) { variants[$0] }
         guard plan.job.rendersPages else { return }
-        // Pages differ in size; the first ones are known.
+        // Pages differ in size. The first page of each picture is probed already.
         var pages = Named()
         for (frame, stamp) in zip(named.frames, named.stamps) {
             let count = if case .success(let probe) = prepared.findings[frame.id] { probe.pages } else { 1 }
@@ -60,20 +83,20 @@ struct FrameNaming {
             pages.stamps += Array(repeating: stamp, count: count)
         }
         named = pages
-        try await preparation.survey(&prepared, named.frames.filter { $0.page > 0 }) { [variants] in variants[$0] }
+        try await preparation.probe(&prepared, named.frames.filter { $0.page > 0 }) { variants[$0] }
     }
 
-    /// Its names need not be known: it is still broken, or may still be being written.
+    /// The frame needs no names: its picture is still broken, or somebody may still write it.
     private func isLeftAlone(_ frame: PlannedFrame, _ stamp: FileStamp?) -> Bool {
-        let files = decisions.files(frame, stamp, outputs: [])
+        let files = files(frame, stamp, outputs: [])
         return freshness.isTooRecent(files) || freshness.isStillBroken(files) != nil
     }
 
-    /// The names that an unchanged frame's outputs were published by, where they tell no date and no place in the order.
+    /// The names under which an unchanged frame's outputs were published. Nil if names depend on the date or on the frames' order.
     private func knownNames(_ frame: PlannedFrame, _ stamp: FileStamp?) -> [String]? {
         guard !plan.job.rendersPages, !plan.job.namesOrder, let stamp else { return nil }
         let known = freshness.knownNames(
-            input: frame.input.path, stamp: stamp, recipes: decisions.recipes(of: frame))
+            input: frame.input.path, stamp: stamp, recipes: variants.recipes(of: frame, in: freshness.recipes))
         guard let known else { return nil }
         // The template may have changed since.
         let measures = known.map { name in
@@ -85,12 +108,12 @@ struct FrameNaming {
         return zip(known, patterns).allSatisfy(Self.fits) ? known : nil
     }
 
-    /// - Parameter pattern: with `{hash8}` where eight hexadecimal digits are to be.
+    /// - Parameter pattern: has `{hash8}` in place of eight hexadecimal digits.
     private static func fits(_ name: String, _ pattern: String) -> Bool {
         let parts = Array(pattern.utf8).split(separator: Array("{hash8}".utf8), omittingEmptySubsequences: false)
         var rest = Array(name.utf8)[...]
-        for (place, part) in parts.enumerated() {
-            if place > 0 {
+        for (index, part) in parts.enumerated() {
+            if index > 0 {
                 guard rest.count >= 8, rest.prefix(8).allSatisfy(isHexDigit) else { return false }
                 rest = rest.dropFirst(8)
             }
@@ -102,7 +125,7 @@ struct FrameNaming {
 
     private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 
-    /// Frames that get no names have failed, or a deadline came before them.
+    /// Gives frames their names. A frame without names has failed, or a deadline came before its probe.
     private func withNames(_ named: Named, _ prepared: inout PreparedJob) -> Named {
         var result = Named(outputs: [])
         for (frame, stamp) in zip(named.frames, named.stamps) {
@@ -112,7 +135,7 @@ struct FrameNaming {
                 result.outputs?.append((paths, probe))
             case .failure(let failure):
                 prepared.ended.append(frame.report(.failed(failure)))
-                prepared.brokenFiles.append((decisions.files(frame, stamp, outputs: []), failure))
+                prepared.brokenFiles.append((files(frame, stamp, outputs: []), failure))
                 continue
             case nil:
                 let names = knownNames(frame, stamp)
@@ -128,28 +151,16 @@ struct FrameNaming {
         return result
     }
 
-    /// Names, looks and decides in one go, on all cores: hundreds of thousands wait for it.
-    private func targets(of named: Named) -> [FrameTarget] {
-        concurrentMap(Array(named.frames.indices), keeping: OutputLookup()) { [plan, decisions] index, place in
-            let frame = named.frames[index]
-            let paths = named.outputs?[index].paths ?? plan.outputs(of: frame, measures: nil)
-            let stamps = zip(paths, frame.formats).map {
-                place.stamp(at: $0, isFolder: plan.folderFormats.contains($1))
-            }
-            return decisions.target(
-                frame, named.stamps[index], Array(zip(paths, stamps)), probe: named.outputs?[index].probe)
-        }
-    }
-
-    /// What lies at an output's path and cannot be replaced, or must not.
-    private func inTheWay(_ target: FrameTarget) -> (PlannedOutput.Owner, PlanProblem)? {
+    /// A file at an output's path that the run cannot replace, or must not.
+    ///
+    /// - Parameter isList: a list of files names the inputs.
+    private func obstacle(of target: FrameTarget, isList: Bool) -> (PlannedOutput.Owner, PlanProblem)? {
         let owner = PlannedOutput.Owner(target.frame)
         for kept in target.verdict.kept where FileSystem.isOwnFolder(kept.path) && isFile(kept.path, of: target) {
             return (owner, .folderInTheWay(output: kept.path))
         }
-        // A list is not all of a job's inputs: two that collide may come one after the other. A run that replaces whatever is there
-        // replaces that, too.
-        guard preparation.list != nil, freshness.existing != .overwrite,
+        // A list is a part of a job's inputs, so inputs with one output may come in two runs. `existing: overwrite` allows that.
+        guard isList, freshness.existing != .overwrite,
             case .render(let replacements, _, _) = target.verdict
         else { return nil }
         for replacement in replacements.compactMap(\.self) {
@@ -166,7 +177,7 @@ struct FrameNaming {
         }
     }
 
-    /// The input that an output was made of, where it is another file, and still there.
+    /// The input that an output was made of, if it is another file that still exists.
     private func otherInput(_ output: String, _ target: FrameTarget) -> String? {
         guard let input = freshness.record(at: output)?.input, PathKey(input) != PathKey(target.files.input),
             OutputLookup.inputMayExist(at: input), FileStamp(of: input)?.identity != target.files.stamp?.identity
@@ -174,12 +185,12 @@ struct FrameNaming {
         return input
     }
 
-    /// - Returns: the frames that must not be rendered for their outputs' names.
-    private func check(
+    /// - Returns: the frames that must not be rendered because of their outputs' names.
+    private func nameCollisions(
         _ targets: [FrameTarget], inputStamps: [FileStamp?]
-    ) throws -> [PlannedOutput.Owner: PlanProblem] {
+    ) throws(PlanProblem) -> [PlannedOutput.Owner: PlanProblem] {
         let outputs = targets.flatMap { target in
-            // Pictures that are left alone may have outputs without names.
+            // Frames that are left alone may have outputs without names.
             zip(target.outputs, zip(target.files.outputs, target.frame.formats)).map { path, known in
                 let (output, format) = known
                 return PlannedOutput(
@@ -187,33 +198,15 @@ struct FrameNaming {
                     stamp: output.stamp)
             }
         }
-        do {
-            return try plan.check(
-                outputs, inputStamps: inputStamps, pictures: plan.job.picturePaths + variants.picturePaths)
-        } catch {
-            throw preparation.refusal(error, plan.job)
-        }
-    }
-}
-
-/// Decides what is to be done with frames whose files are known.
-struct FrameDecisions: Sendable {
-    package let plan: JobPlan
-    let variants: FrameVariants
-    let freshness: Freshness
-
-    func target(
-        _ frame: PlannedFrame, _ stamp: FileStamp?, _ outputs: [(path: String, stamp: FileStamp?)], probe: ProbeReceipt?
-    ) -> FrameTarget {
-        let files = files(frame, stamp, outputs: outputs)
-        return FrameTarget(
-            frame: frame, outputs: outputs.map(\.path), probe: probe, variant: variants[frame], files: files,
-            verdict: freshness.verdict(of: files))
+        return try plan.check(
+            outputs, inputStamps: inputStamps, pictures: plan.job.picturePaths + variants.picturePaths)
     }
 
-    /// - Parameter outputs: with what is there; empty where nobody knows their names.
-    func files(_ frame: PlannedFrame, _ stamp: FileStamp?, outputs: [(path: String, stamp: FileStamp?)]) -> FrameFiles {
-        let recipes = recipes(of: frame)
+    /// - Parameter outputs: with the stamps of existing files; empty if their names are unknown.
+    private func files(_ frame: PlannedFrame, _ stamp: FileStamp?, outputs: [(path: String, stamp: FileStamp?)])
+        -> FrameFiles
+    {
+        let recipes = variants.recipes(of: frame, in: freshness.recipes)
         let outputs = recipes.indices.map { index in
             let (path, stamp) = outputs.isEmpty ? ("", nil) : outputs[index]
             let isFolder = plan.folderFormats.contains(frame.formats[index])
@@ -223,12 +216,10 @@ struct FrameDecisions: Sendable {
         return FrameFiles(
             input: frame.input.path, inputBytes: frame.input.bytes, page: frame.page, stamp: stamp, outputs: outputs)
     }
-
-    func recipes(of frame: PlannedFrame) -> [RecipeKey] { variants.recipes(of: frame, in: freshness.recipes) }
 }
 
 extension PlannedFrame {
-    /// Before its outputs have names.
+    /// The end of a frame whose outputs have no names yet.
     func report(_ state: FrameResult) -> FrameReport {
         FrameReport(index: index, page: page, input: input.path, inputBytes: input.bytes, outputs: [], state: state)
     }
@@ -238,5 +229,95 @@ extension OutputNaming.Measures {
     init(_ geometry: OutputGeometry) {
         self.init(
             width: geometry.extent.width, height: geometry.extent.height, contentDigest: geometry.contentDigest)
+    }
+}
+
+/// The settings that a list of files gives to single frames, and the recipes that follow from them.
+final class FrameVariants: Sendable {
+    private struct Kind: Hashable {
+        let settings: Int?
+        let formats: [String]
+        let isAnimation: Bool
+    }
+
+    private let job: JobSpec
+    private let catalog: Catalog
+    /// The index is ``PlannedFrame/settings``.
+    private let variants: [FrameVariant]
+    private let known = Mutex<[Kind: [RecipeKey]]>([:])
+
+    /// - Parameter reread: the manifest with more overrides.
+    /// - Throws: ``FarmError`` that names the first line with these settings.
+    init(_ plan: JobPlan, catalog: Catalog, reread: ([Override]) throws -> ReadResult) throws {
+        job = plan.job
+        self.catalog = catalog
+        variants = try zip(plan.settings, plan.settingsOrigins).map { settings, line in
+            let overrides = settings.map { Override($0.argument, name: "\(line): set \($0.argument)") }
+            let result = try reread(overrides)
+            guard let job = result.job else {
+                throw FarmError(.badManifest, result.messages.joined(separator: "\n"))
+            }
+            return try Self.variant(job, of: plan.job, settings, at: line)
+        }
+    }
+
+    private init(_ other: FrameVariants, _ variants: [FrameVariant]) {
+        (job, catalog, self.variants) = (other.job, other.catalog, variants)
+    }
+
+    /// The pictures that filters of any variant read.
+    var picturePaths: [String] { variants.flatMap { $0.chain + $0.outputs.flatMap(\.ownChain) }.picturePaths }
+
+    /// A copy that knows the digests of these pictures, by path.
+    func withPictures(_ digests: [PathKey: String]) -> FrameVariants {
+        guard !digests.isEmpty else { return self }
+        func known(_ picture: PictureReference) -> PictureReference {
+            PictureReference(path: picture.path, digest: digests[PathKey(picture.path)])
+        }
+        return FrameVariants(
+            self,
+            variants.map { variant in
+                FrameVariant(
+                    chain: variant.chain.map { $0.mappingPictures(known) },
+                    outputs: variant.outputs.map { $0.mappingPictures(known) })
+            })
+    }
+
+    /// A variant may differ from the job in filters and save options only.
+    private static func variant(
+        _ changed: JobSpec, of job: JobSpec, _ settings: [FileList.Setting], at line: String
+    ) throws -> FrameVariant {
+        var restored = changed
+        restored.chain = job.chain
+        restored.outputs = job.outputs
+        let hasSamePaths = changed.outputs.map(\.template) == job.outputs.map(\.template)
+        guard restored == job, hasSamePaths else {
+            throw FarmError(
+                .badManifest,
+                "\(line): set \(settings.map(\.argument).joined(separator: ", ")): a list of files can set 'filters' and 'save' "
+                    + "for single files, and nothing else\n   = write the rest into the manifest, or give it by --set")
+        }
+        return FrameVariant(chain: changed.chain, outputs: changed.outputs)
+    }
+
+    /// Nil if the job's own settings hold for the frame.
+    subscript(frame: PlannedFrame) -> FrameVariant? { frame.settings.map { variants[$0] } }
+
+    /// How each of a frame's outputs is made.
+    func recipes(of frame: PlannedFrame, in table: RecipeTable) -> [RecipeKey] {
+        let kind = Kind(
+            settings: frame.settings, formats: frame.formats, isAnimation: frame.pages == .animation)
+        return known.withLock { known in
+            if let keys = known[kind] { return keys }
+            let variant = self[frame] ?? FrameVariant(chain: job.chain, outputs: job.outputs)
+            let keys = zip(variant.outputs, frame.formats).map { output, format in
+                table.key(
+                    of: Recipe(
+                        chain: variant.chain + output.ownChain, color: job.color, format: format, save: output.save,
+                        pages: frame.pages, catalog: catalog))
+            }
+            known[kind] = keys
+            return keys
+        }
     }
 }

@@ -10,63 +10,65 @@ package import Manifests
 package import Planning
 package import Runs
 import SafeFiles
-import Scheduling
+package import Scheduling
 import Settings
 import WorkerProtocol
 
-/// Prepares jobs. Opens pictures only where their names ask for it.
+/// Prepares jobs: finds their frames, names the outputs, and decides which frames run. It opens pictures only if names need it.
 package struct JobPreparation {
-    package var installation: Farm
+    package var farm: Farm
     package let catalog: Catalog
-    /// Messages show paths as they are seen from there.
-    let folder: String
+    /// Messages show paths as they are seen from this folder.
+    var folder: String
     let selection: JobPlan.Selection
-    /// How many frames at most there is something to do with; nil for any number.
+    /// At most this many frames run; nil for any number.
     package var limit: Int?
-    /// What it was for the first part of a run that makes everything again.
-    var firstLimit: Int?
+    /// The limit of the first part of a run that makes everything again.
+    private let firstLimit: Int?
     let list: FileList?
-    let isForced: Bool
+    private let isForced: Bool
     let control: RunControl
     let deadline: Deadline?
     /// Reads a job's manifest again, with more overrides.
-    let reread: (JobSpec, [Override]) throws -> ReadResult
-    /// Entries of `inputs` whose file or folder is not there are no reason to stop.
-    package var allowsMissing = false
-    /// Nor is it that nothing is left of all inputs. A watch does not say so: somebody may have moved their folder for a moment.
-    package var allowsNothing = false
-    /// What earlier runs found and is gone was removed.
-    package var allowsGone = false
+    private let reread: (JobSpec, [Override]) throws -> ReadResult
+    /// Entries of `inputs` may name missing files and folders.
+    private let allowsMissing: Bool
+    /// A job may have no inputs any more.
+    package var allowsNothing: Bool
+    /// Pictures that earlier runs found and that are gone were removed on purpose.
+    private let allowsGone: Bool
 
     /// - Parameters:
-    ///   - folder: messages show paths as they are seen from there.
-    ///   - limit: how many frames at most there is something to do with; nil for any number.
+    ///   - request: selects the frames, and says what may be missing.
+    ///   - done: the inputs that are left out.
     ///   - reread: reads a job's manifest again, with more overrides.
+    /// - Throws: all problems of the request's list of files.
     package init(
-        installation: Farm, catalog: Catalog, folder: String, selection: JobPlan.Selection, limit: Int? = nil,
-        firstLimit: Int? = nil, list: FileList?, isForced: Bool, control: RunControl, deadline: Deadline?,
+        _ request: RunRequest, without done: Set<PathKey> = [], farm: Farm, catalog: Catalog, control: RunControl,
+        deadline: Deadline? = nil,
         reread: @escaping (JobSpec, [Override]) throws -> ReadResult
-    ) {
-        self.installation = installation
-        self.catalog = catalog
-        self.folder = folder
-        self.selection = selection
-        (self.limit, self.firstLimit) = (limit, firstLimit)
-        self.list = list
-        self.isForced = isForced
-        self.control = control
-        self.deadline = deadline
+    ) throws(FarmError) {
+        (self.farm, self.catalog, self.control, self.deadline) = (farm, catalog, control, deadline)
+        (folder, limit, firstLimit, isForced) = (request.folder, request.limit, request.limit, request.isForced)
+        selection = JobPlan.Selection(
+            only: request.only, from: request.folder, inputs: request.inputs.map { Set($0.map(PathKey.init)) },
+            done: done)
+        list = try ListedFiles.list(request.filesFrom, in: request.folder, control: control)
         self.reread = reread
+        allowsGone = request.allowsGone
+        // In a watch the folder of the inputs may be gone for a moment only. So it allows missing inputs, but not the loss of all.
+        allowsNothing = request.allowsEmpty || request.allowsGone
+        allowsMissing = allowsNothing || request.isWatching
     }
 
-    /// The same, by workers of a run.
-    package func working(for directory: RunClaim) -> JobPreparation {
+    /// A copy whose workers belong to a run.
+    package func working(for run: RunClaim) -> JobPreparation {
         var preparation = self
-        preparation.installation = installation.working(for: directory)
+        preparation.farm = farm.working(for: run)
         return preparation
     }
 
-    /// - Parameter contents: what is known of the job's outputs.
+    /// - Parameter contents: what the ledger knows of the job's outputs.
     package func prepare(_ job: JobSpec, contents: LedgerContents) async throws -> PreparedJob {
         let job = try await readingPictures(of: job)
         let plan = try planned(job, hasOutputs: !contents.records.isEmpty)
@@ -88,9 +90,8 @@ package struct JobPreparation {
         prepared.ended += plan.unwritable.map { frame, problem in
             frame.report(.failed(FrameFailure(.output, problem.message(of: frame.input.path))))
         }
-        let naming = FrameNaming(preparation: self, plan: plan, variants: variants, freshness: freshness)
-        try await naming.name(&prepared)
-        try recogniseFormerOutputs(&prepared)
+        try await FrameNaming(plan: plan, variants: variants, freshness: freshness).name(&prepared, by: self)
+        try findPriorOutputs(&prepared)
         if let limit { try await narrow(&prepared, to: limit) }
         if deadline != nil { prepared.putLast(contents.tooSlow) }
         prepared.isWhole = selection == JobPlan.Selection() && limit == nil && list == nil
@@ -98,38 +99,38 @@ package struct JobPreparation {
         return prepared
     }
 
-    /// Finds out who published the outputs that the job does not know, if another job of Penumbra did.
-    private func recogniseFormerOutputs(_ prepared: inout PreparedJob) throws {
+    /// Finds the earlier job that published outputs which this job does not know.
+    private func findPriorOutputs(_ prepared: inout PreparedJob) throws {
         guard prepared.job.existing == .update, !isForced, let search = prepared.contents.priorLookup else { return }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
-        let formers = try search.outputs(unknown, jobName: jobName)
-        guard !formers.isEmpty else { return }
-        let freshness = prepared.freshness.knowing(formers)
+        let priors = try search.outputs(unknown, jobName: jobName)
+        guard !priors.isEmpty else { return }
+        let freshness = prepared.freshness.knowing(priors)
         prepared.freshness = freshness
         prepared.targets = prepared.targets.map { target in
-            guard target.files.outputs.contains(where: { formers[PathKey($0.path)] != nil }) else { return target }
+            guard target.files.outputs.contains(where: { priors[PathKey($0.path)] != nil }) else { return target }
             return target.decided(freshness.verdict(of: target.files))
         }
     }
 
-    /// As ``PriorLookup/JobName``.
+    /// See ``PriorLookup/JobName``.
     package func jobName(in manifest: [UInt8], path: String) -> String? {
         JobReader.read(
             bytes: manifest, path: path, realPath: path, catalog: catalog,
-            shared: installation.settings.sharedParameters,
+            shared: farm.settings.sharedParameters,
             inspect: FilterPictures.inspect
         ).job?.name
     }
 
-    /// The same of outputs that were copied without their times: their bytes are read.
-    func formersByBytes(_ prepared: PreparedJob) async throws -> Freshness {
+    /// Finds earlier jobs of outputs by their bytes, because copies have other times.
+    func freshnessByBytes(_ prepared: PreparedJob) async throws -> Freshness {
         guard let search = prepared.contents.priorLookup else { return prepared.freshness }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
         let findings = try await findings(of: OutputTakeover.files(of: unknown, prepared.freshness), prepared.job)
         return prepared.freshness.knowing(try search.outputs(unknown, findings: findings, jobName: jobName))
     }
 
-    /// Nil for a run that makes only what has changed, and for one of chosen frames that `penumbra retry` repeats.
+    /// Nil unless the run makes everything again. A `penumbra retry` does not: it repeats some frames.
     private func rerun(_ job: JobSpec) -> FullRerun? {
         guard isForced || job.existing == .overwrite, selection.inputs == nil, selection.done.isEmpty else {
             return nil
@@ -137,21 +138,21 @@ package struct JobPreparation {
         return FullRerun(only: selection.only, limit: firstLimit, list: list?.name)
     }
 
-    /// Leaves out what comes behind so many frames that there is something to do with.
+    /// Removes the frames that follow the first `limit` frames with work.
     private func narrow(_ prepared: inout PreparedJob, to limit: Int) async throws {
-        var (work, place) = (0, 0)
-        while place < prepared.targets.count, work < limit {
-            // What has to be read to tell is read some at a time: the limit may be near.
-            if case .compare = prepared.targets[place].verdict {
-                try await compare(&prepared, in: place..<min(place + Self.comparedAtOnce, prepared.targets.count))
+        var (work, index) = (0, 0)
+        while index < prepared.targets.count, work < limit {
+            // Some verdicts need the files' bytes. These are read in parts, because the limit may be near.
+            if case .compare = prepared.targets[index].verdict {
+                try await compare(&prepared, in: index..<min(index + Self.comparedAtOnce, prepared.targets.count))
             }
-            if prepared.targets[place].isWork { work += 1 }
-            place += 1
+            if prepared.targets[index].isWork { work += 1 }
+            index += 1
         }
-        guard place < prepared.targets.count else { return }
-        let last = prepared.targets[place - 1].frame.index
-        prepared.targets.removeSubrange(place...)
-        // Folders that cannot be read come behind all pictures, and are the run's concern nevertheless.
+        guard index < prepared.targets.count else { return }
+        let last = prepared.targets[index - 1].frame.index
+        prepared.targets.removeSubrange(index...)
+        // Unreadable folders have numbers above those of all pictures. The run reports them nevertheless.
         let count = prepared.plan.inputs.count
         prepared.ended.removeAll { $0.index > last && $0.index <= count }
     }
@@ -163,8 +164,8 @@ package struct JobPreparation {
         return variants.withPictures(try await pictureDigests(variants.picturePaths, plan.job))
     }
 
-    /// - Parameter hasOutputs: earlier runs found inputs. Without any they are lost; or, where nothing is an answer, their outputs
-    ///   are the run's concern.
+    /// - Parameter hasOutputs: earlier runs published outputs. If there are no inputs now, they are lost, unless the request allows
+    ///   it: then their outputs are orphans.
     package func planned(_ job: JobSpec, hasOutputs: Bool = false) throws -> JobPlan {
         let today = Date().formatted(.iso8601.year().month().day())
         do {
@@ -176,7 +177,7 @@ package struct JobPreparation {
             return try JobPlan(job, list: list, catalog: catalog, date: today, selection: selection)
         } catch {
             let refusal = refusal(error, job)
-            // What is in a folder that cannot be read, nobody knows: that is not empty.
+            // An unreadable folder is not empty.
             let isUnreadable = if case .unreadableFolder = error { true } else { false }
             guard isUnreadable || hasOutputs && !allowsMissing && selection.only.isEmpty && error.isMissingInput else {
                 throw refusal
@@ -194,7 +195,7 @@ package struct JobPreparation {
                         + "mounted; --allow-gone goes on without it")))
     }
 
-    /// Whether a folder that cannot be listed is the run's concern: one that does what may be in it, or that tries it again.
+    /// Whether the run has to report an unreadable folder: its selection may choose pictures in it.
     private func isWanted(_ folder: PlannedFrame, _ plan: JobPlan) -> Bool {
         if let chosen = selection.inputs { return chosen.contains(PathKey(folder.input.path)) }
         return !selection.done.contains(PathKey(folder.input.path)) && plan.mayReach(folder, by: selection)
@@ -206,7 +207,7 @@ package struct JobPreparation {
 
     /// - Parameter remedy: what the user has to be allowed to do.
     private static func closed(
-        _ frame: PlannedFrame, _ folder: UnreadableFolder, _ trouble: String, remedy: String, or other: String = ""
+        _ frame: PlannedFrame, _ folder: UnreadableFolder, _ reason: String, remedy: String, or other: String = ""
     ) -> FrameReport {
         let remedy =
             folder.isForbidden ? "let the user who runs the job \(remedy)" : "look after its disk or its server"
@@ -214,7 +215,7 @@ package struct JobPreparation {
             .failed(
                 FrameFailure(
                     folder.isForbidden ? .permission : .input,
-                    "\(PathText.visible(frame.input.path)): \(trouble); \(remedy)\(other)")))
+                    "\(PathText.visible(frame.input.path)): \(reason); \(remedy)\(other)")))
     }
 
     private static func missing(_ frame: PlannedFrame) -> FrameReport {
@@ -226,25 +227,25 @@ package struct JobPreparation {
         return frame.report(.failed(FrameFailure(.input, "\(path): \(reason)")))
     }
 
-    /// What the job published of pictures that are not its inputs now.
+    /// Finds published outputs of pictures that are not inputs any more.
     private func findGone(_ prepared: inout PreparedJob) {
         let records = prepared.contents.records
         guard !records.isEmpty else { return }
         let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
         prepared.lost = MissingDisks.pictures(
-            records, inputs: inputs, before: prepared.contents.places, missing: prepared.plan.missingPaths)
-        // What lies below the mount point of a lost disk is not what its outputs were made of.
+            records, inputs: inputs, before: prepared.contents.knownDisks, missing: prepared.plan.missingPaths)
+        // Files below the mount point of a lost disk are not the pictures that its outputs were made of.
         let lost = Set(prepared.lost.flatMap(\.records).map { PathKey($0.input) })
         if !lost.isEmpty, !allowsGone { prepared.targets.removeAll { lost.contains(PathKey($0.files.input)) } }
         let pages = pageCounts(prepared)
-        let strange = records.filter { record in
+        let unmatched = records.filter { record in
             guard inputs.contains(PathKey(record.input)) else { return true }
             return pages[PathKey(record.input)].map { record.page >= $0 } ?? false
         }
-        if prepared.isWhole, !strange.isEmpty { findOrphans(&prepared, among: strange) }
+        if prepared.isWhole, !unmatched.isEmpty { findOrphans(&prepared, among: unmatched) }
     }
 
-    /// How many pages each input has now, of which each has outputs of its own; nothing of an input that was not looked at.
+    /// The number of pages of each probed input, if each page has its own outputs.
     private func pageCounts(_ prepared: PreparedJob) -> [PathKey: Int] {
         guard prepared.job.rendersPages else { return [:] }
         let counts = prepared.plan.frames.compactMap { frame -> (PathKey, Int)? in
@@ -254,15 +255,15 @@ package struct JobPreparation {
         return Dictionary(counts) { max($0, $1) }
     }
 
-    /// Outputs of pictures that are no inputs now, or of pages that pictures have no more, and that no other input's outputs are.
-    private func findOrphans(_ prepared: inout PreparedJob, among strange: [OutputRecord]) {
+    /// Sorts outputs of missing pictures and pages into orphans, lost outputs, and outputs of pictures that are not selected.
+    private func findOrphans(_ prepared: inout PreparedJob, among unmatched: [OutputRecord]) {
         let inputs = Set(prepared.plan.inputs.map { PathKey($0.path) })
         let lost = Set(prepared.lost.flatMap(\.records).map { PathKey($0.path) })
         let outputs = prepared.targets.flatMap(\.outputs) + prepared.ended.flatMap(\.outputs)
         let planned = Set(outputs.map(PathKey.init))
         let closed = prepared.plan.unreadableFolders.map(\.frame.input.path)
-        for record in strange.sorted(by: { $0.path < $1.path })
-        // Whether a picture that cannot be looked at, or in a folder that cannot be read, is an input, nobody can tell.
+        for record in unmatched.sorted(by: { $0.path < $1.path })
+        // Pictures in unreadable folders may be inputs.
         where !closed.contains(where: { PathKey($0) == PathKey(record.input) || PathNames.isBelow(record.input, $0) })
             && !planned.contains(PathKey(record.path)) && FileSystem.isOutput(record.path)
         {
@@ -284,51 +285,50 @@ package struct JobPreparation {
             problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
     }
 
-    /// Probes frames, those that there is time for: with a deadline, half of the time is for what is then rendered.
-    func survey(
+    /// Probes frames, and adds what it finds. With a deadline it stops after half of the time, so that the rest is for rendering.
+    func probe(
         _ prepared: inout PreparedJob, _ frames: [PlannedFrame],
         variants: @escaping @Sendable (PlannedFrame) -> FrameVariant?
     ) async throws {
         prepared.findings.merge(try await probes(of: frames, prepared.plan, variants: variants)) { $1 }
     }
 
-    /// The same of frames of a plan alone.
     func probes(
         of frames: [PlannedFrame], _ plan: JobPlan,
         variants: @escaping @Sendable (PlannedFrame) -> FrameVariant? = { _ in nil }
     ) async throws -> ProbeQuery.Findings {
         guard !frames.isEmpty else { return [:] }
         let loop = RunLoop(
-            engine: installation.engine(), control: control, deadline: deadline?.half(at: .now))
+            engine: farm.engine(), control: control, deadline: deadline?.half(at: .now))
         let (findings, stop) = await ProbeQuery.run(
-            plan, frames: frames, variants: variants, settings: installation.runSettings, loop: loop)
+            plan, frames: frames, variants: variants, settings: farm.runSettings, loop: loop)
         if stop != .deadline { try refuse(stop) }
         return findings
     }
 
-    /// Reads the files that have to be read to tell what is to be done, and decides.
+    /// Decides the frames whose verdict needs the bytes of files.
     package func compare(_ prepared: inout PreparedJob) async throws {
         try await compare(&prepared, in: prepared.targets.indices)
     }
 
-    private func compare(_ prepared: inout PreparedJob, in places: Range<Int>) async throws {
-        let files = prepared.targets[places].flatMap { target -> [DigestTask.File] in
+    private func compare(_ prepared: inout PreparedJob, in range: Range<Int>) async throws {
+        let files = prepared.targets[range].flatMap { target -> [DigestTask.File] in
             if case .compare(let files) = target.verdict { files } else { [] }
         }
         let findings = try await self.findings(of: files, prepared.job)
-        for place in places {
-            let target = prepared.targets[place]
+        for index in range {
+            let target = prepared.targets[index]
             guard case .compare = target.verdict else { continue }
-            prepared.targets[place] = target.decided(
+            prepared.targets[index] = target.decided(
                 prepared.freshness.verdict(of: target.files, findings: findings))
         }
     }
 
-    /// Probes what a run would render, to show how.
-    package func lookAtWork(_ prepared: inout PreparedJob) async throws {
+    /// Probes the frames that a run would render, so that a plan can show how.
+    package func probeWork(_ prepared: inout PreparedJob) async throws {
         let work = prepared.targets.filter { $0.isWork && $0.probe == nil }
         let variants = Dictionary(work.map { ($0.frame.id, $0.variant) }) { $1 }
-        try await survey(&prepared, work.map(\.frame)) { variants[$0.id] ?? nil }
+        try await probe(&prepared, work.map(\.frame)) { variants[$0.id] ?? nil }
         var targets: [FrameTarget] = []
         for target in prepared.targets {
             switch prepared.findings[target.frame.id] {
@@ -342,17 +342,17 @@ package struct JobPreparation {
 
     func findings(of files: [DigestTask.File], _ job: JobSpec) async throws -> Freshness.Findings {
         guard !files.isEmpty else { return [:] }
-        let loop = RunLoop(engine: installation.engine(), control: control, deadline: deadline)
+        let loop = RunLoop(engine: farm.engine(), control: control, deadline: deadline)
         let (findings, stop) = await DigestQuery.run(
-            files, job: job, settings: installation.runSettings, loop: loop)
+            files, job: job, settings: farm.runSettings, loop: loop)
         try refuse(stop)
         return findings
     }
 
     func headers(of files: [DigestTask.File], _ job: JobSpec) async throws -> HeaderQuery.Headers {
         guard !files.isEmpty else { return [:] }
-        let loop = RunLoop(engine: installation.engine(), control: control, deadline: deadline)
-        let (found, stop) = await HeaderQuery.run(files, job: job, settings: installation.runSettings, loop: loop)
+        let loop = RunLoop(engine: farm.engine(), control: control, deadline: deadline)
+        let (found, stop) = await HeaderQuery.run(files, job: job, settings: farm.runSettings, loop: loop)
         try refuse(stop)
         return found
     }
@@ -365,7 +365,7 @@ package struct JobPreparation {
         }
         var summary = RunSummary()
         summary.stop = stop
-        throw FarmError(RunOutcome(summary), StopWords.describe(stop))
+        throw FarmError(RunOutcome(summary), stop.message())
     }
 }
 
@@ -379,7 +379,7 @@ package func currentTime() -> Int64 {
 extension Farm {
     package var runSettings: RunSettings { runSettings(workers: settings.workers.value) }
 
-    /// No more workers than there is work for: whole frames go one to a worker.
+    /// Settings with no more workers than frames, because each whole frame has one worker.
     package func runSettings(for prepared: PreparedJob) -> RunSettings {
         let useful = prepared.job.shard == .frame ? max(1, prepared.targets.count) : .max
         return runSettings(workers: min(settings.workers.value, useful))
@@ -389,5 +389,78 @@ extension Farm {
         RunSettings(
             workers: workers, memory: settings.memory.value, silence: settings.silence.value,
             seed: UInt64.random(in: .min ... .max))
+    }
+}
+
+/// The pictures that filters read beside their input. Only workers read them. This checks that they are readable files.
+package enum FilterPictures {
+    package static let inspect: PictureLookup.Inspection = { path, folder in
+        let whole = PathText.normalized(path, in: folder)
+        return (whole, problem(at: whole))
+    }
+
+    private static func problem(at path: String) -> String? {
+        var found = stat()
+        guard stat(path, &found) == 0 else {
+            return [ENOENT, ENOTDIR].contains(errno) ? "no such file" : String(cString: strerror(errno)).lowercased()
+        }
+        if found.st_mode & S_IFMT == S_IFDIR { return "is a folder" }
+        return access(path, R_OK) == 0 ? nil : "may not be read (\(String(cString: strerror(errno)).lowercased()))"
+    }
+}
+
+extension JobPreparation {
+    /// The job with the digests of the pictures that its filters read. They are a part of its recipes.
+    package func readingPictures(of job: JobSpec) async throws -> JobSpec {
+        let digests = try await pictureDigests(job.picturePaths, job)
+        return job.mappingPictures { PictureReference(path: $0.path, digest: digests[PathKey($0.path)]) }
+    }
+
+    /// - Throws: ``FarmError`` if a picture cannot be read.
+    func pictureDigests(_ paths: [String], _ job: JobSpec) async throws -> [PathKey: String] {
+        guard !paths.isEmpty else { return [:] }
+        let findings = try await findings(of: paths.map { DigestTask.File(path: $0) }, job)
+        var digests: [PathKey: String] = [:]
+        for path in paths {
+            guard let found = findings[DigestTask.File(path: path)] ?? nil else {
+                let manifest = PathText.shown(job.manifestPath, from: folder)
+                throw FarmError(
+                    .missingInput,
+                    "\(manifest): error: \(PathText.visible(path)): the picture, which a filter reads, cannot be read")
+            }
+            digests[PathKey(path)] = found.digest.description
+        }
+        return digests
+    }
+}
+
+/// An estimate of a job's work, from the headers of some of its pictures.
+package struct WorkSample {
+    package let plan: JobPlan
+    package let estimate: WorkEstimate
+    /// How many headers were read.
+    package let sampled: Int
+
+    /// This many headers give the size of a job to some percent, and take a few seconds.
+    private static let largestSample = 256
+
+    /// - Throws: ``FarmError``, as a run does, if there are no inputs.
+    package init(of job: JobSpec, _ preparation: JobPreparation) async throws {
+        plan = try preparation.planned(try await preparation.readingPictures(of: job))
+        let frames = Self.sample(plan.frames)
+        let settings = preparation.farm.runSettings
+        let count = min(plan.frames.count, preparation.limit ?? .max)
+        let findings = try await preparation.probes(of: frames, plan)
+        // The run reports broken pictures.
+        let probes = frames.compactMap { try? findings[$0.id]?.get() }
+        sampled = probes.count
+        estimate = WorkEstimate(
+            of: probes, frames: count, policy: settings.shardPolicy(plan.job, frames: count))
+    }
+
+    /// Evenly spread over the plan, because pictures of one folder are often alike.
+    private static func sample(_ frames: [PlannedFrame]) -> [PlannedFrame] {
+        guard frames.count > largestSample else { return frames }
+        return (0..<largestSample).map { frames[$0 * frames.count / largestSample] }
     }
 }

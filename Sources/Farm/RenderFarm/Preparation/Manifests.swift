@@ -5,39 +5,41 @@ import FoundationEssentials
 import Glibc
 package import JobModel
 package import Manifests
-import Planning
+package import Planning
 package import Runs
+import Scheduling
 package import Settings
+import WorkerProtocol
 
-/// Reads the manifests of a request, all of them before anything starts.
+/// Reads all manifests of a request before anything starts.
 package struct ManifestFiles {
     package let manifests: [RunRequest.Manifest]
     package let overrides: [String]
-    /// Where relative paths start.
+    /// The folder where relative paths start.
     package let folder: String
     package let catalog: Catalog
     package let settings: Settings
-    /// Ends the wait for a pipe.
+    /// A stop ends the wait for a pipe.
     package let control: RunControl?
 
     package struct Outcome {
-        /// In the order of the command line; those with errors are missing.
+        /// The jobs in the order of the command line, without those that have errors.
         package var jobs: [JobSpec] = []
-        /// Of each of the jobs, in the order of its filters.
+        /// The filters of each job, in their order.
         package var filters: [[FilterMention]] = []
         package var problems: [ManifestProblem] = []
-        /// As they are printed for a person.
+        /// The problems as text for a person.
         package var texts: [String] = []
-        /// How the command ends because a manifest could not be read at all.
+        /// The outcome of the command if a manifest could not be read at all.
         package var unread: RunOutcome?
         package var hasErrors: Bool { problems.contains { $0.isError } }
 
         package init() {}
 
-        /// Of one manifest.
+        /// The outcome of one manifest.
         package init(_ result: ReadResult, of path: String) { add(result, of: path) }
 
-        /// Of no one manifest.
+        /// Adds a warning that belongs to no manifest.
         package mutating func warn(_ message: String) {
             texts.append("warning: \(message)")
             problems.append(ManifestProblem(manifest: "", message: message, isError: false))
@@ -59,10 +61,10 @@ package struct ManifestFiles {
         }
     }
 
-    /// Goes on after a manifest that cannot be read, so that the others' problems are told too.
+    /// Reads all manifests, even if one of them cannot be read, so that all problems are reported.
     package func read() -> Outcome { outcome(of: results()) { $0 } }
 
-    /// The same with what only workers know of filters and of the pictures that these read.
+    /// Reads all manifests, and adds what only workers know of filters and their pictures.
     package func examined(by worker: WorkerCommand) async -> Outcome {
         let results = results()
         let examination = await WorkerChecks(results.compactMap { try? $0.result.get() }, by: worker)
@@ -71,10 +73,10 @@ package struct ManifestFiles {
         return outcome
     }
 
-    /// The same with what only workers know of the pictures that filters read, which no frame could be rendered without.
+    /// Reads all manifests, and adds what only workers know of the pictures that filters read. No frame can be rendered without them.
     package func withExaminedPictures(by worker: WorkerCommand) async -> Outcome {
         let results = results()
-        // Where nothing is known the first frame tells.
+        // If the workers do not answer, the first frame reports the problem.
         let examination = await WorkerChecks(picturesOf: results.compactMap { try? $0.result.get() }, by: worker)
         return outcome(of: results, examination.adding)
     }
@@ -84,10 +86,10 @@ package struct ManifestFiles {
         (self.catalog, self.settings, self.control) = (catalog, settings, control)
     }
 
-    /// Absolute, with the links that the manifests were named by.
+    /// Absolute paths, with the links in the given paths.
     package var paths: [String] { manifests.map { PathText.normalized($0.path, in: folder) } }
 
-    /// What the manifests' files hold; nil for one that cannot be read.
+    /// The contents of the manifests; nil for one that cannot be read.
     package func texts() -> [[UInt8]?] {
         manifests.map { manifest in
             do throws(FarmError) { return try contents(of: manifest) } catch { return nil }
@@ -123,7 +125,7 @@ package struct ManifestFiles {
             shared: settings.sharedParameters, inspect: FilterPictures.inspect)
     }
 
-    /// Reads a job's manifest again with more overrides, as often as it is asked.
+    /// A function that reads a job's manifest again, with more overrides.
     package func rereader() -> (JobSpec, [Override]) throws -> ReadResult {
         var known: [PathKey: (path: String, bytes: [UInt8])] = [:]
         return { job, overrides in
@@ -139,7 +141,7 @@ package struct ManifestFiles {
         }
     }
 
-    /// A manifest has at most a megabyte; the reader says so of a longer one.
+    /// Reads a megabyte and one byte, so that the reader can refuse a longer manifest.
     private func contents(of manifest: RunRequest.Manifest) throws(FarmError) -> [UInt8] {
         if let text = manifest.text { return Array(text.utf8) }
         do {
@@ -150,28 +152,183 @@ package struct ManifestFiles {
     }
 }
 
-/// What is wrong with a manifest, or may be meant otherwise.
+/// An error in a manifest, or a warning.
 package struct ManifestProblem: Hashable, Sendable {
-    /// As it was named; empty for what belongs to none.
+    /// The manifest as it was named; empty if the problem belongs to none.
     package let manifest: String
     package let message: String
     package let isError: Bool
     /// What to do about it.
     package var remedy: String?
-    /// From 1.
+    /// Counted from 1.
     package var line: Int?
     package var column: Int?
 }
 
 extension RunListener {
-    /// - Throws: an error that was reported, if a manifest has errors.
+    /// - Throws: a reported ``FarmError`` if a manifest has errors.
     package func jobs(_ outcome: ManifestFiles.Outcome) throws(FarmError) -> [JobSpec] {
         receive(.manifests(outcome))
         guard outcome.hasErrors else { return outcome.jobs }
         let isOnlyProblem = outcome.problems.count(where: \.isError) == 1
         var result = RunOutcome.badManifest
-        // A signal ends the request, whatever else is wrong.
+        // A signal decides the outcome, even if there are other problems.
         if let unread = outcome.unread, isOnlyProblem || unread != .missingInput { result = unread }
         throw FarmError(result, outcome.texts.joined(separator: "\n"), isReported: true)
+    }
+}
+
+/// What only workers know of manifests: filters that change nothing, filters with impossible values, and files that are not
+/// pictures.
+package struct WorkerChecks {
+    private let filters: [FilterInvocation: Examination.Filter]
+    private let pictureProblems: [ExaminedChains.Picture: String]
+    /// Why the workers did not answer.
+    package let failure: String?
+
+    package init(_ results: [ReadResult], by worker: WorkerCommand) async {
+        let filters = Array(Set(results.flatMap(\.filters).map(\.invocation)))
+        await self.init(ExaminedChains(filters: filters, pictures: Self.pictures(results)), worker)
+    }
+
+    /// Checks only the few pictures. The first frame reports problems of filters.
+    package init(picturesOf results: [ReadResult], by worker: WorkerCommand) async {
+        await self.init(ExaminedChains(filters: [], pictures: Self.pictures(results)), worker)
+    }
+
+    private static func pictures(_ results: [ReadResult]) -> [ExaminedChains.Picture] {
+        Array(Set(results.flatMap { result in result.pictures.map { picture($0, of: result) } }))
+    }
+
+    private init(_ chains: ExaminedChains, _ worker: WorkerCommand) async {
+        let nothing = Examination(filters: [], pictures: [])
+        var (examination, failure): (Examination, String?) = (nothing, nil)
+        do throws(WorkerQueryError) {
+            if !chains.filters.isEmpty || !chains.pictures.isEmpty {
+                examination = try await worker.examine(chains)
+            }
+        } catch {
+            failure = error.message
+        }
+        self.failure = failure
+        filters = Dictionary(uniqueKeysWithValues: zip(chains.filters, examination.filters))
+        let problems = zip(chains.pictures, examination.pictures).compactMap { picture, problem in
+            problem.map { (picture, $0) }
+        }
+        pictureProblems = Dictionary(uniqueKeysWithValues: problems)
+    }
+
+    private static func picture(_ mention: PictureMention, of result: ReadResult) -> ExaminedChains.Picture {
+        // A manifest with errors has no limit. Other problems of its pictures are reported nevertheless.
+        ExaminedChains.Picture(path: mention.path, maxPixels: result.job?.maxPixels ?? .max)
+    }
+
+    /// Whether all filters of a chain change no pixel of any picture. False for an empty chain.
+    package func changeNothing(_ chain: [FilterMention]) -> Bool {
+        !chain.isEmpty && chain.allSatisfy { $0.isKnownAsIdle || filters[$0.invocation] == .changesNothing }
+    }
+
+    /// The result, with problems of its filters and pictures.
+    package func adding(to result: ReadResult) -> ReadResult {
+        var examined = result
+        for filter in result.filters {
+            switch filters[filter.invocation] {
+            case .changesNothing: examined.addIdle(filter)
+            case .impossible(let reason): examined.add(reason, of: filter)
+            case .works, nil: break
+            }
+        }
+        for mention in result.pictures {
+            if let problem = pictureProblems[Self.picture(mention, of: result)] { examined.add(problem, of: mention) }
+        }
+        return examined
+    }
+}
+
+/// Reads a file that the user named: a manifest, or a list of files. It may be a pipe whose writer takes its time.
+/// A stop ends the wait.
+enum InputArgument {
+    enum ReadError: Error {
+        /// The file system's error number.
+        case system(Int32)
+        case stopped(StopReason)
+
+        /// - Parameter words: makes the message from the system's error text.
+        func error(_ words: (String) -> String) -> FarmError {
+            switch self {
+            case .system(let code): FarmError(.missingInput, words(String(cString: strerror(code))))
+            case .stopped(let reason): FarmError(RunOutcome(reason), reason.message())
+            }
+        }
+    }
+
+    /// How often the reader checks for a stop while nothing comes, in milliseconds.
+    private static let pause: Int32 = 100
+
+    /// - Parameters:
+    ///   - path: `-` for the standard input.
+    ///   - folder: the folder where a relative path starts.
+    ///   - limit: the most bytes to read. The rest is left out.
+    package static func read(_ path: String, in folder: String, limit: Int, control: RunControl?) throws(ReadError)
+        -> [UInt8]
+    {
+        // Without O_NONBLOCK the call would wait for the other end of a pipe.
+        let isInput = path == "-"
+        let descriptor =
+            isInput
+            ? STDIN_FILENO : open(PathText.normalized(path, in: folder), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw .system(errno) }
+        defer { if !isInput { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < limit {
+            var asked = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&asked, 1, pause) > 0 else {
+                // This is checked only while the pipe is empty. Later steps check for a stop, too.
+                if let reason = control?.stop { throw .stopped(reason) }
+                continue
+            }
+            let count = Glibc.read(descriptor, &buffer, min(buffer.count, limit - bytes.count))
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count >= 0 else { throw .system(errno) }
+            guard count > 0 else { return bytes }
+            bytes += buffer.prefix(count)
+        }
+        return bytes
+    }
+}
+
+/// Reads the list of `--files-from`.
+package enum ListedFiles {
+    /// The size of a list in bytes that is too large.
+    private static let most = 1 << 32
+
+    /// - Parameters:
+    ///   - name: `-` for the standard input; nil for no list.
+    ///   - folder: the folder where relative paths start.
+    /// - Throws: ``FarmError`` with all problems of the list.
+    package static func list(
+        _ name: String?, in folder: String, control: RunControl?
+    ) throws(FarmError) -> FileList? {
+        guard let name else { return nil }
+        let bytes = try read(name, in: folder, control: control)
+        do {
+            return try FileList(bytes, name: name, folder: folder)
+        } catch {
+            throw FarmError(.badManifest, error.message)
+        }
+    }
+
+    /// - Parameters:
+    ///   - path: `-` for the standard input.
+    ///   - folder: the folder where a relative path starts.
+    package static func read(_ path: String, in folder: String, control: RunControl?) throws(FarmError) -> [UInt8] {
+        do throws(InputArgument.ReadError) {
+            let bytes = try InputArgument.read(path, in: folder, limit: most, control: control)
+            if bytes.count == most { throw InputArgument.ReadError.system(EFBIG) }
+            return bytes
+        } catch {
+            throw error.error { "\(PathText.visible(path)): the list of files cannot be read: \($0)" }
+        }
     }
 }

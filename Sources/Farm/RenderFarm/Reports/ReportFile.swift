@@ -2,17 +2,18 @@ import Coordination
 import FoundationEssentials
 import Glibc
 package import JobModel
+import JobStorage
 import Planning
 import Reports
 import Runs
 import SafeFiles
 
-/// A file that says what runs did: written aside and renamed, and never in place of a file that Penumbra did not write.
+/// A file that describes runs. It replaces the old file in one step, and never a file that Penumbra did not write.
 package struct ReportFile {
     package enum Kind {
         case page
         case metrics
-        /// Of this job.
+        /// The index of this job.
         case index(job: String)
 
         fileprivate var ending: String {
@@ -40,22 +41,22 @@ package struct ReportFile {
             }
         }
 
-        /// The other job whose file it is.
+        /// The other job that owns the file.
         fileprivate func otherOwner(_ head: [UInt8]) -> String? {
             guard case .index(let job) = self, let owner = AssetIndex.job(in: head), owner != job else { return nil }
             return owner
         }
     }
 
-    /// Absolute.
+    /// The absolute path.
     let path: String
     let kind: Kind
-    /// As it was given.
+    /// The path as the user wrote it.
     private let shown: String
 
-    /// Before anything starts.
+    /// Checks the path before anything starts.
     ///
-    /// - Throws: when the file cannot be written there, or another one would be lost.
+    /// - Throws: ``FarmError`` if the file has a wrong name, or would replace another file.
     package init(_ path: String, _ kind: Kind, in folder: String) throws(FarmError) {
         self.path = PathText.normalized(path, in: folder)
         self.kind = kind
@@ -81,7 +82,7 @@ package struct ReportFile {
                 + "is no more, or has a new name, remove the file")
     }
 
-    /// Nil when there is no file.
+    /// The first bytes of the file; nil if there is none.
     private func head() throws(FarmError) -> [UInt8]? {
         guard let file = fopen(path, "r") else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -93,31 +94,143 @@ package struct ReportFile {
         return Array(bytes.prefix(count))
     }
 
-    /// The whole text of the last one; empty when there is none.
+    /// The contents of the old file; empty if there is none.
     var contents: [UInt8] {
-        // Whoever needs it knows what to do without it.
+        // Callers work without it, too.
         (try? Data(contentsOf: URL(filePath: path))).map(Array.init) ?? []
     }
 
-    /// Leaves a file alone that says the same already, and one that somebody else has put there meanwhile.
+    /// Writes the file, unless it has these contents already. It never replaces a file of somebody else.
     ///
-    /// - Parameter directory: whose journal knows what is written aside.
-    func write(_ bytes: [UInt8], _ directory: RunClaim) throws {
-        try write(bytes) { try directory.temporaryPath(in: PathText.folder(of: path), for: "report") }
+    /// - Parameter claim: the run whose journal records the temporary file.
+    func write(_ bytes: [UInt8], _ claim: RunClaim) throws {
+        try write(bytes) { try claim.temporaryPath(in: PathText.folder(of: path), for: "report") }
     }
 
-    /// The same without a run. What a kill leaves aside is overwritten the next time.
+    /// Writes the file without a run. The next write replaces a temporary file that a killed process left.
     func writeUnstarted(_ bytes: [UInt8]) throws {
         try write(bytes) { "\(PathText.folder(of: path))/.penumbra-\(PathText.name(of: path))-unstarted" }
     }
 
-    private func write(_ bytes: [UInt8], aside: () throws -> String) throws {
+    private func write(_ bytes: [UInt8], temporary: () throws -> String) throws {
         guard contents != bytes else { return }
         try refuseForeign()
         do {
-            try AtomicFile.write(bytes, to: path, by: try aside())
-        } catch let trouble as FileTrouble {
-            throw FarmError(.storage, "\(kind.option): \(trouble.message)")
+            try AtomicFile.write(bytes, to: path, by: try temporary())
+        } catch let error as FileTrouble {
+            throw FarmError(.storage, "\(kind.option): \(error.message)")
         }
+    }
+}
+
+/// The index that a manifest asks for. It lists only files that are as they were published.
+struct IndexFile {
+    let file: ReportFile
+    private let prepared: PreparedJob
+
+    /// Nil if the job has no index.
+    init?(_ prepared: PreparedJob) throws(FarmError) {
+        guard let path = prepared.job.index else { return nil }
+        file = try ReportFile(path, .index(job: prepared.job.name), in: prepared.job.folder)
+        self.prepared = prepared
+    }
+
+    /// Refuses one path for the indexes of several jobs.
+    static func refuseShared(_ indexes: [IndexFile]) throws(FarmError) {
+        var owners: [PathKey: String] = [:]
+        for index in indexes {
+            guard let other = owners.updateValue(index.prepared.job.name, forKey: PathKey(index.file.path))
+            else { continue }
+            throw FarmError(
+                .badManifest,
+                "\(index.file.path): both '\(other)' and '\(index.prepared.job.name)' would write this index\n"
+                    + "   = give each job an index of its own")
+        }
+    }
+
+    /// - Parameter records: all outputs that the job has published.
+    func write(_ records: [OutputRecord], _ claim: RunClaim) throws {
+        let folder = PathText.folder(of: file.path)
+        let formats = Dictionary(
+            prepared.targets.flatMap { zip($0.outputs, $0.frame.formats) }.map { (PathKey($0), $1) }
+        ) { $1 }
+        let entries = current(records).map { record in
+            AssetIndex.Entry(
+                source: AssetIndex.path(record.input, relativeTo: prepared.job.folder),
+                outputs: [
+                    AssetIndex.Output(
+                        path: AssetIndex.path(record.path, relativeTo: folder), bytes: record.file.stamp.size,
+                        digest: record.file.digest, width: record.width, height: record.height,
+                        format: formats[PathKey(record.path)] ?? PathText.split(name: record.path).ext)
+                ])
+        }
+        try file.write(AssetIndex(job: prepared.job.name, entries: entries).json, claim)
+    }
+
+    private struct Key: Hashable {
+        let input: PathKey
+        let page: Int
+        let part: Int
+    }
+
+    /// One record for each output of each frame: the planned output, or the latest one if that failed.
+    private func current(_ records: [OutputRecord]) -> [OutputRecord] {
+        let frames = JobFrames(prepared)
+        let planned = Set(prepared.targets.lazy.flatMap(\.outputs).map(PathKey.init))
+        var latest: [Key: OutputRecord] = [:]
+        for record in inPlace(records.filter(frames.have)) {
+            let key = Key(input: PathKey(record.input), page: record.page, part: record.part)
+            guard let other = latest[key] else {
+                latest[key] = record
+                continue
+            }
+            let isPlanned = (planned.contains(PathKey(record.path)), planned.contains(PathKey(other.path)))
+            let isLater = record.file.stamp.modified >= other.file.stamp.modified
+            if isPlanned.0 && !isPlanned.1 || isPlanned.0 == isPlanned.1 && isLater { latest[key] = record }
+        }
+        return latest.sorted { ($0.key.page, $0.key.part) < ($1.key.page, $1.key.part) }.map(\.value)
+    }
+
+    /// The records whose files exist and are unchanged.
+    private func inPlace(_ records: [OutputRecord]) -> [OutputRecord] {
+        let bySize = prepared.job.compare == .size
+        let isInPlace = concurrentMap(records, keeping: OutputLookup()) { record, lookup in
+            guard let stamp = lookup.stamp(at: record.path, isFolder: true) else { return false }
+            // `compare: size` is for file systems on which times and inodes change.
+            return bySize ? stamp.size == record.file.stamp.size : stamp.isUntouched(since: record.file.stamp)
+        }
+        return zip(records, isInPlace).filter(\.1).map(\.0)
+    }
+}
+
+/// The known frames of a job.
+private struct JobFrames {
+    private struct Frame: Hashable {
+        let input: PathKey
+        let page: Int
+    }
+
+    private let parts: Int
+    /// False for a run of some frames. The others are unknown then.
+    private let isWhole: Bool
+    private let inputs: Set<PathKey>
+    /// The inputs whose pages are known.
+    private let named: Set<PathKey>
+    private let frames: Set<Frame>
+
+    init(_ prepared: PreparedJob) {
+        parts = prepared.job.outputs.count
+        isWhole = prepared.isWhole
+        inputs = Set(prepared.plan.frames.map { PathKey($0.input.path) })
+        named = Set(prepared.targets.map { PathKey($0.files.input) })
+        frames = Set(prepared.targets.map { Frame(input: PathKey($0.files.input), page: $0.files.page) })
+    }
+
+    /// Whether an output belongs to one of the frames.
+    func have(_ record: OutputRecord) -> Bool {
+        guard record.part < parts else { return false }
+        let input = PathKey(record.input)
+        guard named.contains(input) else { return !isWhole || inputs.contains(input) }
+        return frames.contains(Frame(input: input, page: record.page))
     }
 }

@@ -7,14 +7,14 @@ import Scheduling
 import Synchronization
 import WorkerProtocol
 
-/// Small pictures of inputs and outputs, made by workers as any output is.
+/// Makes thumbnails of inputs and outputs. Workers render them like any output.
 final class Thumbnails: Sendable {
     private struct State {
         var next = 0
         var made: [PathKey: Thumbnail] = [:]
     }
 
-    /// Pairs on a page; more would make it a heavy one.
+    /// The most pairs on a page. More would make the page too large.
     static let most = 24
 
     private let pictures: [Picture]
@@ -32,9 +32,9 @@ final class Thumbnails: Sendable {
         self.folder = folder
     }
 
-    /// Of the first frames that were published, by their inputs' and outputs' paths. What cannot be shown is missing.
+    /// Makes thumbnails of the first published frames. The keys are paths of inputs and outputs. Pictures that fail are left out.
     ///
-    /// - Parameter folder: where they may be written, and are removed again.
+    /// - Parameter folder: a folder for temporary files.
     static func make(
         of job: JobResult, folder: String, settings: RunSettings, loop: RunLoop
     ) async -> [PathKey: Thumbnail] {
@@ -53,7 +53,7 @@ final class Thumbnails: Sendable {
             job: spec, runName: "thumbnails", scratchFolder: folder, tileMemory: settings.tileMemory,
             frameMemory: settings.frameMemory)
         _ = await loop.run(
-            Scheduler(policy: settings.wholeFrames(spec, count: pictures.count), factory: factory), thumbnails)
+            Scheduler(policy: settings.schedulingPolicy(spec, frames: pictures.count), factory: factory), thumbnails)
         return thumbnails.state.withLock { $0.made }
     }
 
@@ -88,10 +88,10 @@ extension Thumbnails: RunLoop.Delegate {
             goal: .publish(outputs: ["\(folder)/\(index + 1).webp"], probe: nil))
     }
 
-    func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishProblem? {
+    func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure? {
         for output in outputs {
             let path = output.receipt.path
-            // One that cannot be read back is missing on the page.
+            // The page leaves out a thumbnail that cannot be read back.
             if let data = try? Data(contentsOf: URL(filePath: path)) {
                 state.withLock {
                     $0.made[PathKey(pictures[frame.number - 1].path)] = Thumbnail(format: .webp, bytes: Array(data))

@@ -4,6 +4,7 @@ import FoundationEssentials
 package import JobModel
 import JobStorage
 import Planning
+import SafeFiles
 package import Runs
 import Scheduling
 package import Settings
@@ -11,21 +12,21 @@ package import Settings
 /// Carries out a request, from the reading of its manifests to the end of its last job.
 package struct RequestedRun {
     package var request: RunRequest
-    /// What is stored of the request, so that another process can resume the run. A resumed run keeps its first one: if that were
-    /// another, nothing of what was done would count.
-    private(set) var storedText: String
+    /// The stored form of the request, by which another process can resume the run. A resumed run keeps its first one. With another
+    /// one nothing that was done would count.
+    private var storedText: String
     package var sharing: RunSharing
-    /// An earlier process has begun the run, or one that it repeats.
-    var isRepeated = false
-    /// Of several jobs the one that is resumed, by its manifest and name; nil for all.
+    /// The run resumes or repeats an earlier one.
+    private var isRepeated = false
+    /// The manifest and name of the one job that is resumed; nil for all jobs.
     package var single: (manifest: String, job: String)?
-    /// The inputs that are passed by, if the request names a run by ``RunRequest/leftOf``.
+    /// The inputs that are left out, if the request names a run by ``RunRequest/leftOf``.
     package var concluded: Set<PathKey> = []
     /// How many frames of ``RunRequest/limit`` are left; nil for all of them.
     package var remainingLimit: Int?
-    /// In place of those that the request names.
+    /// Settings in place of those that the request names.
     package var settings: Settings?
-    /// Messages show paths as they are seen from there; nil for the request's folder.
+    /// Messages show paths as they are seen from this folder; nil for the request's folder.
     package var shownFrom: String?
     /// The user's state folder, if the run has another one.
     package var ownState: String?
@@ -37,7 +38,7 @@ package struct RequestedRun {
         storedText = request.text
     }
 
-    /// - Parameter storedText: of a run that is resumed.
+    /// - Parameter storedText: the stored form of the run that is resumed.
     package init(resuming request: RunRequest, storedText: String) {
         self.request = request
         self.storedText = storedText
@@ -54,98 +55,92 @@ package struct RequestedRun {
         storedText = stored.text
     }
 
+    /// Runs the jobs of the request.
+    ///
     /// - Parameters:
-    ///   - control: may stop or pause it meanwhile.
-    ///   - reporting: is told what happens.
-    /// - Returns: the worst outcome of its jobs.
-    package func callAsFunction(
-        _ control: RunControl, _ reporting: any RunListener
-    ) async throws(FarmError) -> RunOutcome {
+    ///   - control: stops or pauses the jobs.
+    ///   - receiver: gets the events in their order, on a thread of its own.
+    ///   - abandoned: returns when a slow receiver shall not be waited for any longer.
+    /// - Returns: the worst outcome of the jobs, or why they could not run; and how many events it has not received.
+    package func run(
+        _ control: RunControl, _ receiver: any RunListener, unless abandoned: (@Sendable () async -> Void)? = nil
+    ) async -> (result: Result<RunOutcome, FarmError>, unread: Int) {
+        let listener = RunEventQueue(receiver)
+        let result: Result<RunOutcome, FarmError>
         do {
-            return try await run(control, reporting)
+            if let narrowing = request.narrowing, request.orphans != .listed {
+                listener.report(.orphansStay(because: narrowing))
+            }
+            var reports = RunReports()
+            reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
+            reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
+            let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
+            let farm = Farm(try settings ?? Settings.load(request))
+            try refuseWrongEngine(farm.settings)
+            let catalog = try await farm.catalogOfFirstWorker()
+            listener.warn(ofPluginsIn: catalog)
+            let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)
+            let memory = request.isWatching ? WatchMemory() : nil
+            func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
+                let specs = try listener.jobs(await files.withExaminedPictures(by: farm.worker)).filter { spec in
+                    single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
+                }
+                var preparation = try JobPreparation(
+                    request, without: concluded, farm: farm, catalog: catalog, control: control, deadline: deadline,
+                    reread: files.rereader())
+                preparation.folder = shownFrom ?? request.folder
+                preparation.limit = remainingLimit ?? request.limit
+                var context = RunContext(request, preparation, listener, memory: .run(request: storedText))
+                (context.sharing, context.reports, context.watch) = (sharing, reports, memory)
+                (context.ownState, context.originalCommand) = (ownState, originalCommand)
+                return (specs, JobRunner(context))
+            }
+            var texts = files.texts()
+            let (specs, runner) = try await read()
+            if request.isWatching {
+                func watched(_ specs: [JobSpec], _ runner: JobRunner) -> WatchedJobs {
+                    // A new file may still be written.
+                    let resting = specs.map { spec in
+                        var spec = spec
+                        if spec.minAge == 0 { spec.minAge = 2 }
+                        return spec
+                    }
+                    return WatchedJobs(jobs: resting) { try await runner.run(resting) }
+                }
+                var loop = WatchLoop(
+                    watched: watched(specs, runner), manifests: files.paths, control: control, folder: request.folder,
+                    listener: listener
+                ) {
+                    let now = files.texts()
+                    guard now != texts else { return nil }
+                    texts = now
+                    let (specs, runner) = try await read()
+                    return watched(specs, runner)
+                }
+                result = .success(try await loop())
+            } else {
+                result = .success(try await runner.run(specs))
+            }
         } catch {
-            throw FarmError(error)
+            result = .failure(FarmError(error))
         }
+        return (result, await listener.finish(unless: abandoned))
     }
 
-    private func run(_ control: RunControl, _ reporting: any RunListener) async throws -> RunOutcome {
-        if let narrowing = request.narrowing, request.orphans != .listed {
-            reporting.report(.orphansStay(because: narrowing))
-        }
-        var reports = RunReports()
-        reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
-        reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
-        let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
-        let installation = Farm(try settings ?? Settings.load(request))
+    private func refuseWrongEngine(_ settings: Settings) throws(FarmError) {
         // Another process may resume a run with another engine than the one that began it.
         if !isRepeated, sharing == .none || sharing == .detached {
-            try installation.settings.check(slurmArguments: request.slurmArguments)
+            try settings.check(slurmArguments: request.slurmArguments)
         }
-        if sharing == .detached {
-            switch installation.settings.engine.value {
-            case .local: throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
-            case .commands:
-                throw FarmError(
-                    .usage,
-                    "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm"
-                )
-            case .slurm: break
-            }
+        guard sharing == .detached else { return }
+        switch settings.engine.value {
+        case .local: throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
+        case .commands:
+            throw FarmError(
+                .usage,
+                "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm")
+        case .slurm: break
         }
-        let catalog = try await installation.introducedCatalog()
-        reporting.warn(ofPluginsIn: catalog)
-        let files = ManifestFiles(request, catalog: catalog, settings: installation.settings, control: control)
-        let memory = request.isWatching ? WatchMemory() : nil
-        func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
-            let read = await files.withExaminedPictures(by: installation.worker)
-            let specs = try reporting.jobs(read).filter { spec in
-                single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
-            }
-            var preparation = JobPreparation(
-                installation: installation, catalog: catalog, folder: shownFrom ?? request.folder, selection: selection,
-                limit: remainingLimit ?? request.limit, firstLimit: request.limit,
-                list: try ListedFiles.list(request.filesFrom, in: request.folder, control: control),
-                isForced: request.isForced,
-                control: control, deadline: deadline, reread: files.rereader())
-            preparation.allowsMissing = request.allowsEmpty || request.isWatching || request.allowsGone
-            preparation.allowsNothing = request.allowsEmpty || request.allowsGone
-            preparation.allowsGone = request.allowsGone
-            var context = RunContext(request, preparation, reporting, memory: .run(request: storedText))
-            (context.sharing, context.reports, context.watch) = (sharing, reports, memory)
-            (context.ownState, context.originalCommand) = (ownState, originalCommand)
-            return (specs, JobRunner(context))
-        }
-        var texts = files.texts()
-        let (specs, runner) = try await read()
-        guard request.isWatching else { return try await runner.runReportingMetrics(specs) }
-        func watched(_ specs: [JobSpec], _ runner: JobRunner) -> WatchedJobs {
-            let resting = specs.map(Self.resting)
-            return WatchedJobs(jobs: resting) { try await runner.runReportingMetrics(resting) }
-        }
-        var loop = WatchLoop(
-            watched(specs, runner), manifests: files.paths, control: control, folder: request.folder,
-            reporting: reporting
-        ) {
-            let now = files.texts()
-            guard now != texts else { return nil }
-            texts = now
-            let (specs, runner) = try await read()
-            return watched(specs, runner)
-        }
-        return try await loop()
-    }
-
-    /// A file that has just appeared may still be written.
-    private static func resting(_ job: JobSpec) -> JobSpec {
-        var job = job
-        if job.minAge == 0 { job.minAge = 2 }
-        return job
-    }
-
-    private var selection: JobPlan.Selection {
-        JobPlan.Selection(
-            only: request.only, from: request.folder, inputs: request.inputs.map { Set($0.map(PathKey.init)) },
-            done: concluded)
     }
 
     /// The command that takes options, if another one began the run.
@@ -165,5 +160,251 @@ extension RunRequest {
             (only.isEmpty ? [] : ["--only"]) + (limit == nil ? [] : ["--limit"])
             + (filesFrom == nil ? [] : ["--files-from"])
         return options.isEmpty ? nil : options.joined(separator: " and ")
+    }
+}
+
+/// What all parts of a run share: its request, its preparation, and its listener.
+package struct RunContext {
+    package let preparation: JobPreparation
+    package let listener: any RunListener
+    package let request: RunRequest
+    package let memory: Memory
+    var sharing = RunSharing.none
+    var reports = RunReports()
+    /// Nil unless the jobs are watched.
+    var watch: WatchMemory?
+    /// The command that takes options, if another one began the run.
+    var originalCommand: String?
+    /// The state folder of earlier runs, if this run has another one. It tells whether outputs are missing.
+    var ownState: String?
+    /// Identifies this command.
+    let command = RunName.new()
+
+    /// What is remembered of a run.
+    package enum Memory: Hashable, Sendable {
+        /// Nothing: the job has no manifest, and several runs of it may go on at once.
+        case none
+        /// The job's outputs. One run of a job goes on at a time.
+        case outputs
+        /// The outputs and the run, with its request as JSON. Another process can resume it.
+        case run(request: String)
+    }
+
+    package init(
+        _ request: RunRequest, _ preparation: JobPreparation, _ listener: any RunListener, memory: Memory
+    ) {
+        self.request = request
+        self.preparation = preparation
+        self.listener = listener
+        self.memory = memory
+    }
+
+    var farm: Farm { preparation.farm }
+    var control: RunControl { preparation.control }
+    var deadline: Deadline? { preparation.deadline }
+    /// The folder that holds the database and the runs.
+    var state: String { farm.settings.stateFolder.value }
+    var folder: String { preparation.folder }
+
+    var remembersOutputs: Bool { memory != .none }
+    var isRecorded: Bool { storedRequest != nil }
+    var storedRequest: String? { if case .run(let request) = memory { request } else { nil } }
+    var isShared: Bool { sharing != .none }
+
+    /// A watch continues if its inputs are gone for a moment.
+    var allowsEmpty: Bool { request.allowsEmpty || request.isWatching }
+    /// Only news that somebody must know is reported. One-time reports count as reported only then.
+    var isSilent: Bool { request.isQuiet && !request.printsJSON }
+
+    var missingDiskCheck: MissingDiskCheck {
+        MissingDiskCheck(
+            allowsEmpty: allowsEmpty, allowsGone: request.allowsGone, folder: folder, originalCommand: originalCommand)
+    }
+
+    /// Whether another coordinator continues the run if this process ends.
+    func isContinued(_ run: RunClaim) -> Bool {
+        switch sharing {
+        case .none, .detached: false
+        // An earlier preparation must not be lost.
+        case .prepared: !run.isNew
+        case .resumed: true
+        }
+    }
+
+    /// Tells the next coordinator which pictures are broken. If that fails, it tries them again.
+    func passOn(_ kind: RunLog.BrokenPictures, of ledger: Ledger?, to run: RunFolder) {
+        if isShared { try? ledger?.shareBroken(kind, to: run.log) }
+    }
+}
+
+/// How a run continues without the process that began it.
+package enum RunSharing: Hashable, Sendable {
+    /// It does not.
+    case none
+    /// It is handed to a cluster.
+    case detached
+    /// Shards of it are written into a folder, for any scheduler.
+    case prepared(shards: Int, folder: String)
+    /// An earlier coordinator began it. A job on the cluster resumes it, or a person.
+    case resumed(RunFolder, asJob: Bool)
+
+    var isResumed: Bool { if case .resumed = self { true } else { false } }
+    /// A person took it from the cluster's job.
+    var isTakenFromJob: Bool { if case .resumed(_, asJob: false) = self { true } else { false } }
+    /// A job on the cluster resumes it.
+    var isResumedByJob: Bool { if case .resumed(_, asJob: true) = self { true } else { false } }
+}
+
+extension RunClaim {
+    /// No earlier coordinator had the run.
+    var isNew: Bool { epoch == 1 }
+}
+
+/// Runs the jobs of a request, or adopts their outputs. It admits all jobs before the first one starts.
+package struct JobRunner {
+    let context: RunContext
+
+    package init(_ context: RunContext) { self.context = context }
+
+    package enum Work {
+        case render
+        /// Accept existing outputs as current.
+        ///
+        /// - Parameter moved: only outputs of jobs or pictures that had another name or folder.
+        case adopt(moved: Bool)
+    }
+
+    /// Admits jobs, does the work on each of them, and releases what they hold.
+    ///
+    /// - Returns: the worst outcome of the jobs.
+    package func run(_ jobs: [JobSpec], _ work: Work = .render) async throws -> RunOutcome {
+        let start = Date()
+        var stages: [JobStage] = []
+        let result: Result<RunOutcome, any Error>
+        do {
+            var admission = Admission(context: context)
+            let refused = try await admission.admit(jobs, &stages)
+            result = .success(max(try await carryOut(work, &stages), refused))
+        } catch let error as FileTrouble {
+            result = .failure(FarmError(.storage, error.message + Admission(context: context).remedy(for: error)))
+        } catch {
+            result = .failure(error)
+        }
+        for stage in stages where stage.isHandedOver { stage.leave(context) }
+        for stage in stages where !stage.isHandedOver { stage.leave(context) }
+        reportUnstarted(jobs, result, since: start)
+        return try result.get()
+    }
+
+    private func carryOut(_ work: Work, _ stages: inout [JobStage]) async throws -> RunOutcome {
+        var worst = RunOutcome.done
+        switch work {
+        case .adopt(let moved):
+            for job in stages.compactMap(\.job) {
+                worst = max(worst, try await JobAdoption(context: context).adopt(job, moved: moved))
+            }
+        case .render:
+            let execution = Execution(context: context)
+            for index in stages.indices {
+                let outcome = try await execution.run(&stages[index])
+                worst = max(worst, outcome)
+                if outcome == .storage || outcome > .busy { break }
+            }
+            try Finishing(context: context).writeReports(stages)
+        }
+        return worst
+    }
+
+    /// The metrics report jobs that could not start, too.
+    private func reportUnstarted(_ jobs: [JobSpec], _ result: Result<RunOutcome, any Error>, since start: Date) {
+        let outcome =
+            switch result {
+            case .success(let outcome): outcome
+            case .failure(let error): FarmError(error).outcome
+            }
+        do {
+            try context.reports.writeUnstartedMetrics(
+                jobs.map(\.name), outcome, since: start.timeIntervalSince1970, now: Date().timeIntervalSince1970)
+        } catch {
+            // The run's own outcome is more important.
+            context.listener.report(.failed(FarmError(error)))
+        }
+    }
+}
+
+/// How far a job of a request has come, with what exists at that point.
+enum JobStage {
+    /// The run has a folder, but no locks or no plan.
+    case claimed(RunClaim)
+    /// The job is locked and planned. Its work has not begun.
+    case prepared(ClaimedJob)
+    /// The work has begun.
+    case running(ClaimedJob)
+    /// Another coordinator continues it.
+    case handedOver(ClaimedJob)
+    /// The run has ended here, and its end was reported.
+    case ended(JobResult)
+
+    var job: ClaimedJob? {
+        switch self {
+        case .claimed: nil
+        case .prepared(let job), .running(let job), .handedOver(let job): job
+        case .ended(let result): result.job
+        }
+    }
+
+    /// Nil unless it has ended here.
+    var result: JobResult? { if case .ended(let result) = self { result } else { nil } }
+    var isHandedOver: Bool { if case .handedOver = self { true } else { false } }
+
+    /// Removes or releases the run's folder at the end of the command, as the stage demands.
+    func leave(_ context: RunContext) {
+        switch self {
+        case .claimed(let folder):
+            if folder.isNew { Self.remove(folder, context) } else { Self.release(folder, context) }
+        case .prepared(let job):
+            // An interrupted run that was not resumed stays interrupted.
+            if job.folder.isNew { remove(job, context) } else { Self.release(job.folder, context) }
+        case .running(let job): remove(job, context)
+        case .ended(let result): remove(result.job, context)
+        case .handedOver(let job): Self.release(job.folder, context)
+        }
+    }
+
+    private static func release(_ folder: RunClaim, _ context: RunContext) {
+        if context.isShared { folder.release() }
+    }
+
+    private static func remove(_ folder: RunClaim, _ context: RunContext) {
+        // A folder that comes and goes with every run would wake a watch for ever.
+        if context.request.isWatching { folder.keepFolders() }
+        folder.remove()
+    }
+
+    private func remove(_ job: ClaimedJob, _ context: RunContext) {
+        guard job.lock?.roots.areInPlace ?? true else {
+            if context.request.isWatching { job.folder.keepFolders() }
+            return job.folder.leaveToNextRun()
+        }
+        Self.remove(job.folder, context)
+    }
+}
+
+/// A prepared job with its locks and its run folder.
+struct ClaimedJob {
+    var prepared: PreparedJob
+    let folder: RunClaim
+    /// Nil for jobs without a manifest, because several runs of them may go on.
+    let lock: JobLock?
+    let ledger: Ledger?
+    /// Nil if the manifest asks for none.
+    let index: IndexFile?
+
+    var name: String { prepared.job.name }
+
+    func tracker() -> OutputTracker {
+        OutputTracker(
+            ledger: ledger, freshness: prepared.freshness, hasPictures: !prepared.job.picturePaths.isEmpty,
+            now: Int(currentTime() / 1_000_000_000))
     }
 }

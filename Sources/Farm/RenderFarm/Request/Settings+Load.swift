@@ -5,10 +5,11 @@ import Glibc
 package import JobModel
 import Planning
 package import Runs
+import SafeFiles
 package import Settings
 
 extension Settings {
-    /// Gathers the settings of a request.
+    /// Reads the settings for a request.
     package static func load(_ request: RunRequest) throws(FarmError) -> Settings {
         var flags = Flags()
         (flags.configFile, flags.stateFolder) = (request.configFile, request.stateFolder)
@@ -18,7 +19,7 @@ extension Settings {
         return settings
     }
 
-    /// - Throws: ``FarmError`` for arguments that the engine does not take.
+    /// - Throws: ``FarmError`` for arguments that the engine does not accept.
     package func check(slurmArguments: [String]) throws(FarmError) {
         guard !slurmArguments.isEmpty, engine.value != .slurm else { return }
         guard engine.value == .local else {
@@ -33,25 +34,25 @@ extension Settings {
     }
 
     /// - Parameters:
-    ///   - folder: where relative paths start.
-    ///   - cores: for a process that may use fewer than the machine has.
-    /// - Throws: ``FarmError`` for a config file that is wrong or missing.
+    ///   - folder: the folder where relative paths start.
+    ///   - cores: the cores that the process may use.
+    /// - Throws: ``FarmError`` if the config file is wrong or missing.
     package static func load(
         _ flags: Flags, folder: String, cores: Int = Machine.cores(), memory: Int = Machine.memory()
     ) throws(FarmError) -> Settings {
         let environment = ProcessInfo.processInfo.environment
-        let surroundings = LaunchEnvironment(
+        let launch = LaunchEnvironment(
             environment: environment, currentFolder: folder, programFolder: programFolder(),
             cores: cores, memory: memory, homeFolder: Machine.homeFolder(environment)
         ) { foundFile(at: PathText.normalized($0, in: folder)) }
         do {
-            return try Settings(flags, surroundings)
+            return try Settings(flags, launch)
         } catch {
             throw FarmError(error.kind == .missing ? .missingInput : .badManifest, error.message)
         }
     }
 
-    /// What filters' shared parameters are where no manifest says it.
+    /// The defaults of filters' shared parameters.
     package var sharedParameters: [String: ParameterValue] {
         ["reduce_transparency": .boolean(reduceTransparency.value)]
     }
@@ -69,7 +70,7 @@ extension Settings {
         }
     }
 
-    /// Kernel locks and durable renames cannot be had on every network filesystem.
+    /// Refuses a state folder on a network file system, because kernel locks and durable renames may not work there.
     package func refuseNetworkState() throws(FarmError) {
         guard Machine.isNetworkFilesystem(stateFolder.value) else { return }
         throw FarmError(
@@ -88,3 +89,41 @@ package func programPath() -> String {
 }
 
 package func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
+/// A temporary state folder for one command. A permanent one would be useless, because other machines continue the run.
+package enum TemporaryState {
+    private static let prefix = "penumbra-state-"
+
+    /// - Parameter given: the user's folder; nil for a new folder, which is removed afterwards.
+    package static func with<Result>(_ given: String?, _ body: (String) async throws -> Result) async throws -> Result {
+        if let given { return try await body(given) }
+        let parent = FileManager.default.temporaryDirectory
+        sweep(parent)
+        while true {
+            let folder = parent.appending(path: prefix + String(UInt64.random(in: 1 << 60 ... .max), radix: 16))
+            // Everybody may write to the parent folder.
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let path = folder.path(percentEncoded: false)
+            // Another process that sweeps may hold the lock.
+            guard let lock = try KernelLock.take("\(path)/alive") else { continue }
+            defer { withExtendedLifetime(lock) {} }
+            return try await body(path)
+        }
+    }
+
+    /// Removes folders of killed processes. Folders of other users cannot be locked.
+    private static func sweep(_ parent: URL) {
+        let path = parent.path(percentEncoded: false)
+        guard let folder = try? SafeFolder(path, trusting: .everybody), let names = try? folder.names() else { return }
+        for name in names where name.hasPrefix(prefix) {
+            let alive = parent.appending(path: name).appending(path: "alive").path(percentEncoded: false)
+            // Root could lock another user's folder, but that user could exchange it at the same time.
+            guard let own = try? folder.folder(name), (try? own.isOwn()) == true, isReadable(alive),
+                let lock = try? KernelLock.take(alive)
+            else { continue }
+            withExtendedLifetime(lock) { folder.removeTree(name) }
+        }
+    }
+}

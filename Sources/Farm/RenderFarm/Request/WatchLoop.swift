@@ -3,47 +3,36 @@ import JobModel
 import JobStorage
 import Planning
 import SafeFiles
+import Synchronization
 
-/// Jobs that are watched, as their manifests say now.
+/// Jobs that are watched, as their manifests describe them now.
 struct WatchedJobs {
     let jobs: [JobSpec]
     let run: () async throws -> RunOutcome
 }
 
-/// Runs jobs whenever something has changed in the folders of their inputs, or in their manifests, until it is told to stop.
+/// Runs jobs whenever their input folders or manifests change, until a stop.
 struct WatchLoop {
     var watched: WatchedJobs
     /// Absolute paths.
     let manifests: [String]
     let control: RunControl
-    /// Paths are shown as they are seen from there.
+    /// Messages show paths as they are seen from this folder.
     let folder: String
-    let reporting: any RunListener
-    /// Reads the manifests again; nil where they are as they were.
+    let listener: any RunListener
+    /// Reads the manifests again; nil if they are unchanged.
     let reread: () async throws -> WatchedJobs?
-    /// Folders that are gone, and were told.
-    private var gone: Set<PathKey> = []
-    /// Entries of `inputs` that name a folder, or named one when they were last there.
-    private var namedFolders: Set<PathKey> = []
-    /// Of these, those that were never there: they may be meant for files.
-    private var guessedFolders: Set<PathKey> = []
+    /// Missing folders that were reported.
+    var gone: Set<PathKey> = []
+    /// Entries of `inputs` that name a folder, or named one when it last existed.
+    var namedFolders: Set<PathKey> = []
+    /// Those of ``namedFolders`` that never existed. They may be meant for files.
+    var guessedFolders: Set<PathKey> = []
 
-    init(
-        _ watched: WatchedJobs, manifests: [String], control: RunControl, folder: String, reporting: any RunListener,
-        reread: @escaping () async throws -> WatchedJobs?
-    ) {
-        self.watched = watched
-        self.manifests = manifests
-        self.control = control
-        self.folder = folder
-        self.reporting = reporting
-        self.reread = reread
-    }
-
-    /// Pictures that are copied come in many pieces: it waits until nothing has happened for so long.
+    /// A copy of pictures makes many changes. The loop waits until there are none for this long.
     private static let quiet = Duration.seconds(1)
     private static let longestUnrest = Duration.seconds(30)
-    /// Changes that other machines make in a shared folder are told by no kernel.
+    /// The kernel does not report changes that other machines make in a shared folder, so the loop also looks by itself.
     private static let rescan = Duration.seconds(300)
 
     private enum Wakening: Sendable {
@@ -57,7 +46,7 @@ struct WatchLoop {
         noteNamedFolders()
         add(folders, to: watch)
         for manifest in manifests { watch.add(file: manifest) }
-        // One reader for all: a stream that is left is over.
+        // One reader takes all three sources, because a stream ends when its reader stops.
         let (wakenings, wake) = AsyncStream.makeStream(of: Wakening.self, bufferingPolicy: .unbounded)
         let (changes, stops) = (watch.changes, control.stops())
         let readers = [
@@ -65,79 +54,76 @@ struct WatchLoop {
             Task { for await _ in stops { wake.yield(.signal) } },
         ]
         defer { for reader in readers { reader.cancel() } }
-        // After news there may be files that were too young; later there are none.
-        var isNews = true
+        // After a change some files may be too recent for a run. They need another look soon.
+        var hasChanged = true
         while true {
-            // Before the look: what comes after it is heard of.
+            // The watch is renewed before the run looks at the folders, so that no later change is missed.
             watch.renew()
             await readAgain(watch)
-            tellFolders()
-            let status = try await once()
-            guard status < .hungUp else { return status }
-            switch await nextWork(wakenings, wake, after: isNews ? delay ?? Self.rescan : Self.rescan) {
+            reportFolders()
+            let outcome = try await runOnce()
+            guard outcome < .hungUp else { return outcome }
+            switch await nextWakening(wakenings, wake, after: hasChanged ? delay ?? Self.rescan : Self.rescan) {
             case .signal: return .done
-            case .change: isNews = true
-            case .time: isNews = false
+            case .change: hasChanged = true
+            case .time: hasChanged = false
             }
         }
     }
 
     private func add(_ folders: [String], to watch: FolderWatch) {
         for folder in folders where !watch.add(folder) && FolderWatch.isFolder(folder) {
-            reporting.report(
+            listener.report(
                 .watch(.folderUnwatchable(folder, rescan: Self.rescan.components.seconds)))
         }
     }
 
-    /// A manifest that is being edited may be wrong for a while: what it said before holds until it is right again.
+    /// While somebody edits a manifest it may be wrong. The last right one holds until then.
     private mutating func readAgain(_ watch: FolderWatch) async {
         do {
             guard let fresh = try await reread() else { return }
             watched = fresh
             noteNamedFolders()
             add(folders, to: watch)
-            reporting.report(.watch(.manifestChanged))
+            listener.report(.watch(.manifestChanged))
         } catch {
-            reporting.report(.watch(.manifestUnusable))
+            listener.report(.watch(.manifestUnusable))
         }
     }
 
-    /// Once when a folder goes, and once when it comes back.
-    private mutating func tellFolders() {
+    /// Reports each folder once when it disappears, and once when it comes back.
+    private mutating func reportFolders() {
         noteNamedFolders()
         let missing = Set(folders.filter { !FolderWatch.isFolder($0) }.map(PathKey.init))
         for folder in missing.subtracting(gone).sorted() {
-            reporting.report(
+            listener.report(
                 .watch(
                     guessedFolders.contains(folder) ? .nothingThere(folder.path) : .folderMissing(folder.path)))
         }
-        // A folder that the manifest names no more may be gone as before.
+        // The manifest may have dropped a folder that is still missing.
         for folder in gone.subtracting(missing).sorted() where FileStamp(of: folder.path) != nil {
             let isFirst = guessedFolders.remove(folder) != nil
-            reporting.report(
+            listener.report(
                 .watch(.appeared(folder.path, isFile: !FolderWatch.isFolder(folder.path), isFirst: isFirst)))
         }
         gone = missing
     }
 
-    /// A trouble of today may be gone tomorrow: the disk is mounted, the other run ends.
-    private func once() async throws -> RunOutcome {
+    /// Reports an error that may pass, such as a disk that is not mounted, and goes on.
+    private func runOnce() async throws -> RunOutcome {
         do {
             return try await watched.run()
         } catch let error as FarmError where [.missingInput, .busy, .storage].contains(error.outcome) {
-            reporting.report(.failed(error))
+            listener.report(.failed(error))
             return error.outcome
         } catch let problem as StoreProblem {
-            reporting.report(.failed(FarmError(.storage, problem.message)))
-            return .storage
-        } catch let trouble as FileTrouble {
-            reporting.report(.failed(FarmError(.storage, trouble.message)))
+            listener.report(.failed(FarmError(.storage, problem.message)))
             return .storage
         }
     }
 
-    /// Waits for a signal, for changes and the quiet after them, or until it is time to look again.
-    private func nextWork(
+    /// Waits for a signal, for changes and the quiet after them, or for the end of a pause.
+    private func nextWakening(
         _ wakenings: AsyncStream<Wakening>, _ wake: AsyncStream<Wakening>.Continuation, after pause: Duration
     ) async -> Wakening {
         let clock = ContinuousClock()
@@ -149,7 +135,7 @@ struct WatchLoop {
             case .signal: return .signal
             case .time: return first == nil ? .time : .change
             case .change:
-                // A folder that is never quiet is looked at nevertheless.
+                // A folder that never becomes quiet gets a run, too.
                 if let first, clock.now - first > Self.longestUnrest { continue }
                 first = first ?? clock.now
                 timer.cancel()
@@ -161,15 +147,15 @@ struct WatchLoop {
 
     private func timer(_ delay: Duration, _ wake: AsyncStream<Wakening>.Continuation) -> Task<Void, Never> {
         Task {
-            // Sleeping fails when something else has happened first.
+            // The sleep fails if the timer was cancelled.
             if (try? await Task.sleep(for: delay)) != nil { wake.yield(.time) }
         }
     }
 
-    /// How long files have to rest.
+    /// How long a file must be unchanged before a run takes it.
     private var delay: Duration? { watched.jobs.map(\.minAge).max().flatMap { $0 > 0 ? .seconds($0 + 0.1) : nil } }
 
-    /// Those that patterns begin with, and those of pictures that filters read; the outermost alone.
+    /// The folders of inputs, and of pictures that filters read. A folder inside another one is left out.
     private var folders: [String] {
         let inputs = watched.jobs.flatMap { job in job.inputs.map { folder(of: $0, job) } }
         let pictures = watched.jobs.flatMap(\.picturePaths).map { PathText.folder(of: $0) }
@@ -183,7 +169,7 @@ struct WatchLoop {
         return namedFolders.contains(PathKey(pattern.text)) ? pattern.text : PathText.folder(of: pattern.text)
     }
 
-    /// While nothing is there, an entry is what it was before; at first, one whose name has no extension is a folder.
+    /// An entry that does not exist is what it was before. If it never existed, it is a folder if its name has no extension.
     private mutating func noteNamedFolders() {
         let patterns = watched.jobs.flatMap { job in job.inputs.map { GlobPattern($0, in: job.folder) } }
         for path in patterns.filter(\.isLiteral).map(\.text) {
@@ -198,5 +184,30 @@ struct WatchLoop {
                 guessedFolders.insert(PathKey(path))
             }
         }
+    }
+}
+
+/// The news that a watch has reported. It reports each of them once, and again after a change.
+final class WatchMemory: Sendable {
+    /// The lost pictures of each job, as they were reported last.
+    private let losses = Mutex<[PathKey: [String]]>([:])
+    /// Jobs whose patterns were checked, with the patterns.
+    private let inspected = Mutex<Set<[PathKey]>>([])
+
+    /// Whether the patterns of a job are new. In later runs unmatched patterns are normal.
+    func isNew(_ plan: JobPlan) -> Bool {
+        let patterns = [plan.job.manifestPath, plan.job.name] + plan.job.inputs + [""] + plan.job.exclude
+        return inspected.withLock { $0.insert(patterns.map(PathKey.init)).inserted }
+    }
+
+    /// The pictures of a job that were lost since its last run.
+    func newLosses(_ prepared: PreparedJob) -> [String] {
+        let job = PathKey("\(prepared.job.manifestPath)\0\(prepared.job.name)")
+        let now = prepared.lost.map(\.message)
+        let before = losses.withLock { losses in
+            defer { losses[job] = now }
+            return losses[job] ?? []
+        }
+        return now.filter { !before.contains($0) }
     }
 }

@@ -1,11 +1,11 @@
-import Runs
-import Coordination
+package import Coordination
 import Engines
 import Glibc
-import JobModel
+package import JobModel
 import JobStorage
 import Planning
 import Reports
+package import Runs
 import SafeFiles
 import Scheduling
 import Settings
@@ -14,90 +14,64 @@ import Settings
 /// prepares the frames.
 struct Admission {
     let context: RunContext
-    let site: ExecutionSite
+    /// The folders that jobs of this request have locked.
+    var lockedFolders: Set<FileStamp.Identity> = []
+    private var site: ExecutionSite { ExecutionSite(context: context) }
     private var request: RunRequest { context.request }
     private var listener: any RunListener { context.listener }
 
-    init(_ context: RunContext) {
-        self.context = context
-        site = ExecutionSite(context)
-    }
-
-    /// Prepares all jobs, under their locks, and then does something with them. Trouble with a folder is reported with what to do
-    /// about it.
-    ///
-    /// - Parameter body: moves the jobs to their next stages.
-    /// - Returns: the worst outcome.
-    func admit(_ jobs: [JobSpec], _ body: (inout [JobStage]) async throws -> RunOutcome) async throws -> RunOutcome {
-        do {
-            return try await admitUnadvised(jobs, body)
-        } catch let trouble as FileTrouble {
-            throw FarmError(.storage, trouble.message + remedy(for: trouble))
-        }
-    }
-
-    private func admitUnadvised(
-        _ jobs: [JobSpec], _ body: (inout [JobStage]) async throws -> RunOutcome
-    ) async throws -> RunOutcome {
+    /// - Parameter stages: gets the jobs that may start, under their locks.
+    /// - Returns: the worst outcome of jobs that may not.
+    mutating func admit(_ jobs: [JobSpec], _ stages: inout [JobStage]) async throws -> RunOutcome {
         try site.refuseMissingCluster()
         try context.farm.secureDescriptors(jobs: jobs.count)
         await Blocking.run { [state = context.state] in RunFolder.sweep(state: state) }
-        // Ends of detached runs are known here, too, as soon as anybody asks.
+        // From now on this machine knows which detached runs have ended.
         DetachedEnds.take(into: context.state)
-        var stages: [JobStage] = []
-        defer {
-            for stage in stages where stage.isHandedOver { stage.leave(context) }
-            for stage in stages where !stage.isHandedOver { stage.leave(context) }
-        }
-        var undone = RunOutcome.done
-        var lockedFolders: Set<FileStamp.Identity> = []
+        var worst = RunOutcome.done
         for job in jobs {
             do {
-                try await allowingEmpty(context.allowsEmpty) {
-                    stages.append(try await admit(job, &lockedFolders))
+                // The locks create missing folders. They cannot do so below the mount point of a missing disk.
+                if context.remembersOutputs {
+                    try context.missingDiskCheck.refuseLostDisks(of: job, state: context.ownState ?? context.state)
                 }
+                let existing = MissingDisks.existingFolders(of: job)
+                var folder = try await newFolder(for: job)
+                do {
+                    stages.append(.prepared(try await prepare(job, &folder, existing)))
+                } catch {
+                    JobStage.claimed(folder).leave(context)
+                    throw error
+                }
+            } catch let error as FarmError where error.isEmptyJob && context.allowsEmpty {
+                continue
             } catch let error as FarmError where error.outcome == .busy || error.isLoss {
-                // The other jobs can still be done.
+                // The other jobs can still run.
                 listener.report(.failed(error))
-                undone = max(undone, error.outcome)
+                worst = max(worst, error.outcome)
             }
         }
-        stages = try withoutSharedOutputs(stages)
-        return max(try await body(&stages), undone)
+        try failSharedOutputs(&stages)
+        return worst
     }
 
     /// Fails the frames whose outputs another job of the request would write, too.
-    private func withoutSharedOutputs(_ stages: [JobStage]) throws -> [JobStage] {
+    private func failSharedOutputs(_ stages: inout [JobStage]) throws {
         let jobs = stages.compactMap(\.job)
         let problems = try SharedOutputs.problems(of: jobs.map(\.prepared), folder: context.folder)
         try IndexFile.refuseShared(jobs.compactMap(\.index))
-        return zip(jobs, problems).map { job, problems in
+        stages = zip(jobs, problems).map { job, problems in
             var job = job
             job.prepared.fail(problems)
             return .prepared(job)
         }
     }
 
-    private func admit(_ job: JobSpec, _ lockedFolders: inout Set<FileStamp.Identity>) async throws -> JobStage {
-        let known = context.ownState ?? context.state
-        // Before the lock, which creates the folders that are missing, and cannot where a disk is.
-        if context.remembersOutputs { try context.missingDiskCheck.refuseLostDisks(of: job, state: known) }
-        let there = MissingDisks.foldersThere(of: job)
-        var folder = try await newFolder(for: job)
-        do {
-            return .prepared(try await claim(job, &folder, there: there, &lockedFolders))
-        } catch {
-            JobStage.claimed(folder).leave(context)
-            throw error
-        }
-    }
-
     /// - Parameters:
-    ///   - folder: becomes that of an interrupted run, if the job has one.
-    ///   - there: the folders of outputs that were there before.
-    private func claim(
-        _ job: JobSpec, _ folder: inout RunClaim, there: Set<PathKey>,
-        _ lockedFolders: inout Set<FileStamp.Identity>
+    ///   - folder: becomes the folder of an interrupted run, if the job has one.
+    ///   - existing: the folders of outputs that existed before.
+    private mutating func prepare(
+        _ job: JobSpec, _ folder: inout RunClaim, _ existing: Set<PathKey>
     ) async throws -> ClaimedJob {
         guard context.remembersOutputs else {
             let prepared = try await context.preparation.working(for: folder).prepare(job, contents: LedgerContents())
@@ -105,31 +79,31 @@ struct Admission {
         }
         let folders = OutputFolders.of(job)
         let check = context.missingDiskCheck
-        let lock = try await lock(job, folders, lockedFolders, folder)
-        // Only now: the database may be in the hands of a run that has the lock.
-        // A shared run that is resumed has made its folders when it was prepared: empty ones are no surprise.
+        let lock = try await lock(job, folders, folder)
+        // The check follows the lock, because a run with the lock may change the database.
+        // A resumed shared run created its folders when it was prepared, so they may be empty.
         if !context.sharing.isResumed {
-            try check.refuseLostOutputs(of: job, state: context.ownState ?? context.state, there: there)
+            try check.refuseLostOutputs(of: job, state: context.ownState ?? context.state, there: existing)
         }
         if folder.isNew, let claimed = try await claimInterrupted(job) {
             claimed.takeFolders(of: folder)
             folder.remove()
             folder = claimed
         }
-        let (state, told) = (context.state, context.isShared ? folder.folder.log : nil)
+        let (state, log) = (context.state, context.isShared ? folder.folder.log : nil)
         let ledger = try await Blocking.run {
-            try Ledger(state: state, job: job, folders: folders, roots: lock.roots, told: told)
+            try Ledger(state: state, job: job, folders: folders, roots: lock.roots, log: log)
         }
         if folder.isNew { context.passOn(.known, of: ledger, to: folder.folder) }
-        for doubt in ledger.contents.distrusted where try ledger.tellOnce("doubt: \(doubt.path)") {
-            listener.report(job.name, .ledgerDoubted(doubt.message))
+        for error in ledger.contents.distrusted where try ledger.reportOnce("doubt: \(error.path)") {
+            listener.report(job.name, .ledgerDistrusted(error.message))
         }
         var contents = ledger.contents
         if !folder.isNew, !context.isShared { contents.forgetBroken(since: folder.name) }
         var prepared = try await context.preparation.working(for: folder).prepare(job, contents: contents)
         if context.watch?.isNew(prepared.plan) ?? true { listener.hint(prepared.plan, folder: context.folder) }
         try reportDanglingLinks(prepared, ledger)
-        if request.allowsGone { prepared.giveUpLost() }
+        if request.allowsGone { prepared.abandonLost() }
         try check.refuseLostInputs(prepared)
         for loss in context.watch?.newLosses(prepared) ?? [] {
             listener.report(job.name, .picturesLost(loss))
@@ -137,19 +111,19 @@ struct Admission {
         listener.reportMadeBefore(prepared)
         try refuseForbidden(folders, prepared)
         let index = try IndexFile(prepared)
-        try ledger.setPlaces(knownDisks(prepared))
-        // Only a job that is kept keeps its locks.
+        try ledger.setKnownDisks(knownDisks(prepared))
+        // Another job of the request may write to these folders, too.
         lockedFolders.formUnion(lock.roots.locked)
         return ClaimedJob(prepared: prepared, folder: folder, lock: lock, ledger: ledger, index: index)
     }
 
-    /// Where warnings are not printed, links that lead nowhere are reported once: there may have been pictures.
+    /// If warnings are not printed, links that lead nowhere are reported once, because they may have led to pictures.
     private func reportDanglingLinks(_ prepared: PreparedJob, _ ledger: Ledger) throws(StoreProblem) {
         guard context.isSilent else { return }
-        // Of pictures that were found before a frame fails.
+        // Links to pictures that earlier runs found have a failed frame.
         let failing = Set(prepared.ended.map { PathKey($0.input) })
         let links = prepared.plan.danglingLinks.filter { !failing.contains(PathKey($0)) }
-        let new = try ledger.tellNew(links.map { "link: \($0)" }, kind: "link: ", isAll: prepared.isWhole)
+        let new = try ledger.reportNew(links.map { "link: \($0)" }, kind: "link: ", isAll: prepared.isWhole)
         guard !new.isEmpty else { return }
         listener.report(
             prepared.job.name, .danglingLinks(new.map { String($0.dropFirst("link: ".count)) }))
@@ -158,7 +132,7 @@ struct Admission {
 
 /// The folder of a run.
 extension Admission {
-    /// That of a shared run, or a new one.
+    /// The folder of a shared run, or a new one.
     private func newFolder(for job: JobSpec) async throws -> RunClaim {
         let token = context.farm.newToken
         switch context.sharing {
@@ -171,16 +145,16 @@ extension Admission {
             }
         case .detached:
             try refuseDetached(job)
-            let place = site.scratchFolder(for: job) ?? ""
-            RunFolder.sweep(state: place)
-            return try RunClaim(state: place, token: token(), scratch: place, job: job)
-        case .prepared(_, let place):
-            RunFolder.sweep(state: place)
-            let known = RunFolder.unfinished(of: job, state: place)
+            let shared = site.scratchFolder(for: job) ?? ""
+            RunFolder.sweep(state: shared)
+            return try RunClaim(state: shared, token: token(), scratch: shared, job: job)
+        case .prepared(_, let shared):
+            RunFolder.sweep(state: shared)
+            let known = RunFolder.unfinished(of: job, state: shared)
             if let open = known.first(where: { $0.end == nil }), let folder = try await claim(open, job) {
                 return folder
             }
-            return try RunClaim(state: place, token: token(), scratch: place, job: job)
+            return try RunClaim(state: shared, token: token(), scratch: shared, job: job)
         case .resumed(let run, _):
             try MissingDiskCheck.refuseLostDisks(of: run)
             guard let folder = try await claim(run, job) else {
@@ -191,10 +165,10 @@ extension Admission {
         }
     }
 
-    /// A coordinator whose machine died is taken for alive for a minute.
+    /// For a minute a coordinator counts as alive after its machine has died.
     private static let longestWait = Duration.seconds(150)
 
-    /// Nil for a run that another coordinator has brought to its end.
+    /// Nil if another coordinator has ended the run.
     private func claim(_ run: RunFolder, _ job: JobSpec) async throws -> RunClaim? {
         let isJob = context.sharing.isResumedByJob
         let end = ContinuousClock.now + (isJob ? Self.longestWait : .zero)
@@ -204,11 +178,11 @@ extension Admission {
             }
             if let folder = claimed {
                 guard run.end != nil else { return folder }
-                // Its coordinator was killed before it had removed what the run kept.
+                // Its coordinator was killed before it removed the folder.
                 folder.remove()
             }
             if run.end != nil { return nil }
-            // The lock of a machine that died may hold for a while, too.
+            // The lock of a dead machine may hold for a while, too.
             if isJob { try await Task.sleep(for: .seconds(2)) }
         } while ContinuousClock.now < end
         throw FarmError(
@@ -217,12 +191,10 @@ extension Admission {
                 + "of it")
     }
 
-    /// A job that a cluster has is not done here at the same time.
+    /// Refuses a job that a cluster works on.
     private func refuseDetached(_ job: JobSpec) throws {
         var known = RunFolder.detached(state: context.state)
-        if let place = site.scratchFolder(for: job) {
-            known += RunFolder.unfinished(of: job, state: place)
-        }
+        if let shared = site.scratchFolder(for: job) { known += RunFolder.unfinished(of: job, state: shared) }
         let open = known.first { run in
             run.record?.manifest == job.manifestPath && run.record?.job == job.name && run.end == nil
         }
@@ -233,8 +205,8 @@ extension Admission {
                 + "   = penumbra status, wait, resume and cancel take it by --run-dir \(run.path)")
     }
 
-    /// The run that was killed, for whoever has the job's lock. Nil where none was, or it cannot be resumed: its disk is not mounted,
-    /// say.
+    /// Takes over the job's interrupted run. Nil if there is none, or if it cannot be resumed, because its disk is not mounted, say.
+    /// The caller has the job's lock.
     private func claimInterrupted(_ job: JobSpec) async throws -> RunClaim? {
         let state = context.state
         guard context.isRecorded, !context.isShared,
@@ -251,10 +223,8 @@ extension Admission {
 
 /// The locks of a job and of its folders.
 extension Admission {
-    private func lock(
-        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ folder: RunClaim
-    ) async throws -> JobLock {
-        switch try await takeLock(job, folders, held, folder) {
+    private func lock(_ job: JobSpec, _ folders: [String], _ folder: RunClaim) async throws -> JobLock {
+        switch try await takeLock(job, folders, folder) {
         case .taken(let lock): return lock
         case .busy(.run):
             throw FarmError(
@@ -269,9 +239,10 @@ extension Admission {
 
     /// A stop ends the wait.
     private func takeLock(
-        _ job: JobSpec, _ folders: [String], _ held: Set<FileStamp.Identity>, _ folder: RunClaim
+        _ job: JobSpec, _ folders: [String], _ folder: RunClaim
     ) async throws -> JobLock.Outcome {
         let (state, wait, control) = (context.state, Duration.seconds(request.lockWait), context.control)
+        let held = lockedFolders
         return try await withThrowingTaskGroup(of: JobLock.Outcome?.self) { group in
             group.addTask {
                 try await JobLock.take(
@@ -279,7 +250,7 @@ extension Admission {
             }
             group.addTask {
                 for await reason in control.stops() {
-                    throw FarmError(RunOutcome(reason), "\(job.name): \(StopWords.describe(reason))")
+                    throw FarmError(RunOutcome(reason), "\(job.name): \(reason.message())")
                 }
                 return nil
             }
@@ -291,7 +262,7 @@ extension Admission {
 
 /// Folders that a run cannot use.
 extension Admission {
-    /// What the next run is to know of the disks of a job's inputs and outputs.
+    /// The disks of a job's inputs and outputs, for the next run.
     private func knownDisks(_ prepared: PreparedJob) -> KnownDisks {
         var found = MissingDisks.Findings()
         found.entries = context.preparation.list == nil ? prepared.plan.entries : nil
@@ -301,13 +272,13 @@ extension Admission {
             prepared.targets.flatMap(\.outputs) + prepared.ended.flatMap(\.outputs)
             + prepared.contents.records.map(\.path)
         found.lost = prepared.lost
-        // A watch alone does not say that the inputs may be gone.
+        // A watch without these options does not allow that inputs are gone.
         found.isEmptyRight = request.allowsEmpty || request.allowsGone
-        return MissingDisks.known(found, job: prepared.job, before: prepared.contents.places)
+        return MissingDisks.known(found, job: prepared.job, before: prepared.contents.knownDisks)
     }
 
-    /// Refuses folders of outputs in which nothing may be written: every frame would fail for that one reason. With
-    /// nothing to render they are good enough, and a folder below them is the matter of its own frames.
+    /// Refuses output folders without the right to write, because every frame would fail. A job without work needs no such right.
+    /// Frames check the folders below.
     private func refuseForbidden(_ folders: [String], _ prepared: PreparedJob) throws(FileTrouble) {
         let mayRender = prepared.targets.contains {
             switch $0.verdict {
@@ -319,12 +290,13 @@ extension Admission {
         for folder in folders { try WritableFolder.refuseForbidden(folder) }
     }
 
-    private func remedy(for trouble: FileTrouble) -> String {
+    /// What to do about a folder that a run cannot use.
+    func remedy(for error: FileTrouble) -> String {
         let own = [context.state] + (context.farm.settings.scratch.value.map { [$0] } ?? [])
-        if own.contains(where: { Self.isOnWay(trouble.path, to: $0) || Self.isOnWay($0, to: trouble.path) }) {
+        if own.contains(where: { Self.isOnWay(error.path, to: $0) || Self.isOnWay($0, to: error.path) }) {
             return "; --state-dir and --scratch name other places for what a run keeps"
         }
-        switch trouble.code {
+        switch error.code {
         case ENOTDIR:
             return "\n   = something that is no folder is in its place: move it away, or choose another output path"
         case EACCES, EPERM: return "\n   = let this user write there, or choose another output path"
@@ -336,4 +308,102 @@ extension Admission {
     private static func isOnWay(_ path: String, to folder: String) -> Bool {
         PathKey(path) == PathKey(folder) || PathNames.isBelow(folder, path)
     }
+}
+
+/// Refuses jobs if inputs or outputs of the last run are gone in a way that suggests a missing disk (exit code 66).
+package struct MissingDiskCheck {
+    /// Inputs that match nothing are no error. Pictures on a missing disk are left for another run.
+    package let allowsEmpty: Bool
+    /// Pictures and outputs that are gone were removed on purpose.
+    package let allowsGone: Bool
+    /// Messages show paths as they are seen from this folder.
+    package let folder: String
+    /// The command that takes the options; nil for this one.
+    var originalCommand: String?
+
+    package init(allowsEmpty: Bool, allowsGone: Bool, folder: String, originalCommand: String? = nil) {
+        (self.allowsEmpty, self.allowsGone) = (allowsEmpty, allowsGone)
+        (self.folder, self.originalCommand) = (folder, originalCommand)
+    }
+
+    /// Refuses a job if a disk of its outputs is missing. It needs no lock, and runs before any folder is created.
+    package func refuseLostDisks(of job: JobSpec, state: String) throws {
+        if !allowsGone { try refuse(MissingDisks.outputsOfDisks(of: job, state: state).first, job) }
+    }
+
+    /// Refuses a shared run if the disk of its outputs is missing now.
+    package static func refuseLostDisks(of run: RunFolder) throws(FarmError) {
+        guard let cause = run.record?.disks?.loss() else { return }
+        throw FarmError(
+            .missingInput,
+            "\(run.name): \(cause.message(of: "the folder of this run's outputs"))\n   = mount the disk, and give the command "
+                + "again; or prepare the run again", isLoss: true)
+    }
+
+    /// - Parameter there: the folders of outputs that existed before the run created missing ones; nil if nothing created any.
+    package func refuseLostOutputs(of job: JobSpec, state: String, there: Set<PathKey>? = nil) throws {
+        if !allowsGone { try refuse(MissingDisks.outputs(of: job, state: state, existing: there).first, job) }
+    }
+
+    private func refuse(_ lost: MissingDisks.Outputs?, _ job: JobSpec) throws {
+        guard let lost else { return }
+        let outputs = Figures.plural(lost.count, "output")
+        throw FarmError(
+            .missingInput,
+            "\(manifest(of: job)): error: \(lost.cause.message(of: "the \(outputs) of this job"))\n   = \(lost.cause.remedy) If "
+                + "the outputs were removed or moved on purpose, \(option("--allow-gone")) makes them again in "
+                + PathText.visible(lost.folder), isLoss: true)
+    }
+
+    /// Refuses a job if a disk of its pictures is missing, or if an entry of `inputs` that matched pictures in the last run matches none.
+    package func refuseLostInputs(_ prepared: PreparedJob) throws(FarmError) {
+        guard !allowsEmpty, !allowsGone else { return }
+        let manifest = manifest(of: prepared.job)
+        if let lost = prepared.lost.first {
+            throw FarmError(
+                .missingInput,
+                "\(manifest): error: \(lost.message)\n   = \(lost.cause.remedy) If the pictures were removed or moved on purpose, "
+                    + "\(option("--allow-gone")) goes on without them; their outputs then have no input", isLoss: true)
+        }
+        if let lost = MissingDisks.inputs(prepared.contents.knownDisks.inputs, prepared.plan.matches).first {
+            throw FarmError(
+                .missingInput,
+                "\(manifest): error: nothing matches '\(PathText.shown(lost.pattern, from: folder))' any more, "
+                    + "which matched \(Figures.plural(lost.count, "file")) in the last run\n   = is a disk not mounted? If that can "
+                    + "happen, \(option("--allow-empty")) makes it no error", isLoss: true)
+        }
+    }
+
+    private func option(_ name: String) -> String { originalCommand.map { "'\($0) \(name)'" } ?? name }
+
+    private func manifest(of job: JobSpec) -> String {
+        PathText.visible(PathText.shown(job.manifestPath, from: folder))
+    }
+}
+
+extension MissingDisks.Cause {
+    /// - Parameter things: what is lost, such as `the 3 outputs of this job`.
+    package func message(of things: String) -> String {
+        switch self {
+        case .notMounted(let mount): "\(PathText.visible(mount)) is not mounted, which had \(things)"
+        case .otherDisk(let mount):
+            "another disk than in the last run is mounted at \(PathText.visible(mount)), without \(things)"
+        case .emptyDisk(let mount): "the disk at \(PathText.visible(mount)) is empty, which had \(things)"
+        case .emptyFolder(let folder): "\(PathText.visible(folder)) has none of \(things) any more"
+        case .missing(_, let link?): "\(link.message), and had \(things)"
+        case .missing(let folder, nil): "\(PathText.visible(folder)) is missing, which had \(things)"
+        }
+    }
+
+    package var remedy: String {
+        switch self {
+        case .notMounted: "mount the disk, and run the job again."
+        case .otherDisk, .emptyDisk: "is that the right disk?"
+        case .emptyFolder, .missing: "is a disk not mounted?"
+        }
+    }
+}
+
+extension MissingDisks.Pictures {
+    package var message: String { cause.message(of: "\(Figures.plural(count, "picture")) of this job") }
 }

@@ -1,83 +1,72 @@
-import Runs
 import Coordination
 import FoundationEssentials
 import JobModel
+import JobStorage
+import Planning
+import Reports
+import Runs
 import Scheduling
 
-/// Carries out a prepared job: by an engine, through the run loop, to its end or to its handing over.
+/// Runs a prepared job with an engine until it ends or is handed over.
 struct Execution {
     let context: RunContext
-    private let site: ExecutionSite
-    private let finishing: Finishing
-    private let handover: Handover
+    private var site: ExecutionSite { ExecutionSite(context: context) }
+    private var handover: Handover { Handover(context: context) }
 
-    init(_ context: RunContext) {
-        self.context = context
-        site = ExecutionSite(context)
-        finishing = Finishing(context)
-        handover = Handover(context)
-    }
-
-    /// - Parameter stage: becomes the job's last one.
+    /// - Parameter stage: a prepared job; becomes its last stage.
     func run(_ stage: inout JobStage) async throws -> RunOutcome {
         guard case .prepared(let job) = stage else { return .done }
         do {
-            return try await run(job, &stage)
+            let prepared = job.prepared
+            let started = Date()
+            let settings = site.runSettings(for: prepared)
+            let engine = try await site.engine(for: job)
+            let isSameRequest = try handover.share(job, settings)
+            let recorder = try await recorder(of: job, settings)
+            // No frame ends before the run has begun.
+            let tracker = job.tracker()
+            stage = .running(job)
+            var recovered = recorder?.recovered ?? RecoveredWork()
+            if context.isShared, isSameRequest { recovered.add(journalOf: job.folder) }
+            for broken in prepared.brokenFiles { tracker.remember(broken.failure, of: broken.files) }
+            let observer = context.listener.observer(of: job.name)
+            let collector = context.reports.areWanted ? FrameCollector(observer) : nil
+            let run = JobRun(
+                prepared.plan, targets: prepared.targets, ended: prepared.ended,
+                roots: job.lock?.roots ?? LockedFolders(of: prepared.job), directory: job.folder,
+                settings: settings, tracker: tracker, recorder: recorder,
+                recovered: recovered,
+                receipts: ReceiptMaker(
+                    prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
+                observer: collector ?? observer)
+            let loop = RunLoop(
+                engine: engine, control: context.control.child(), deadline: context.deadline,
+                continuesElsewhere: context.isContinued(job.folder))
+            let summary = await run.run(loop)
+            if let stop = summary.stop, handover.isWanted(job, after: stop) {
+                // Nothing of the run may be removed, even if the next step fails.
+                stage = .handedOver(job)
+                await handover.handOver(job, summary, stop)
+                return RunOutcome(summary)
+            }
+            var result = JobResult(
+                job: job, summary: summary, reports: collector?.reports ?? [],
+                status: RunOutcome(summary, isStrict: context.request.isStrict), started: started,
+                workers: settings.workers)
+            try await Finishing(context: context).finish(&result, recorder)
+            stage = .ended(result)
+            return result.status
         } catch {
-            // There is no end that others could read of.
+            // The run has no end that others could read.
             if context.isContinued(job.folder) {
                 stage = .handedOver(job)
-                await handover.leaveUnbegun(job, (error as? FarmError)?.message ?? "\(error)")
+                await handover.handOverUnstarted(job, (error as? FarmError)?.message ?? "\(error)")
             }
             throw error
         }
     }
 
-    private func run(_ job: ClaimedJob, _ stage: inout JobStage) async throws -> RunOutcome {
-        let prepared = job.prepared
-        let started = Date()
-        let settings = site.runSettings(for: prepared)
-        let engine = try await site.engine(for: job)
-        let isAsBefore = try handover.share(job, settings)
-        let history = try await history(of: job, settings)
-        // Nothing fails in a run before the run has begun.
-        let books = OutputTracker(
-            ledger: job.ledger, freshness: prepared.freshness,
-            hasPictures: !prepared.job.picturePaths.isEmpty, now: Int(currentTime() / 1_000_000_000))
-        stage = .running(job)
-        var recovered = history?.heritage ?? RecoveredWork()
-        if context.isShared, isAsBefore { recovered.add(journalOf: job.folder) }
-        for broken in prepared.brokenFiles { books.remember(broken.failure, of: broken.files) }
-        let observer = context.listener.observer(of: job.name)
-        let collector = context.reports.areWanted ? FrameCollector(observer) : nil
-        let run = JobRun(
-            prepared.plan, targets: prepared.targets, ended: prepared.ended,
-            roots: job.lock?.roots ?? LockedFolders(of: prepared.job), directory: job.folder,
-            settings: settings, books: books, recorder: history?.recorder,
-            heritage: recovered,
-            receipts: ReceiptMaker(
-                prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
-            observer: collector ?? observer)
-        let loop = RunLoop(
-            engine: engine, control: context.control.child(), deadline: context.deadline,
-            isGoneOnWith: context.isContinued(job.folder))
-        let summary = await run.run(loop)
-        if let stop = summary.stop, handover.isWanted(job, after: stop) {
-            // Whatever goes wrong from here on, nothing of the run is removed.
-            stage = .handedOver(job)
-            await handover.handOver(job, summary, stop)
-            return RunOutcome(summary)
-        }
-        var result = JobResult(
-            job: job, summary: summary, reports: collector?.reports ?? [],
-            status: RunOutcome(summary, isStrict: context.request.isStrict), started: started, workers: settings.workers
-        )
-        try await finishing.finish(&result, history)
-        stage = .ended(result)
-        return result.status
-    }
-
-    private func history(of job: ClaimedJob, _ settings: RunSettings) async throws -> RunHistory? {
+    private func recorder(of job: ClaimedJob, _ settings: RunSettings) async throws -> RunRecorder? {
         guard let request = context.storedRequest else { return nil }
         let prepared = job.prepared
         var counts = RunCounts()
@@ -85,7 +74,7 @@ struct Execution {
         counts.rerun = prepared.rerun
         let (state, folder, isShared) = (context.state, job.folder, context.isShared)
         return try await Blocking.run { [counts] in
-            try RunHistory(
+            try RunRecorder(
                 state: state, job: prepared.job, directory: folder, workers: settings.workers,
                 request: request, isShared: isShared,
                 counts: { concluded in
@@ -94,5 +83,61 @@ struct Execution {
                     return counts
                 }, now: currentTime)
         }
+    }
+}
+
+/// Accepts the existing outputs of a job as current.
+struct JobAdoption {
+    let context: RunContext
+    private var listener: any RunListener { context.listener }
+
+    /// - Parameter moved: only outputs of jobs or pictures that had another name or folder.
+    func adopt(_ job: ClaimedJob, moved: Bool) async throws -> RunOutcome {
+        moved ? try await takeOver(job) : try await adopt(job)
+    }
+
+    private func takeOver(_ job: ClaimedJob) async throws -> RunOutcome {
+        guard let ledger = job.ledger else { return .done }
+        let name = job.prepared.job.name
+        let preparation = context.preparation.working(for: job.folder)
+        let freshness = try await preparation.freshnessByBytes(job.prepared)
+        let moved = try OutputTakeover(job.prepared.targets, freshness, ledger)
+        if !moved.owned.isEmpty {
+            listener.report(
+                name,
+                .notTakenOver(
+                    moved.owned.map {
+                        FileReason(
+                            path: $0.record.path,
+                            reason:
+                                "the job '\(PathText.visible($0.job))' of \(PathText.visible($0.manifest)) is still there"
+                        )
+                    }))
+        }
+        // The comparison of pictures with their records shows which outputs are out of date.
+        var prepared = try await preparation.prepare(job.prepared.job, contents: try ledger.currentContents())
+        try await preparation.compare(&prepared)
+        try ledger.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
+        let taken = Set(moved.taken.map(PathKey.init))
+        let targets = prepared.targets.filter { $0.outputs.contains { taken.contains(PathKey($0)) } }
+        let stale = targets.filter(\.isWork).count
+        listener.report(name, .takenOver(taken.count, stale: stale))
+        return moved.owned.isEmpty ? .done : .someFailed
+    }
+
+    private func adopt(_ job: ClaimedJob) async throws -> RunOutcome {
+        let (prepared, spec) = (job.prepared, job.prepared.job)
+        let candidates = Adoption.candidates(prepared.targets)
+        let files = Adoption.files(of: candidates)
+        let findings = try await context.preparation.findings(of: files, spec)
+        let headers = try await context.preparation.headers(of: files, spec)
+        let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, tracker: job.tracker())
+        try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
+        if !adoption.failures.isEmpty {
+            listener.report(
+                spec.name, .notAdopted(adoption.failures.map { FileReason(path: $0.path, reason: $0.reason) }))
+        }
+        listener.report(spec.name, .adopted(adoption.adopted.count, missing: adoption.missing.count))
+        return adoption.failures.isEmpty ? .done : .someFailed
     }
 }

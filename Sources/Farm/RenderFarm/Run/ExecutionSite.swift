@@ -1,31 +1,29 @@
 import BatchSystems
 import Catalogs
-import Cluster
+package import Cluster
 import Coordination
 import Engines
 import FoundationEssentials
-import JobModel
+package import JobModel
 import Runs
 import Scheduling
-import Settings
+package import Settings
 import Shards
 
-/// Where a run's work is done: by local workers, by a cluster, or by whoever does prepared shards. It gives a run its engine, its
+/// The site of a run's work: local workers, a cluster, or prepared shards for another scheduler. It gives a run its engine, its
 /// scratch folder, and the capacity that the run is planned with.
 struct ExecutionSite {
     let context: RunContext
-
-    init(_ context: RunContext) { self.context = context }
 
     private var settings: Settings { context.farm.settings }
     private var listener: any RunListener { context.listener }
 
     private var isOnCluster: Bool { settings.engine.value.isCluster }
 
-    /// A folder for runs' scratch space; nil for the run's own. What nodes of a cluster share lies beside the outputs, which
-    /// they have to reach anyway, unless somebody names another place.
+    /// The folder for scratch space; nil for the run's own folder. Nodes of a cluster share a folder beside the outputs, because
+    /// all nodes reach that, unless the user names another one.
     func scratchFolder(for job: JobSpec) -> String? {
-        if case .prepared(_, let place) = context.sharing { return place }
+        if case .prepared(_, let shared) = context.sharing { return shared }
         guard isOnCluster else { return settings.scratch.value }
         if case .flag = settings.scratch.origin { return settings.scratch.value }
         let outputs = OutputFolders.of(job).first ?? job.folder
@@ -36,13 +34,13 @@ struct ExecutionSite {
         settings.clusterOptions(for: job, arguments: context.request.slurmArguments)
     }
 
-    /// What a run uses of this machine, or of others.
+    /// The workers, memory and capacity of a run.
     func runSettings(for prepared: PreparedJob) -> RunSettings {
         let (here, options) = (settings.workers.value, clusterOptions(for: prepared.job))
         switch context.sharing {
         case .resumed(let run, _):
             guard let record = run.record else { break }
-            // As it was planned: what others have done of it would not fit into another plan.
+            // The plan must not change, because other coordinators have done a part of it.
             return runSettings(
                 record.workers, memory: record.memory,
                 isOnCluster ? Self.cluster(options) : .substitutes(here))
@@ -52,7 +50,7 @@ struct ExecutionSite {
         }
         guard isOnCluster else { return context.farm.runSettings(for: prepared) }
         let workers = options.elementsAtOnce * options.cores
-        // As an element's own workers share what it has; the same tasks do with less.
+        // An element divides its memory between its workers in the same way.
         let each = options.memory.map { $0 / 10 * 6 / options.cores } ?? settings.memory.value / here
         return runSettings(
             workers, memory: each * workers,
@@ -60,14 +58,14 @@ struct ExecutionSite {
         )
     }
 
-    /// Enough tasks for some shards of small pictures for each core. Each picture in tiles takes twice its samples of the shared
+    /// Enough tasks for some shards of small pictures for each core. Each tiled picture takes twice its samples of the shared
     /// file system.
     private static func cluster(_ options: ClusterOptions) -> RunSettings.Capacity {
         let wanted = options.elementsAtOnce * options.cores * 64
         return .away(tasks: min(max(wanted, ClusterEngine.leastTasks), ClusterEngine.mostTasks), tiledFrames: 16)
     }
 
-    /// Everything is handed over at once. Each task takes some kilobytes of this process until it is written down.
+    /// All tasks are handed over at once. Each one takes some kilobytes of this process until it is written.
     private static func others(_ prepared: PreparedJob) -> RunSettings.Capacity {
         .away(tasks: max(200_000, prepared.targets.count), tiledFrames: .max)
     }
@@ -75,10 +73,10 @@ struct ExecutionSite {
     private func runSettings(_ workers: Int, memory: Int, _ capacity: RunSettings.Capacity) -> RunSettings {
         RunSettings(
             workers: workers, memory: memory, silence: settings.silence.value,
-            seed: UInt64.random(in: .min ... .max), doers: capacity)
+            seed: UInt64.random(in: .min ... .max), capacity: capacity)
     }
 
-    /// Before anything is begun, or taken from others.
+    /// Refuses a run on Slurm without its configuration, before the run begins or is taken over.
     func refuseMissingCluster() throws(FarmError) {
         guard let system = try settings.batchSystem(), system.traits.engine == .slurm,
             let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment)
@@ -86,119 +84,119 @@ struct ExecutionSite {
         throw FarmError(.unavailable, words)
     }
 
-    /// - Throws: ``FarmError`` where the run was begun elsewhere and cannot be gone on with by this engine.
-    func engine(for started: ClaimedJob) async throws -> any Engine {
-        let directory = started.folder
-        let folder = ShardFolder(directory.scratch)
-        let farm = context.farm.working(for: directory)
-        if context.isShared { directory.expectStrangers() }
+    /// - Throws: ``FarmError`` if this engine cannot continue the run.
+    func engine(for job: ClaimedJob) async throws -> any Engine {
+        let claim = job.folder
+        let folder = ShardFolder(claim.scratch)
+        let farm = context.farm.working(for: claim)
+        if context.isShared { claim.expectForeignTemporaries() }
         if context.sharing.isTakenFromJob { await endCoordinators(of: folder) }
         if case .prepared(let shards, _) = context.sharing {
-            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
+            if case .takenOver(let epoch) = claim.origin { await endArrays(of: folder, before: epoch) }
             let (control, workers) = (context.control, settings.workers.value)
             let recipient = PreparedShards(
-                setup(for: started).source, count: shards, command: farm.workerOfRun, workers: workers
+                setup(for: job).source, count: shards, command: farm.workerOfRun, workers: workers
             ) { control.signals() }
             return HandoffEngine(folder: folder, recipient: recipient)
         }
         guard let system = try settings.batchSystem() else {
-            if case .takenOver(let epoch) = directory.origin { await endArrays(of: folder, before: epoch) }
+            if case .takenOver(let epoch) = claim.origin { await endArrays(of: folder, before: epoch) }
             return context.isShared ? AdoptingEngine(farm.engine(), folder: folder) : farm.engine()
         }
-        return try clusterEngine(for: started, on: system)
+        return try clusterEngine(for: job, on: system)
     }
 
-    private func clusterEngine(for started: ClaimedJob, on system: any BatchSystem) throws -> any Engine {
-        let (directory, job) = (started.folder, started.prepared.job)
-        let place = scratchFolder(for: job) ?? ""
-        guard context.isShared || directory.scratch.hasPrefix("\(place)/") else {
+    private func clusterEngine(for job: ClaimedJob, on system: any BatchSystem) throws -> any Engine {
+        let (claim, spec) = (job.folder, job.prepared.job)
+        let shared = scratchFolder(for: spec) ?? ""
+        guard context.isShared || claim.scratch.hasPrefix("\(shared)/") else {
             throw FarmError(
                 .usage,
-                "\(job.name): the interrupted run \(directory.name) keeps its tiles at \(directory.scratch), and not on "
-                    + "\(place), where a cluster's nodes look for them\n"
-                    + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(directory.name)'")
+                "\(spec.name): the interrupted run \(claim.name) keeps its tiles at \(claim.scratch), and not on "
+                    + "\(shared), where a cluster's nodes look for them\n"
+                    + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(claim.name)'")
         }
-        directory.expectStrangers()
-        let (listener, options) = (listener, clusterOptions(for: job))
-        let tell: @Sendable (String) -> Void = { listener.report(job.name, .cluster($0)) }
+        claim.expectForeignTemporaries()
+        let (listener, options) = (listener, clusterOptions(for: spec))
+        let report: @Sendable (String) -> Void = { listener.report(spec.name, .cluster($0)) }
         guard context.sharing == .detached else {
-            return ClusterEngine(system: system, options: options, setup: setup(for: started), tell: tell)
+            return ClusterEngine(system: system, options: options, setup: setup(for: job), report: report)
         }
         return HandoffEngine(
-            folder: ShardFolder(directory.scratch),
+            folder: ShardFolder(claim.scratch),
             recipient: ClusterHandoff(
-                system: system, options: options, setup: setup(for: started), runFolder: directory.folder.path,
-                tell: tell))
+                system: system, options: options, setup: setup(for: job), runFolder: claim.folder.path,
+                report: report))
     }
 
-    private func setup(for started: ClaimedJob) -> ClusterEngine.Setup {
-        let directory = started.folder
-        let place = PathNames.folder(of: directory.scratch) ?? ""
+    private func setup(for job: ClaimedJob) -> ClusterEngine.Setup {
+        let claim = job.folder
+        let parent = PathNames.folder(of: claim.scratch) ?? ""
         return ClusterEngine.Setup(
-            folder: ShardFolder(directory.scratch), logs: "\(place)/logs/\(directory.name)", run: directory.name,
-            epoch: directory.epoch, program: programPath(), versions: context.preparation.catalog.makings,
+            folder: ShardFolder(claim.scratch), logs: "\(parent)/logs/\(claim.name)", run: claim.name,
+            epoch: claim.epoch, program: programPath(), versions: context.preparation.catalog.componentVersions,
             workers: Shard.Workers(plugins: context.farm.worker.plugins, silence: settings.silence.value),
-            succession: succession(of: directory.folder),
+            succession: succession(of: claim.folder),
             variables: WorkerEnvironment.namesForJobs(
                 of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))
     }
 
     private func succession(of run: RunFolder) -> SuccessorJob? {
         guard context.sharing.isResumedByJob,
-            let job = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
+            let number = ProcessInfo.processInfo.environment["SLURM_JOB_ID"]
         else { return nil }
-        return SuccessorJob(job: job, runFolder: run.path, left: run.left)
+        return SuccessorJob(job: number, runFolder: run.path, left: run.left)
     }
 
-    /// After a trouble that may last, the successor waits for some minutes: it would find the same at once.
+    /// Keeps the successor job. After an error that may last, the successor waits for some minutes.
     ///
-    /// - Returns: whether a job goes on with the run by itself, as far as anybody knows.
-    func keepSuccessor(of started: ClaimedJob, after stop: StopReason) async -> Bool {
-        guard let succession = succession(of: started.folder.folder) else { return false }
-        let setup = setup(for: started)
+    /// - Returns: whether a job will continue the run, as far as is known.
+    func keepSuccessor(of job: ClaimedJob, after stop: StopReason) async -> Bool {
+        guard let succession = succession(of: job.folder.folder) else { return false }
+        let setup = setup(for: job)
         do {
             switch stop {
             case .storage, .engine, .resourceLimit, .cluster, .lastSlot:
                 try await succession.postpone(SlurmSystem(), setup)
             case .interrupted, .detached, .superseded, .cancelled, .pluginFault, .deadline, .failures: break
             }
-            return try await succession.isThere(SlurmSystem(), setup)
+            return try await succession.isQueued(on: SlurmSystem(), setup)
         } catch {
-            listener.report(.clusterUnclear("whether a job goes on with the run is not known: \(error.message)"))
+            listener.report(.clusterUnclear("it is unknown whether a job continues the run: \(error.message)"))
             return true
         }
     }
 
-    /// A run that this process took from a cluster's job goes on there.
+    /// Returns a run to the cluster that this process took it from.
     ///
-    /// - Returns: whether a job goes on with it.
-    func giveBack(_ started: ClaimedJob, after stop: StopReason) async -> Bool {
-        var isTrouble = true
-        if case .interrupted = stop { isTrouble = false }
-        let (listener, job) = (listener, started.prepared.job)
+    /// - Returns: whether a job will continue it.
+    func returnToCluster(_ job: ClaimedJob, after stop: StopReason) async -> Bool {
+        var hasFailed = true
+        if case .interrupted = stop { hasFailed = false }
+        let (listener, spec) = (listener, job.prepared.job)
         do {
             let number = try await SuccessorJob.giveBack(
-                started.folder.folder.path, after: isTrouble, SlurmSystem(), clusterOptions(for: job),
-                setup(for: started)
-            ) { listener.report(job.name, .cluster($0)) }
+                job.folder.folder.path, afterError: hasFailed, SlurmSystem(), clusterOptions(for: spec),
+                setup(for: job)
+            ) { listener.report(spec.name, .cluster($0)) }
             return number != nil
         } catch {
-            listener.report(job.name, .clusterRefuses(error.message))
+            listener.report(spec.name, .clusterRefuses(error.message))
             return false
         }
     }
 
-    /// Jobs that were to go on with what this process goes on with.
+    /// Cancels jobs that would continue the run, because this process does.
     private func endCoordinators(of folder: ShardFolder) async {
         do {
             try await SubmittedJobs(of: folder).endCoordinators(on: SlurmSystem())
         } catch {
             listener.report(
-                .clusterUnclear("a job that was to go on with the run may be left in Slurm's queue: \(error.message)"))
+                .clusterUnclear("a job that was to continue the run may be left in Slurm's queue: \(error.message)"))
         }
     }
 
-    /// An earlier coordinator of the run may have had a cluster.
+    /// Cancels job arrays of the run's earlier coordinators.
     private func endArrays(of folder: ShardFolder, before epoch: Int) async {
         let jobs = SubmittedJobs(of: folder)
         do {
@@ -216,5 +214,38 @@ struct ExecutionSite {
                 .clusterUnclear(
                     "jobs of the run's earlier coordinator may be left in a cluster's queue: \(error.message)"))
         }
+    }
+}
+
+/// Chooses the batch system of an engine. Each engine for a cluster has a case here.
+extension Settings {
+    /// The batch system of the engine; nil for the local engine.
+    package func batchSystem() throws(FarmError) -> (any BatchSystem)? {
+        engine.value.isCluster ? try batchSystem(for: engine.value) : nil
+    }
+
+    /// The batch system that has the jobs of a run, whatever the engine is now.
+    package func batchSystem(of jobs: SubmittedJobs) throws(FarmError) -> any BatchSystem {
+        try batchSystem(for: jobs.engine ?? .slurm)
+    }
+
+    private func batchSystem(for engine: EngineName) throws(FarmError) -> any BatchSystem {
+        guard engine == .commands else { return SlurmSystem() }
+        guard let commands = commands.value else {
+            throw FarmError(
+                .usage,
+                "the engine 'commands' needs the site's commands\n   = name them by 'submit', 'status', 'cancel' and 'describe' "
+                    + "under 'commands' in the config file; docs/commands.md has what they do")
+        }
+        return CommandSystem(commands)
+    }
+
+    /// The options of a job on a cluster.
+    ///
+    /// - Parameter arguments: further arguments of `sbatch`, from the command line.
+    package func clusterOptions(for job: JobSpec, arguments: [String]) -> ClusterOptions {
+        var flags = ClusterOptions()
+        if !arguments.isEmpty { flags.arguments = arguments }
+        return flags.over((job.slurm ?? ClusterOptions()).over(slurm.value))
     }
 }

@@ -1,4 +1,3 @@
-import Runs
 import Catalogs
 import Coordination
 import FoundationEssentials
@@ -6,51 +5,51 @@ import JobModel
 import JobStorage
 import Planning
 import Reports
+import Runs
 import SafeFiles
+import WorkerProtocol
 
-/// What follows the last frame of a job: orphans, indexes, receipts, the run's end in the database, report files.
+/// Finishes a job after its last frame: orphans, indexes, receipts, the run's end in the database, thumbnails.
 struct Finishing {
     let context: RunContext
     private var listener: any RunListener { context.listener }
 
-    init(_ context: RunContext) { self.context = context }
-
-    /// - Parameter result: gets the worst outcome, the end and the thumbnails.
-    func finish(_ result: inout JobResult, _ history: RunHistory?) async throws {
+    /// - Parameter result: gets the worst outcome, the time of the end, and the thumbnails.
+    func finish(_ result: inout JobResult, _ recorder: RunRecorder?) async throws {
         let (job, summary) = (result.job, result.summary)
         listener.receive(
             .ended(
                 RunEnd(
                     job: job.prepared.job, summary: summary, newlyKept: newlyKept(job, summary),
-                    isRecorded: history != nil)))
+                    isRecorded: recorder != nil)))
         let orphans = try await cleanUpOrphans(job, summary)
         let indexed = max(updateIndexes(job), summary.stop == nil ? repairReceipts(job) : .done)
         result.status = max(result.status, orphans, indexed)
         result.ended = Date()
         var counts = summary.counts
-        (counts.work, counts.notes) = (job.prepared.workCount, StopWords.notes(summary))
+        (counts.work, counts.notes) = (job.prepared.workCount, summary.notes)
         counts.rerun = job.prepared.rerun
-        try history?.end(
+        try recorder?.end(
             exitCode: Int(result.status.rawValue),
-            reason: summary.stop.map { StopWords.describe($0, left: summary.left) }, counts: counts)
+            reason: summary.stopMessage, counts: counts)
         if context.reports.page != nil, summary.stop == nil {
             let farm = context.farm
             result.thumbnails = await Thumbnails.make(
                 of: result, folder: job.folder.scratch, settings: farm.runSettings(for: job.prepared),
                 loop: RunLoop(engine: farm.working(for: job.folder).engine(), control: context.control))
         }
-        // Last of all: whoever waits for this end may begin the job's next run at once.
-        try Handover(context).end(job, summary, result.status)
+        // This comes last, because a process that waits for the end may start the job's next run at once.
+        try Handover(context: context).end(job, summary, result.status)
     }
 
-    /// Writes the report files, if nobody continues any of the runs: whoever does so reports.
+    /// Writes the report files. If another coordinator continues one of the runs, that coordinator writes them.
     func writeReports(_ stages: [JobStage]) throws {
         guard let folder = stages.last?.job?.folder, !stages.contains(where: \.isHandedOver) else { return }
         try context.reports.write(
             stages.compactMap(\.result), versions: context.preparation.catalog.versions, folder)
     }
 
-    /// What goes wrong after the frames is reported, and costs the other jobs nothing.
+    /// Reports an error that came after the frames. The other jobs continue.
     private func report(_ error: any Error, _ job: ClaimedJob) -> RunOutcome {
         let message = (error as? StoreProblem)?.message ?? (error as? FileTrouble)?.message ?? "\(error)"
         listener.report(job.name, .failed(message))
@@ -91,7 +90,7 @@ struct Finishing {
         guard let ledger = job.ledger else { return summary.keptOutputs }
         let isAll = job.prepared.isWhole && summary.stop == nil
         // If the database cannot be read, all are reported once more.
-        guard let new = try? ledger.tellNew(texts, kind: Self.keptKind, isAll: isAll) else {
+        guard let new = try? ledger.reportNew(texts, kind: Self.keptKind, isAll: isAll) else {
             return summary.keptOutputs
         }
         let paths = Set(new.map(PathKey.init))
@@ -103,7 +102,7 @@ struct Finishing {
     /// Reports each change once. It concerns many outputs.
     private func reportUpgrades(_ job: ClaimedJob) throws {
         for (upgrade, count) in job.prepared.keptUpgrades.sorted(by: { $0.key < $1.key }) {
-            guard try job.ledger?.tellOnce("upgrade: \(upgrade)") == true else { continue }
+            guard try job.ledger?.reportOnce("upgrade: \(upgrade)") == true else { continue }
             listener.report(job.name, .outputsKeepOldPixels(count, change: upgrade))
         }
     }
@@ -133,7 +132,105 @@ extension Finishing {
             listener.report(
                 job.name, .receiptsRefused(repair.refused.map(\.output), reason: first.trouble.message))
         }
-        guard !repair.unknown.isEmpty, try ledger.tellOnce("receipts: unknown") else { return }
+        guard !repair.unknown.isEmpty, try ledger.reportOnce("receipts: unknown") else { return }
         listener.report(job.name, .receiptsImpossible(repair.unknown.count))
+    }
+}
+
+/// Lists outputs whose inputs are gone, or removes them.
+package struct OrphanCleanup {
+    let prepared: PreparedJob
+    let ledger: Ledger
+    let context: RunContext
+
+    private var request: RunRequest { context.request }
+    private var listener: any RunListener { context.listener }
+
+    private var orphans: [OutputRecord] { prepared.orphans }
+    private var name: String { prepared.job.name }
+
+    /// Lists outputs of pictures that exist, but that the job does not select any more. Only a person can decide about them.
+    package static func listUnselected(_ prepared: PreparedJob, _ listener: any RunListener) {
+        guard !prepared.unselected.isEmpty else { return }
+        listener.report(prepared.job.name, .unselectedOutputs(prepared.unselected.map(\.path)))
+    }
+
+    /// Lists outputs of pictures on a missing disk.
+    package static func listLost(_ prepared: PreparedJob, _ listener: any RunListener) {
+        if let notice = lost(prepared, areToBeRemoved: false) { listener.report(prepared.job.name, notice) }
+    }
+
+    private static func lost(_ prepared: PreparedJob, areToBeRemoved: Bool) -> JobNotice? {
+        guard let lost = prepared.lost.first, !prepared.lostOutputs.isEmpty else { return nil }
+        return .lostOutputs(prepared.lostOutputs.map(\.path), cause: lost.message, areToBeRemoved: areToBeRemoved)
+    }
+
+    /// - Parameter findings: reads the digests of files.
+    func run(findings: ([DigestTask.File]) async throws -> Freshness.Findings) async throws -> RunOutcome {
+        let lost = reportLost()
+        return prepared.orphans.isEmpty ? lost : max(lost, try await cleanUp(findings))
+    }
+
+    /// Reports outputs of lost pictures. No option removes them. A watch reports them when they disappear.
+    private func reportLost() -> RunOutcome {
+        let areToBeRemoved = request.orphans != .listed
+        guard !request.isWatching, let notice = Self.lost(prepared, areToBeRemoved: areToBeRemoved) else {
+            return .done
+        }
+        listener.report(name, notice)
+        return areToBeRemoved ? .someFailed : .done
+    }
+
+    private func cleanUp(
+        _ findings: ([DigestTask.File]) async throws -> Freshness.Findings
+    ) async throws -> RunOutcome {
+        switch request.orphans {
+        case .listed:
+            try list(try await findings(OrphanRemoval.touched(orphans)))
+            return .done
+        case .removed:
+            if let refusal {
+                listener.report(name, refusal)
+                return .someFailed
+            }
+        case .allRemoved: break
+        }
+        let removal = OrphanRemoval(
+            orphans, below: OutputFolders.of(prepared.job),
+            findings: try await findings(OrphanRemoval.touched(orphans)))
+        try ledger.forget(removal.removed)
+        if !removal.removed.isEmpty { listener.report(name, .orphansRemoved(removal.removed)) }
+        try listKept(removal.kept.map { FileReason(path: $0.path, reason: $0.reason) }, isRemoving: true)
+        return .done
+    }
+
+    private func list(_ findings: Freshness.Findings) throws {
+        let objections = orphans.map { OrphanRemoval.objection(to: $0, findings) }
+        let removable = zip(orphans, objections).filter { $1 == nil }.map(\.0.path)
+        let kept = zip(orphans, objections).compactMap { orphan, reason in
+            reason.map { FileReason(path: orphan.path, reason: $0) }
+        }
+        if !removable.isEmpty { listener.report(name, .orphans(removable)) }
+        try listKept(kept, isRemoving: false)
+    }
+
+    /// Reports outputs that only a person may remove. With `--quiet`, each is reported once.
+    private func listKept(_ kept: [FileReason], isRemoving: Bool) throws {
+        let texts = kept.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
+        let new = Set(try ledger.reportNew(texts, kind: Self.keptKind, isAll: true).map(PathKey.init))
+        let isReported = !context.isSilent
+        let reported = zip(texts, kept).filter { isReported || new.contains(PathKey($0.0)) }.map(\.1)
+        if !reported.isEmpty { listener.report(name, .orphansKept(reported, isRemoving: isRemoving)) }
+    }
+
+    private static let keptKind = "orphan: "
+
+    /// Why the orphans look like a mistake; nil if somebody seems to have deleted their pictures.
+    private var refusal: JobNotice? {
+        if let pattern = prepared.plan.unmatchedPatterns.first {
+            return .orphansSuspicious(orphans.count, pattern: pattern)
+        }
+        let outputs = prepared.publishedCount
+        return OrphanRemoval.isTooMuch(orphans.count, of: outputs) ? .orphansTooMany(orphans.count, of: outputs) : nil
     }
 }

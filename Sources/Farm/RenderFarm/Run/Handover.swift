@@ -9,24 +9,19 @@ import Reports
 import SafeFiles
 import Scheduling
 
-/// Runs that go on without the process that began them: what other coordinators read of a run, and who continues it.
+/// Hands a run over to another coordinator, and writes what that coordinator needs.
 struct Handover {
     let context: RunContext
-    private let site: ExecutionSite
+    private var site: ExecutionSite { ExecutionSite(context: context) }
     private var listener: any RunListener { context.listener }
 
-    init(_ context: RunContext) {
-        self.context = context
-        site = ExecutionSite(context)
-    }
-
-    /// Writes down what other coordinators need.
+    /// Writes the run's record for other coordinators.
     ///
-    /// - Returns: whether the run asks for the same as under earlier ones.
+    /// - Returns: whether the request is the same as under earlier coordinators.
     func share(_ job: ClaimedJob, _ settings: RunSettings) throws -> Bool {
         guard context.isShared else { return true }
         let (prepared, known) = (job.prepared, job.folder.folder.record)
-        // Whoever prepares it again may want something else of it.
+        // A later `prepare` may have another request.
         if known != nil, case .resumed = context.sharing { return true }
         var counts = RunCounts()
         counts.frames = prepared.targets.count + prepared.ended.count
@@ -71,8 +66,8 @@ struct Handover {
             try run.remember(in: context.state)
         }
         if stop == .detached { return try run.ask(.detached) }
-        // On a disk that is full the reason is not written, and somebody goes on all the same.
-        let noting = Result { try run.note(lastStop: StopWords.describe(stop, left: summary.left)) }
+        // If the disk is full, the reason is not written. Another coordinator continues the run nevertheless.
+        let noting = Result { try run.note(lastStop: stop.message(left: summary.left)) }
         defer {
             if case .failure(let error as FileTrouble) = noting {
                 listener.report(.failed(FarmError(.storage, error.message)))
@@ -82,20 +77,20 @@ struct Handover {
         try run.ask(.detached)
     }
 
-    /// It could not begin to go on with a run that it had taken from a cluster's job.
-    func leaveUnbegun(_ job: ClaimedJob, _ reason: String) async {
+    /// Hands over a run that this process could not start. A run that came from a cluster's job returns there.
+    func handOverUnstarted(_ job: ClaimedJob, _ reason: String) async {
         try? job.folder.folder.note(lastStop: reason)
-        if context.sharing.isTakenFromJob, await site.giveBack(job, after: .engine("")) {
+        if context.sharing.isTakenFromJob, await site.returnToCluster(job, after: .engine("")) {
             let run = job.folder.folder
             try? run.ask(.detached)
         }
     }
 
-    /// Whether a cluster's job goes on with it by itself.
+    /// Whether a job on the cluster continues the run.
     private func isKept(_ job: ClaimedJob, after stop: StopReason) async -> Bool {
         switch context.sharing {
         case .resumed(_, asJob: true): await site.keepSuccessor(of: job, after: stop)
-        case .resumed(_, asJob: false): await site.giveBack(job, after: stop)
+        case .resumed(_, asJob: false): await site.returnToCluster(job, after: stop)
         case .none, .detached, .prepared: false
         }
     }
@@ -106,9 +101,9 @@ struct Handover {
         case .detached:
             if let stored = run.record { listener.receive(.detached(stored, run)) }
             listener.report(name, .handedToCluster(left: left, run: run.name, folder: run.path))
-        // One that was interrupted has left the shards as they were.
-        case .prepared(let shards, let place) where stop == .detached:
-            listener.report(name, .shardsWritten(shards, left: left, folder: place))
+        // An interrupted `prepare` has left the shards as they were.
+        case .prepared(let shards, let folder) where stop == .detached:
+            listener.report(name, .shardsWritten(shards, left: left, folder: folder))
         case .resumed where run.isAsked(.detached):
             listener.report(name, .continuedByJob(left: left))
         case .resumed: listener.report(name, .continuedByNobody(left: left, folder: run.path))
@@ -116,27 +111,27 @@ struct Handover {
         }
     }
 
-    /// Tells every machine that sees the run's folder what it came to.
+    /// Writes the run's end into its folder, for all machines.
     func end(_ job: ClaimedJob, _ summary: RunSummary, _ status: RunOutcome) throws {
         let run = job.folder.folder
         if case .prepared = context.sharing, summary.stop == nil {
             listener.report(job.name, .noShardsWritten)
         }
-        // Of one that could not be handed over nobody else has ever heard.
+        // Nobody else knows of a run that could not be handed over.
         guard context.isShared, context.sharing != .detached, var record = run.record else { return }
         context.passOn(.found, of: job.ledger, to: run)
         ShardFolder.removeIfEmpty(logs: "\(run.state)/logs/\(run.name)")
         let work = record.counts.work
         var counts = summary.counts
-        (counts.work, counts.notes) = (max(work, job.prepared.workCount), StopWords.notes(summary))
-        // What earlier coordinators had put in place was there already for the last one.
-        let told = job.folder.epoch > 2 ? (try? run.log.publishedCount()) ?? 0 : 0
-        let earlier = max(0, told - counts.published)
+        (counts.work, counts.notes) = (max(work, job.prepared.workCount), summary.notes)
+        // This coordinator counts outputs of earlier ones as skipped.
+        let published = job.folder.epoch > 2 ? (try? run.log.publishedCount()) ?? 0 : 0
+        let earlier = max(0, published - counts.published)
         (counts.published, counts.skipped) = (counts.published + earlier, max(0, counts.skipped - earlier))
         (record.counts, record.epoch) = (counts, job.folder.epoch)
         var end = RunRecord.End(
             time: currentTime(), exitCode: Int(status.rawValue),
-            reason: summary.stop.map { StopWords.describe($0, left: summary.left) })
+            reason: summary.stopMessage)
         end.hasMoreFailures = summary.failures.count > Self.mostFailures
         end.failures = summary.failures.prefix(Self.mostFailures).compactMap { report in
             guard case .failed(let cause, let message) = report.state else { return nil }
@@ -146,6 +141,6 @@ struct Handover {
         try run.write(record)
     }
 
-    /// Each has some hundred bytes.
+    /// The most failures that the record stores. Each takes some hundred bytes.
     private static let mostFailures = 5000
 }

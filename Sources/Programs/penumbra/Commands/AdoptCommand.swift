@@ -24,7 +24,7 @@ struct AdoptCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(
         help:
@@ -36,26 +36,26 @@ struct AdoptCommand: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
-        try await ConsoleReporter(json: false, quiet: quiet).handling { reporting in
-            let installation = Farm(try Settings.load(place))
-            let signals = Signals()
-            let catalog = try await installation.introducedCatalog()
-            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
-            let specs = try reporting.jobs(files.read())
-            var preparation = JobPreparation(
-                installation: installation, catalog: catalog, folder: currentFolder(), selection: jobs.selection,
-                limit: jobs.limit,
-                list: try jobs.list(), isForced: false, control: signals.control, deadline: nil,
-                reread: files.rereader())
-            preparation.allowsMissing = jobs.allowEmpty
-            var request = RunRequest(manifests: [], folder: currentFolder())
-            (request.allowsEmpty, request.allowsGone, request.isQuiet) = (jobs.allowEmpty, jobs.allowGone, quiet)
-            return try await JobRunner(RunContext(request, preparation, reporting, memory: .outputs))
-                .adopt(specs.map(updating), moved: moved)
+        try await ConsoleReporter(json: false, quiet: quiet).handling { reporter in
+            let farm = Farm(try Settings.load(location))
+            let control = Signals().control
+            let catalog = try await farm.catalogOfFirstWorker()
+            var request = RunRequest(manifests, jobs)
+            request.isQuiet = quiet
+            let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: control)
+            let specs = try reporter.jobs(files.read())
+            // Only the missing disk check of the run allows what is gone.
+            var selection = request
+            selection.allowsGone = false
+            var preparation = try JobPreparation(
+                selection, farm: farm, catalog: catalog, control: control, reread: files.rereader())
+            preparation.allowsNothing = false
+            return try await JobRunner(RunContext(request, preparation, reporter, memory: .outputs))
+                .run(specs.map(updating), .adopt(moved: moved))
         }
     }
 
-    /// What is adopted is what an update would leave alone, whatever else the job does with outputs that are there.
+    /// The job with `existing: update`. Adopted outputs are those that an update would keep.
     private func updating(_ job: JobSpec) -> JobSpec {
         var job = job
         job.existing = .update

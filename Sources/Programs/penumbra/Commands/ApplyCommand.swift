@@ -44,46 +44,41 @@ struct ApplyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Also writes the job to a file that does not exist yet.", valueName: "file"))
     var saveManifest: String?
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Replace what is there already.")
     var force = false
 
-    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
-    var quiet = false
-
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
-    var json = false
+    @OptionGroup var printing: OutputOptions
 
     func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            // Nobody remembers what a command made: whatever is there may be somebody's.
+        try await ConsoleReporter(printing).handling { reporter in
+            // Penumbra does not record these outputs, so any existing file may belong to the user.
             let text = try manifest() + "existing: error\n"
             try refuseMissing()
-            let installation = Farm(try Settings.load(place))
-            let signals = Signals()
-            let catalog = try await installation.introducedCatalog()
+            let farm = Farm(try Settings.load(location))
+            let control = Signals().control
+            let catalog = try await farm.catalogOfFirstWorker()
             let result = JobReader.read(
                 bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
-                overrides: overrides.map { Override($0) }, shared: installation.settings.sharedParameters,
+                overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,
                 inspect: FilterPictures.inspect)
-            let specs = try reporting.jobs(ManifestFiles.Outcome(result, of: "apply"))
+            let specs = try reporter.jobs(ManifestFiles.Outcome(result, of: "apply"))
             if let saveManifest {
                 let manifest = try savedManifest(at: saveManifest, result.pictures)
                 try NewFile.write(manifest, to: saveManifest, "the manifest", option: "--save-manifest")
             }
-            let preparation = JobPreparation(
-                installation: installation, catalog: catalog, folder: currentFolder(), selection: JobPlan.Selection(),
-                list: nil,
-                isForced: force, control: signals.control, deadline: nil, reread: { _, _ in result })
-            let request = RunRequest(manifests: [], folder: currentFolder())
-            return try await JobRunner(RunContext(request, preparation, reporting, memory: .none)).run(specs)
+            var request = RunRequest(manifests: [], folder: currentFolder())
+            request.isForced = force
+            let preparation = try JobPreparation(
+                request, farm: farm, catalog: catalog, control: control, reread: { _, _ in result })
+            return try await JobRunner(RunContext(request, preparation, reporter, memory: .none)).run(specs)
         }
     }
 
-    /// Before anything is read of the others.
+    /// Refuses missing pictures before others are read.
     private func refuseMissing() throws {
         let files = pictures.filter { !PathText.isRemote($0) }.map {
             InputFile(argument: RawArguments.bytes(of: $0), in: currentFolder())
@@ -94,13 +89,13 @@ struct ApplyCommand: AsyncParsableCommand {
         }
     }
 
-    /// As patterns take them, whatever their bytes.
+    /// The pictures in the form of patterns, whatever bytes their names have.
     private var inputs: [String] { pictures.map { NonUTF8Name.text(of: RawArguments.bytes(of: $0)) } }
 
     private func manifest() throws -> String { try manifest(inputs: inputs, output: output) }
 
-    /// With what ``overrides`` say, and with whole paths where the manifest goes to another folder: relative ones start
-    /// from the manifest's.
+    /// The manifest to save, with the values of ``overrides``. In another folder it needs absolute paths, because relative ones start
+    /// from the manifest's folder.
     private func savedManifest(at path: String, _ pictures: [PictureMention]) throws -> String {
         let here = currentFolder()
         let isHere = PathKey(PathText.folder(of: PathText.normalized(path, in: here))) == PathKey(here)
@@ -115,7 +110,7 @@ struct ApplyCommand: AsyncParsableCommand {
                 whole: isHere ? nil : whole
             ).text
         }
-        return isHere ? text : AppliedManifest.withWholePaths(text, pictures)
+        return isHere ? text : AppliedManifest.withAbsolutePaths(text, pictures)
     }
 
     private func manifest(inputs: [String], output: String) throws -> String {
@@ -128,5 +123,98 @@ struct ApplyCommand: AsyncParsableCommand {
         } catch {
             throw FarmError(.usage, error.message)
         }
+    }
+}
+
+/// The manifest for a command line of `penumbra apply`.
+struct AppliedManifest {
+    /// Filters in the syntax of manifests, divided by `|`.
+    let chain: String
+    /// The pictures as the user wrote them, in the form of ``NonUTF8Name/text(of:)``. Relative paths start from the current folder.
+    let inputs: [String]
+    let output: String
+    /// Whether a path is an existing folder.
+    let isFolder: (String) -> Bool
+
+    /// The command line does not describe a job.
+    enum ChainError: Error, Hashable {
+        case emptyChain
+        /// Counted from 1.
+        case emptyFilter(number: Int, count: Int)
+        case oneFileForMany(count: Int)
+
+        var message: String {
+            switch self {
+            case .emptyChain: "the chain has no filter; write it like 'gaussian: {radius: 12}'"
+            case .emptyFilter(let number, let count):
+                "filter \(number) of \(count) in the chain is empty; write one there, or remove a '|'"
+            case .oneFileForMany(let count):
+                "--output is one file, and there are \(count) pictures; end it with / for a folder, or use fields "
+                    + "such as out/{stem}.png"
+            }
+        }
+    }
+
+    func text() throws(ChainError) -> String {
+        let filters = chain.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmed }
+        guard !filters.allSatisfy(\.isEmpty) else { throw .emptyChain }
+        if let empty = filters.firstIndex(of: "") { throw .emptyFilter(number: empty + 1, count: filters.count) }
+        var lines = ["job: apply", "inputs:"]
+        lines += inputs.map { "  - \(Self.quoted(GlobPattern.matching($0)))" }
+        lines += ["filters:"] + filters.map { "  - \($0)" }
+        lines += ["output: \(Self.quoted(try template()))"]
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// In a folder the outputs keep the pictures' names. A text with fields is a template already.
+    private func template() throws(ChainError) -> String {
+        if PathNames.endsWithSlash(output) || isFolder(output) {
+            return (PathNames.endsWithSlash(output) ? output : output + "/") + "{stem}.{ext}"
+        }
+        guard inputs.count == 1 || output.contains("{") else { throw .oneFileForMany(count: inputs.count) }
+        return output
+    }
+
+    /// The text in double quotes, with JSON's escapes.
+    static func quoted(_ text: String) -> String {
+        let escaped = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"": "\\\""
+            case "\\": "\\\\"
+            case _ where scalar.value < 0x20:
+                "\\u" + String(repeating: "0", count: 4 - String(scalar.value, radix: 16).count)
+                    + String(scalar.value, radix: 16)
+            default: String(scalar)
+            }
+        }
+        return "\"\(escaped.joined())\""
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        var text = self
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return String(text)
+    }
+}
+
+extension AppliedManifest {
+    /// The text of a manifest with absolute paths of the pictures that its filters read.
+    static func withAbsolutePaths(_ text: String, _ mentions: [PictureMention]) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        // From right to left, because each change moves the text behind it.
+        let mentions = mentions.filter { $0.span.source == .file }.sorted { $0.span.start > $1.span.start }
+        for mention in mentions where lines.indices.contains(mention.span.start.line - 1) {
+            let line = Array(lines[mention.span.start.line - 1].unicodeScalars)
+            let start = min(mention.span.start.column - 1, line.count)
+            let end = min(start + mention.span.length, line.count)
+            var changed = String.UnicodeScalarView(line[..<start])
+            changed.append(contentsOf: AppliedManifest.quoted(mention.path).unicodeScalars)
+            changed.append(contentsOf: line[end...])
+            lines[mention.span.start.line - 1] = String(changed)
+        }
+        return lines.joined(separator: "\n")
     }
 }

@@ -14,14 +14,14 @@ struct FiltersCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("A filter, for its parameters.", valueName: "name"))
     var name: String?
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print the descriptors as JSON.")
     var json = false
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let catalog = try await Farm(try Settings.load(place)).catalog()
+            let catalog = try await Farm(try Settings.load(location)).catalog()
             var filters = catalog.filters
             if let name {
                 guard let filter = catalog.filter(named: name) else {
@@ -48,14 +48,14 @@ struct FormatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "formats", abstract: "List the image formats that are read and written, with their save options.")
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print the descriptors as JSON.")
     var json = false
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let catalog = try await Farm(try Settings.load(place)).catalog()
+            let catalog = try await Farm(try Settings.load(location)).catalog()
             if json {
                 printJSON(catalog.formats)
             } else {
@@ -69,6 +69,35 @@ struct FormatsCommand: AsyncParsableCommand {
 func printJSON(_ value: some Encodable) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    // Descriptors hold nothing that JSON cannot.
+    // Descriptors have no values that JSON cannot express.
     if let data = try? encoder.encode(value) { Console.printJSON(String(decoding: data, as: UTF8.self)) }
+}
+
+struct SchemaCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema",
+        abstract: "Print a JSON Schema of manifests, by which YAML editors complete and check them.",
+        discussion: """
+            It knows the filters of your workers, plugins too, and the options of each format:
+
+              penumbra schema > penumbra.schema.json
+
+            Editors with the YAML language server (such as Visual Studio Code with its YAML extension) take it from a \
+            manifest's first line:
+
+              # yaml-language-server: $schema=penumbra.schema.json
+
+            Make it again when filters or Penumbra have changed. 'penumbra check' knows more than a schema can say.
+            """)
+
+    @OptionGroup(title: "Location Options") var location: LocationOptions
+
+    func run() async throws {
+        try await ConsoleReporter(json: false).handling { _ in
+            let catalog = try await Farm(try Settings.load(location)).catalog()
+            Console.printJSON(ManifestSchema(catalog).json)
+            catalog.pluginProblems.forEach(Console.complain)
+            return .done
+        }
+    }
 }

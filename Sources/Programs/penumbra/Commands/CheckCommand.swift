@@ -1,6 +1,7 @@
 import ArgumentParser
 import JobModel
 import RenderFarm
+import Runs
 import Reports
 import Settings
 
@@ -15,7 +16,7 @@ struct CheckCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var manifests: ManifestOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
@@ -24,13 +25,14 @@ struct CheckCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let installation = Farm(try Settings.load(place))
-            let catalog = try await installation.catalog()
-            reporting.warn(ofPluginsIn: catalog)
-            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
-            let specs = try reporting.jobs(await files.examined(by: installation.worker))
-            for warning in try SharedOutputs.warnings(of: specs, folder: reporting.folder) { reporting.warn(warning) }
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
+            let farm = Farm(try Settings.load(location))
+            let catalog = try await farm.catalog()
+            reporter.warn(ofPluginsIn: catalog)
+            let files = ManifestFiles(
+                RunRequest(manifests), catalog: catalog, settings: farm.settings, control: Signals.current)
+            let specs = try reporter.jobs(await files.examined(by: farm.worker))
+            for warning in try SharedOutputs.warnings(of: specs, folder: reporter.folder) { reporter.warn(warning) }
             if !json && !quiet {
                 for spec in specs {
                     Console.print("\(spec.name): \(Figures.plural(spec.chain.count, "filter")), no errors")

@@ -10,7 +10,7 @@ struct ConfigCommand: AsyncParsableCommand {
         abstract: "Print each setting with its origin.",
         discussion: "Defaults give way to the config file, that to PENUMBRA_… variables, those to flags.")
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
@@ -23,7 +23,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let rows = Self.rows(try Settings.load(place))
+            let rows = Self.rows(try Settings.load(location))
             if json {
                 printJSON(rows)
             } else {
@@ -38,12 +38,12 @@ struct ConfigCommand: AsyncParsableCommand {
     private static func clusterRows(_ setting: Setting<ClusterOptions>) -> [Row] {
         let set = Dictionary(uniqueKeysWithValues: ClusterWords.fields(setting.value).map { ($0.name, $0.value) })
         return ClusterWords.fields(setting.value.over(ClusterOptions.defaults)).map { name, value in
-            let origin = set[name] == nil ? Setting<ClusterOptions>.Origin.standard : setting.origin
+            let origin = set[name] == nil ? SettingOrigin.standard : setting.origin
             return Row(setting: "slurm.\(name)", value: value, origin: origin.description)
         }
     }
 
-    /// None where none are named.
+    /// Empty if the config file names no commands.
     private static func commandRows(_ setting: Setting<ClusterCommands?>) -> [Row] {
         guard let commands = setting.value else { return [] }
         return [
@@ -78,4 +78,23 @@ struct ConfigCommand: AsyncParsableCommand {
         ]
             + clusterRows(settings.slurm) + commandRows(settings.commands)
     }
+}
+
+/// The cluster options as `penumbra config` prints them.
+enum ClusterWords {
+    /// The options that are set, with their keys in the config file.
+    static func fields(_ options: ClusterOptions) -> [(name: String, value: String)] {
+        let all: [(String, String?)] = [
+            ("partition", options.partition), ("account", options.account), ("qos", options.qos),
+            ("time", options.time.map(duration)), ("memory", options.memory.map(Figures.bytes)),
+            ("coordinator_time", options.coordinatorTime.map(duration)),
+            ("coordinator_memory", options.coordinatorMemory.map(Figures.bytes)),
+            ("cpus_per_task", options.cpusPerTask.map(String.init)), ("throttle", options.throttle.map(String.init)),
+            ("shard_seconds", options.shardSeconds.map(duration)), ("grace", options.grace.map(duration)),
+            ("folder", options.folder), ("arguments", options.arguments?.joined(separator: " ")),
+        ]
+        return all.compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    private static func duration(_ seconds: Double) -> String { Figures.duration(.seconds(seconds)) }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BatchSystems
 import Catalogs
 import Cluster
 import Coordination
@@ -11,15 +12,17 @@ import Planning
 import RenderFarm
 import Reports
 import SafeFiles
+import Scheduling
 import Settings
+import Shards
 import WorkerProtocol
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check that this installation can work, and say what to mend.")
+        abstract: "Check that this installation can work, and say what to fix.")
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
     @Option(help: ArgumentHelp("With the engine of a cluster: a folder that all nodes share.", valueName: "dir"))
@@ -27,7 +30,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
-            let settings = try Settings.load(place, engine: engine.engine)
+            let settings = try Settings.load(location, engine: engine.engine)
             try settings.check(slurmArguments: engine.slurmArguments)
             if shared != nil, !settings.engine.value.isCluster {
                 throw FarmError(.usage, "--shared is a folder for --engine slurm, and the engine is local")
@@ -50,23 +53,23 @@ struct DoctorCommand: AsyncParsableCommand {
         if !engine.slurmArguments.isEmpty { flags.arguments = engine.slurmArguments }
         let options = flags.over(settings.slurm.value)
         let examination = ClusterExamination(
-            settings: settings, installation: Farm(settings), system: system, options: options,
+            settings: settings, farm: Farm(settings), system: system, options: options,
             folder: shared.map { PathText.normalized($0, in: currentFolder()) } ?? options.folder, say: say)
         return await examination.run()
     }
 
     private func say(_ isWell: Bool, _ text: String) { Console.print((isWell ? "ok    " : "FAIL  ") + text) }
 
-    private func examineWorker(_ installation: Farm) async -> RunOutcome {
+    private func examineWorker(_ farm: Farm) async -> RunOutcome {
         do {
-            let catalog = try await installation.catalog()
+            let catalog = try await farm.catalog()
             let versions = catalog.versions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-            say(true, "worker \(installation.worker.executable): \(versions.joined(separator: ", "))")
+            say(true, "worker \(farm.worker.executable): \(versions.joined(separator: ", "))")
             let sameVersion = catalog.versions["penumbra"] == Version.penumbra
             if !sameVersion { say(false, "penumbra is \(Version.penumbra): reinstall both programs together") }
             say(true, "\(catalog.filters.count) filters, \(catalog.formats.count) formats")
             for problem in catalog.pluginProblems { say(false, problem) }
-            // What the config file asks for is no failure.
+            // The config file asks for this, so it is no failure.
             for plugin in catalog.unpinnedPlugins { Console.print("note  \(plugin)") }
             return sameVersion && catalog.pluginProblems.isEmpty ? .done : .unavailable
         } catch {
@@ -81,7 +84,7 @@ struct DoctorCommand: AsyncParsableCommand {
             return .done
         }
         do {
-            try JobStore(lookingAt: path).read { try $0.refuseDamage() }
+            try JobStore(readOnly: path).read { try $0.refuseDamage() }
             say(true, "database \(path): whole")
             return .done
         } catch {
@@ -98,6 +101,108 @@ struct DoctorCommand: AsyncParsableCommand {
         } catch {
             say(false, "\(name) folder: \(error.message)")
             return .storage
+        }
+    }
+}
+
+/// Checks the engine of a cluster for `penumbra doctor`.
+struct ClusterExamination {
+    let settings: Settings
+    let farm: Farm
+    let system: any BatchSystem
+    let options: ClusterOptions
+    /// A folder that all nodes share; nil if none was named.
+    let folder: String?
+    let say: (Bool, String) -> Void
+
+    private static let limit = Duration.seconds(300)
+
+    func run() async -> RunOutcome {
+        if system.traits.engine == .slurm,
+            let words = SlurmHints.missingConfiguration(ProcessInfo.processInfo.environment)
+        {
+            say(false, words)
+            return .unavailable
+        }
+        do {
+            let description = try await system.describe(withQueues: options.partition != nil)
+            sayWhatAnswers(description)
+            if let partition = options.partition, let queues = description.queues {
+                guard queues.contains(partition) else {
+                    say(false, "partition '\(partition)': there is none; \(queueRemedy)")
+                    return .unavailable
+                }
+                say(true, "partition \(partition)")
+            }
+        } catch {
+            say(false, error.message)
+            return .unavailable
+        }
+        guard let folder else {
+            say(
+                false,
+                "no shared folder is set, so no node was tried: name one by --shared, or by 'folder' under 'slurm'")
+            return .usage
+        }
+        return await examine(folder)
+    }
+
+    private func sayWhatAnswers(_ description: BatchDescription) {
+        let name = system.traits.engine == .slurm ? "Slurm's controller answers" : "the cluster's commands answer"
+        say(
+            true,
+            description.largestArray > 1
+                ? "\(name); its arrays have up to \(description.largestArray) elements"
+                : "\(name); it has no arrays, and gets a job for each shard")
+    }
+
+    private var queueRemedy: String {
+        system.traits.engine == .slurm ? "'sinfo' lists them" : "the describe command tells which there are"
+    }
+
+    private func examine(_ folder: String) async -> RunOutcome {
+        do {
+            // The folder is not created. A new folder with a misspelled name would not be shared with the nodes.
+            let free = try WritableFolder.examine(folder, creates: false)
+            say(true, "shared folder \(folder): writable here, \(Figures.bytes(free)) free")
+            let node = try await tryOut(in: folder)
+            say(true, "\(node) reads and writes it, and has the same programs, plugins and codecs")
+            return .done
+        } catch let error as FileTrouble {
+            say(false, "shared folder: \(error.message)")
+            return .storage
+        } catch {
+            say(false, words(error))
+            return .unavailable
+        }
+    }
+
+    private func tryOut(in folder: String) async throws -> String {
+        let name = "doctor-\(UUID().uuidString.prefix(8))"
+        let shared = ShardFolder("\(folder)/penumbra-\(name)")
+        let engine = ClusterEngine(
+            system: system, options: options,
+            setup: ClusterEngine.Setup(
+                folder: shared, logs: "\(folder)/logs/\(name)", run: name, epoch: 1, program: programPath(),
+                versions: try await farm.catalog().componentVersions,
+                workers: Shard.Workers(plugins: farm.worker.plugins, silence: settings.silence.value))
+        ) { Console.complain($0) }
+        defer { engine.forgetTrial() }
+        return try await engine.tryOut(signals: Signals().control.signals(), limit: Self.limit)
+    }
+
+    private func words(_ error: any Error) -> String {
+        switch error {
+        case EngineError.failed(let failure): failure.message
+        case EngineError.died(let death): "an element came to nothing: \(death.manner.words)"
+        case EngineError.refused(.cluster(let message)): message
+        case EngineError.refused(let reason): reason.message()
+        case EngineError.interrupted: "interrupted"
+        case EngineError.tookTooLong:
+            "no node has answered within \(Self.limit.components.seconds) s"
+                + (system.traits.engine == .slurm ? "; 'squeue' tells what is waited for" : "")
+        case let error as FarmError: error.message
+        default: "\(error)"
         }
     }
 }

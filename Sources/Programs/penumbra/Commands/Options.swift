@@ -1,11 +1,15 @@
 import ArgumentParser
+import Catalogs
+import Coordination
+import Glibc
 import JobModel
 import Manifests
 import Planning
 import RenderFarm
+import Runs
 import Settings
 
-/// Where settings, state and scratch space are; the same for every command.
+/// The locations of settings, state and scratch space.
 struct LocationOptions: ParsableArguments {
     @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
     var configFile: String?
@@ -19,14 +23,25 @@ struct LocationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Worker processes at once. Default: one a core.", valueName: "n"))
     var workers: Int?
 
-    func validate() throws {
+    func validate() throws { try Self.check(workers: workers) }
+
+    static func check(workers: Int?) throws {
         if let workers, !(1...1024).contains(workers) {
             throw ValidationError("--workers takes 1 to 1024, not \(workers).")
         }
     }
 }
 
-/// Who does the work.
+/// What a command prints.
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+
+    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    var json = false
+}
+
+/// The engine of a run.
 struct EngineOptions: ParsableArguments {
     @Option(
         help:
@@ -53,7 +68,7 @@ struct EngineOptions: ParsableArguments {
 
 extension EngineName: ExpressibleByArgument {}
 
-/// Which manifests, and what of them is changed for this time.
+/// The manifests, and changes of their values for this command.
 struct ManifestOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Job manifests.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
@@ -75,7 +90,7 @@ struct ManifestOptions: ParsableArguments {
         }
     }
 
-    /// Refuses two values for one path, of which the last one would win in silence.
+    /// Refuses two values for one path. The parser would ignore the first one.
     static func refuseRepeated(_ overrides: [String]) throws {
         var given: [PathKey: String] = [:]
         for argument in overrides {
@@ -90,7 +105,7 @@ struct ManifestOptions: ParsableArguments {
     }
 }
 
-/// Which frames of the jobs.
+/// The selection of frames.
 struct SelectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -100,7 +115,7 @@ struct SelectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only the first n frames that there is something to do with: what is up to date does not count.",
+            "Only the first n frames that have work. Frames that are up to date do not count.",
             valueName: "n"))
     var limit: Int?
 
@@ -109,7 +124,7 @@ struct SelectionOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Pictures and outputs that are gone since the last run as if a disk were not mounted were removed: go on without the pictures, make the outputs again."
+            "Pictures and outputs that seem to be on a missing disk were removed on purpose: run without the pictures, and make the outputs again."
     )
     var allowGone = false
 
@@ -119,13 +134,6 @@ struct SelectionOptions: ParsableArguments {
                 + "relative ones start from the current folder. - is the standard input.", valueName: "file"),
         completion: .file())
     var filesFrom: String?
-
-    var selection: JobPlan.Selection { JobPlan.Selection(only: only, from: currentFolder()) }
-
-    /// - Throws: with all problems of the list.
-    func list() throws -> FileList? {
-        try ListedFiles.list(filesFrom, in: currentFolder(), control: Signals.current)
-    }
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more, not \(limit).") }
@@ -140,7 +148,7 @@ struct TimeArgument {
 
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
     private static let longest = 604_800.0
-    /// What people write for the units.
+    /// Other spellings of the units, for the error message.
     private static let words: [String: Character] = [
         "s": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "m": "m", "min": "m", "mins": "m",
         "minute": "m",
@@ -164,4 +172,113 @@ struct TimeArgument {
     }
 
     @Sendable static func read(_ argument: String) throws -> TimeArgument { try TimeArgument(argument) }
+}
+
+/// The options of all commands about runs.
+struct RunLookupOptions: ParsableArguments {
+    @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
+    var configFile: String?
+
+    @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"))
+    var stateDir: String?
+
+    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    var json = false
+
+    var location: LocationOptions {
+        var location = LocationOptions()
+        (location.configFile, location.stateDir, location.scratch, location.workers) = (configFile, stateDir, nil, nil)
+        return location
+    }
+
+    func archive(_ shared: RunDirOption? = nil) throws -> RunArchive {
+        if let folder = shared?.runDir {
+            return try RunArchive(runFolder: PathText.normalized(folder, in: currentFolder()))
+        }
+        let state = try Settings.load(location).stateFolder.value
+        return try RunArchive(state: state)
+    }
+}
+
+/// The folder of a run that several machines share.
+struct RunDirOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A detached or prepared run's folder, or one that holds such runs, from any machine that sees it.",
+            valueName: "dir"))
+    var runDir: String?
+}
+
+/// The name of a run that has not ended.
+struct OpenRunArgument: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the run that has not "
+                + "ended, where there is only one.", valueName: "run"))
+    var run: String?
+}
+
+/// The name of a run.
+struct RunArgument: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the latest run.",
+            valueName: "run"))
+    var run: String?
+}
+
+extension Settings {
+    /// Reads the settings for a command line.
+    ///
+    /// - Throws: ``FarmError`` if the config file is wrong or missing.
+    static func load(_ location: LocationOptions, engine: EngineName? = nil) throws -> Settings {
+        let settings = try load(flags(location, engine), folder: currentFolder())
+        try settings.refuseNetworkState()
+        return settings
+    }
+
+    /// The state folder of this user, for a command with another state folder. Nil if it is on a network file system, or if the
+    /// settings are wrong. The command itself reports that.
+    static func ownState(_ location: LocationOptions) -> String? { try? load(location).stateFolder.value }
+
+    /// Reads the settings for an element of a cluster's job, which has no state. The cluster gives it cores and memory.
+    static func load(_ location: LocationOptions, allocation: Allocation) throws -> Settings {
+        var location = location
+        location.workers = location.workers ?? min(allocation.cores ?? .max, Machine.cores(), 1024)
+        return try load(
+            flags(location, nil), folder: currentFolder(), memory: min(allocation.memory ?? .max, Machine.memory()))
+    }
+
+    private static func flags(_ location: LocationOptions, _ engine: EngineName?) -> Flags {
+        var flags = Flags()
+        (flags.configFile, flags.stateFolder) = (location.configFile, location.stateDir)
+        (flags.scratch, flags.workers, flags.engine) = (location.scratch, location.workers, engine)
+        return flags
+    }
+}
+
+extension RunRequest {
+    /// The request of the options that commands share.
+    init(
+        _ options: ManifestOptions, _ jobs: SelectionOptions? = nil, _ location: LocationOptions? = nil,
+        in folder: String = currentFolder()
+    ) {
+        self.init(manifests: options.manifests.map { Manifest(path: $0) }, folder: folder)
+        overrides = options.overrides
+        if let jobs {
+            (only, limit, filesFrom) = (jobs.only, jobs.limit, jobs.filesFrom)
+            (allowsEmpty, allowsGone) = (jobs.allowEmpty, jobs.allowGone)
+        }
+        if let location {
+            (configFile, stateFolder, scratch, workers) = (
+                location.configFile, location.stateDir, location.scratch, location.workers
+            )
+        }
+    }
+}
+
+func currentFolder() -> String {
+    guard let path = getcwd(nil, 0) else { return "/" }
+    defer { free(path) }
+    return String(cString: path)
 }

@@ -5,6 +5,7 @@ import JobModel
 import JobStorage
 import Planning
 import RenderFarm
+import Runs
 import Reports
 import Scheduling
 import SafeFiles
@@ -16,14 +17,14 @@ struct PlanCommand: AsyncParsableCommand {
         commandName: "plan",
         abstract: "Show what a run would do, and why, without rendering.",
         discussion: """
-            Finds the inputs, compares them with what was published, reads the headers of the pictures that a run would \
-            render, and prints for each frame its output, why it would be rendered or not, its size, how it would be cut \
-            up, and the halo that its chain reads. Writes nothing.
+            Finds the inputs, compares them with what was published, and reads the headers of the pictures that a run would \
+            render. For each frame it prints the output, why it would be rendered or not, its size, its tiles, and the halo \
+            that its chain reads. It writes nothing.
             """)
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print JSON lines, with every tile and the rectangles that it reads.")
     var json = false
@@ -38,68 +39,75 @@ struct PlanCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json).handling { reporting in
-            let installation = Farm(try Settings.load(place))
-            let catalog = try await installation.introducedCatalog()
-            reporting.warn(ofPluginsIn: catalog)
-            let files = ManifestFiles(options: manifests, catalog: catalog, settings: installation.settings)
-            let specs = try reporting.jobs(await files.examined(by: installation.worker))
-            var preparation = JobPreparation(
-                installation: installation, catalog: catalog, folder: currentFolder(), selection: jobs.selection,
-                limit: jobs.limit,
-                list: try jobs.list(), isForced: force, control: Signals().control, deadline: nil,
-                reread: files.rereader())
-            preparation.allowsMissing = jobs.allowEmpty || jobs.allowGone
-            preparation.allowsNothing = jobs.allowEmpty || jobs.allowGone
-            preparation.allowsGone = jobs.allowGone
+        try await ConsoleReporter(json: json).handling { reporter in
+            let farm = Farm(try Settings.load(location))
+            let catalog = try await farm.catalogOfFirstWorker()
+            reporter.warn(ofPluginsIn: catalog)
+            var request = RunRequest(manifests, jobs)
+            request.isForced = force
+            let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: Signals.current)
+            let specs = try reporter.jobs(await files.examined(by: farm.worker))
+            let preparation = try JobPreparation(
+                request, farm: farm, catalog: catalog, control: Signals().control, reread: files.rereader())
             var planned: [PreparedJob] = []
             for spec in specs {
-                try await allowingEmpty(jobs.allowEmpty) {
-                    let refusal = MissingDiskCheck(
-                        allowsEmpty: jobs.allowEmpty, allowsGone: jobs.allowGone, folder: reporting.folder)
-                    let state = installation.settings.stateFolder.value
-                    try refusal.refuseLostOutputs(of: spec, state: state)
-                    let contents = try Ledger.inspect(state: state, job: spec, folders: OutputFolders.of(spec))
-                    for error in contents.distrusted { reporting.note("\(spec.name): \(error.message)") }
-                    var prepared = try await preparation.prepare(spec, contents: contents)
-                    if jobs.allowGone { prepared.giveUpLost() }
-                    try refusal.refuseLostInputs(prepared)
-                    try await preparation.compare(&prepared)
-                    try await preparation.lookAtWork(&prepared)
-                    planned.append(prepared)
+                do {
+                    planned.append(try await preparation.plan(spec, request, reporter))
+                } catch let error as FarmError where error.isEmptyJob && request.allowsEmpty {
+                    continue
                 }
             }
             var status = RunOutcome.done
-            for (job, problems) in zip(planned, try SharedOutputs.problems(of: planned, folder: reporting.folder)) {
+            for (job, problems) in zip(planned, try SharedOutputs.problems(of: planned, folder: reporter.folder)) {
                 var prepared = job
                 prepared.fail(problems)
-                reporting.hint(prepared.plan, folder: reporting.folder)
-                reporting.reportMadeBefore(prepared)
+                reporter.hint(prepared.plan, folder: reporter.folder)
+                reporter.reportMadeBefore(prepared)
                 if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
-                reporting.planned(prepared)
-                show(prepared, PlanText(prepared, installation.runSettings))
-                showOrphans(prepared, reporting)
+                reporter.planned(prepared)
+                show(prepared, PlanText(prepared, farm.runSettings))
+                showOrphans(prepared, reporter)
             }
             return status
         }
     }
 
-    private func showOrphans(_ prepared: PreparedJob, _ reporting: ConsoleReporter) {
-        OrphanCleanup.listUnselected(prepared, reporting)
-        OrphanCleanup.listLost(prepared, reporting)
+    private func showOrphans(_ prepared: PreparedJob, _ reporter: ConsoleReporter) {
+        OrphanCleanup.listUnselected(prepared, reporter)
+        OrphanCleanup.listLost(prepared, reporter)
         guard !prepared.orphans.isEmpty else { return }
-        reporting.list(
+        reporter.list(
             "\(prepared.job.name): \(Figures.plural(prepared.orphans.count, "output")) without an input any more",
             prepared.orphans.map(\.path), all: SummaryText.planOfAll)
     }
 
     private func show(_ prepared: PreparedJob, _ text: PlanText) {
         if json {
-            for line in text.jsonLines { JSONLine.plan(line).print() }
-            for report in prepared.ended { JSONLine.frame(FrameLine(report, job: prepared.job.name)).print() }
+            for line in text.jsonLines { line.print() }
+            for report in prepared.ended { FrameLine(report, job: prepared.job.name).print() }
         } else {
             for line in text.lines { Console.print(line) }
             for line in text.failures { Console.complain(line) }
         }
+    }
+}
+
+extension JobPreparation {
+    /// Prepares a job as a run does, and probes what the run would render. It writes nothing.
+    fileprivate func plan(
+        _ job: JobSpec, _ request: RunRequest, _ reporter: ConsoleReporter
+    ) async throws -> PreparedJob {
+        let check = MissingDiskCheck(
+            allowsEmpty: request.allowsEmpty, allowsGone: request.allowsGone, folder: reporter.folder)
+        let state = farm.settings.stateFolder.value
+        try check.refuseLostOutputs(of: job, state: state)
+        let contents = try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
+        for error in contents.distrusted { reporter.note("\(job.name): \(error.message)") }
+        var prepared = try await prepare(job, contents: contents)
+        if request.allowsGone { prepared.abandonLost() }
+        try check.refuseLostInputs(prepared)
+        try await compare(&prepared)
+        try await probeWork(&prepared)
+        return prepared
     }
 }

@@ -21,7 +21,7 @@ struct PrepareCommand: AsyncParsableCommand {
             The shards are the same for every number of machines; one that has nothing to do ends at once. Nothing keeps 'penumbra \
             run' away from the same job meanwhile.
 
-            Of several manifests each shard has its part. Pictures that fail are told of by 'resume'.
+            Each shard has a part of each manifest. 'penumbra resume' reports pictures that fail.
 
             'penumbra export' writes all that for Slurm and for Open Job Description. A run that was prepared before and has \
             not ended is prepared again: what was done of it counts.
@@ -29,7 +29,7 @@ struct PrepareCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Option(help: ArgumentHelp("Where the shards go, with all that belongs to the run.", valueName: "dir"))
     var runDir: String
@@ -51,32 +51,28 @@ struct PrepareCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folder = PathText.normalized(runDir, in: currentFolder())
-        var prepared = RequestedRun(request, sharing: .prepared(shards: shards, place: folder))
-        prepared.ownState = Settings.ownState(place)
+        var prepared = RequestedRun(request, sharing: .prepared(shards: shards, folder: folder))
+        prepared.ownState = Settings.ownState(location)
         let run = prepared
-        try await ConsoleReporter(json: false).handling { reporting in
-            try await TemporaryState.with(place.stateDir) { state in
+        try await ConsoleReporter(json: false).handling { reporter in
+            try await TemporaryState.with(location.stateDir) { state in
                 var run = run
                 run.request.stateFolder = state
-                let outcome = try await reporting.follow(run)
-                // Who resumes the run tells of the pictures that have failed: other machines may just be beginning.
+                let outcome = try await reporter.follow(run)
+                // `resume` reports pictures that failed. Other machines may just begin with the shards.
                 return outcome == .someFailed ? .done : outcome
             }
         }
     }
 
-    /// A run that asks for the same, on any machine.
+    /// A request that means the same on any machine.
     private var request: RunRequest {
-        let here = currentFolder()
-        let whole = { PathText.normalized($0, in: here) }
-        var request = RunRequest(
-            manifests: manifests.manifests.map { RunRequest.Manifest(path: $0) }, folder: here)
-        request.overrides = manifests.overrides
-        (request.only, request.limit) = (jobs.only, jobs.limit)
+        let whole = { PathText.normalized($0, in: currentFolder()) }
+        var request = RunRequest(manifests, jobs, location)
         request.filesFrom = jobs.filesFrom.map(whole)
-        (request.allowsEmpty, request.allowsGone) = (jobs.allowEmpty, jobs.allowGone)
-        (request.isForced, request.workers) = (force, place.workers)
-        (request.configFile, request.engine) = (place.configFile.map(whole), .local)
+        (request.isForced, request.engine) = (force, .local)
+        (request.stateFolder, request.scratch) = (nil, nil)
+        request.configFile = location.configFile.map(whole)
         return request
     }
 }

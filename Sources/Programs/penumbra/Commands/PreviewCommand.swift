@@ -8,6 +8,7 @@ import JobModel
 import Manifests
 import Planning
 import RenderFarm
+import Runs
 import Scheduling
 import Settings
 import WorkerProtocol
@@ -71,21 +72,21 @@ struct PreviewCommand: AsyncParsableCommand {
             valueName: "path=value"))
     var overrides: [String] = []
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
-    /// A preview that takes longer than this hangs.
+    /// A preview that takes longer is considered stuck.
     private static let limit = Duration.seconds(600)
 
     func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
 
     func run() async throws {
-        try await ConsoleReporter(json: false).handling { reporting in
+        try await ConsoleReporter(json: false).handling { reporter in
             let view = try self.view()
-            let installation = Farm(try Settings.load(place))
+            let farm = Farm(try Settings.load(location))
             let signals = Signals()
-            let catalog = try await installation.introducedCatalog()
+            let catalog = try await farm.catalogOfFirstWorker()
             let format = try fileFormat(catalog)
-            let (spec, filters) = try job(reporting, catalog, installation.settings, set: [])
+            let (spec, filters) = try job(reporter, catalog, farm.settings, set: [])
             guard spec.outputs.indices.contains(outputNumber - 1) else {
                 throw FarmError(
                     .usage,
@@ -93,15 +94,15 @@ struct PreviewCommand: AsyncParsableCommand {
                         ? "--output-number: \(spec.name) has only one output"
                         : "--output-number takes 1 to \(spec.outputs.count), the outputs of \(spec.name)")
             }
-            let (labels, specs) = try swept(spec, filters, reporting, catalog, installation.settings)
+            let (labels, specs) = try swept(spec, filters, reporter, catalog, farm.settings)
             let input = try self.input(spec, catalog)
             let outputs = spec.outputs.indices.map { outputSpec(spec, $0, input, catalog) }
             let target = PreviewTarget(output)
             let temporary = try target.temporaryPath(showing: input, of: spec, catalog)
-            let book = PreviewRegistry(state: installation.settings.stateFolder.value)
+            let book = PreviewRegistry(state: farm.settings.stateFolder.value)
             if !force { try target.refuseForeign(book) }
             defer { unlink(temporary) }
-            // A swept value, such as a tint, may ask for sRGB. All panels are in one picture.
+            // If one value of the sweep needs sRGB, such as a tint, all panels are in sRGB.
             let color = specs.contains { $0.color == .srgb } ? .srgb : spec.color
             let task = PreviewTask(
                 input: InputSpec(path: input.path, bytes: input.bytes, maxPixels: spec.maxPixels, color: color),
@@ -109,8 +110,8 @@ struct PreviewCommand: AsyncParsableCommand {
                 output: outputs[outputNumber - 1],
                 others: outputs.indices.filter { $0 != outputNumber - 1 }.map { outputs[$0] }, view: view,
                 comparison: compare, fileFormat: format, path: temporary,
-                memory: installation.runSettings.frameMemory)
-            let receipt = try await rendered(task, installation, signals)
+                memory: farm.runSettings.frameMemory)
+            let receipt = try await rendered(task, farm, signals)
             if !force { try target.refuseForeign(book) }
             try put(temporary)
             target.remember(book)
@@ -123,7 +124,7 @@ struct PreviewCommand: AsyncParsableCommand {
 extension PreviewCommand {
     private func view() throws -> PreviewTask.View {
         do {
-            let (at, size) = (try PreviewRequest.place(at), try PreviewRequest.size(size))
+            let (at, size) = (try PreviewRequest.point(at), try PreviewRequest.size(size))
             return PreviewTask.View(x: at.x, y: at.y, width: size.width, height: size.height)
         } catch {
             throw FarmError(.usage, error.message)
@@ -148,32 +149,34 @@ extension PreviewCommand {
         return format.name
     }
 
-    /// The job with more of its values set, and where its filters are.
+    /// Reads the job with more overrides.
     private func job(
-        _ reporting: ConsoleReporter, _ catalog: Catalog, _ settings: Settings, set more: [String]
+        _ reporter: ConsoleReporter, _ catalog: Catalog, _ settings: Settings, set more: [String]
     ) throws -> (spec: JobSpec, filters: [FilterMention]) {
         var options = ManifestOptions()
         options.manifests = [manifest]
         options.overrides = overrides + more
-        let outcome = ManifestFiles(options: options, catalog: catalog, settings: settings).read()
-        guard let job = try reporting.jobs(outcome).first, let filters = outcome.filters.first else {
+        let outcome = ManifestFiles(
+            RunRequest(options), catalog: catalog, settings: settings, control: Signals.current
+        ).read()
+        guard let job = try reporter.jobs(outcome).first, let filters = outcome.filters.first else {
             throw RunOutcome.badManifest.code
         }
         return (job, filters)
     }
 
-    /// A job for each value of the sweep, and what its panel is called.
+    /// A job for each value of the sweep, and the label of its panel.
     private func swept(
-        _ spec: JobSpec, _ filters: [FilterMention], _ reporting: ConsoleReporter, _ catalog: Catalog,
+        _ spec: JobSpec, _ filters: [FilterMention], _ reporter: ConsoleReporter, _ catalog: Catalog,
         _ settings: Settings
     ) throws -> (labels: [String], specs: [JobSpec]) {
         guard let sweep else { return ([], [spec]) }
         do {
             let sweep = try PreviewRequest.Sweep(sweep)
             let path = try sweep.path(in: spec, filters, output: outputNumber - 1, catalog)
-            let specs = try sweep.values.map { try job(reporting, catalog, settings, set: ["\(path)=\($0)"]).spec }
+            let specs = try sweep.values.map { try job(reporter, catalog, settings, set: ["\(path)=\($0)"]).spec }
             return (sweep.values.map { "\(sweep.name) \($0)" }, specs)
-        } catch let problem as PreviewRequest.Problem {
+        } catch let problem as PreviewRequest.OptionError {
             throw FarmError(.usage, problem.message)
         }
     }
@@ -197,12 +200,12 @@ extension PreviewCommand {
         }
     }
 
-    /// With its whole chain.
+    /// An output with its whole chain.
     private func outputSpec(_ spec: JobSpec, _ index: Int, _ input: InputFile, _ catalog: Catalog) -> OutputSpec {
         let output = spec.outputs[index]
         let naming = OutputNaming(spec, date: "")
         let name = naming.path(output.template, for: input, index: 1, page: 0, measures: nil)
-        // An input's own format may be one that is only read; the pixels are shown as PNG would hold them.
+        // If the format can only be read, the preview shows the pixels that PNG would hold.
         let format = catalog.format(forExtension: PathText.split(name: PathText.name(of: name)).ext)
         return OutputSpec(
             chain: spec.chain + output.shownChain, format: format.flatMap { $0.canWrite ? $0.name : nil } ?? "png",
@@ -210,23 +213,23 @@ extension PreviewCommand {
     }
 
     private func rendered(
-        _ task: PreviewTask, _ installation: Farm, _ signals: Signals
+        _ task: PreviewTask, _ farm: Farm, _ signals: Signals
     ) async throws -> PreviewReceipt {
         do {
-            let receipt = try await installation.engine().ask(
+            let receipt = try await farm.engine().ask(
                 .preview(task), signals: signals.control.signals(), limit: Self.limit)
             guard case .preview(let preview) = receipt else {
                 throw FarmError(
                     .unavailable, "the worker answered another question; reinstall both programs together")
             }
             return preview
-        } catch let reason as NoAnswer {
+        } catch let reason as EngineError {
             throw Self.error(reason, task, output)
         }
     }
 
     private static func error(
-        _ reason: NoAnswer, _ task: PreviewTask, _ output: String
+        _ reason: EngineError, _ task: PreviewTask, _ output: String
     ) -> FarmError {
         switch reason {
         case .failed(let failure):
@@ -238,7 +241,7 @@ extension PreviewCommand {
             let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
             return FarmError(
                 .someFailed, "\(PathText.visible(task.input.path)): the worker ended (\(death.manner))\(words)")
-        case .refused(let reason): return FarmError(.unavailable, StopWords.describe(reason))
+        case .refused(let reason): return FarmError(.unavailable, reason.message())
         case .interrupted(let signal):
             return FarmError(RunOutcome(signal: signal), "interrupted; nothing was written")
         case .tookTooLong:
@@ -269,3 +272,169 @@ extension PreviewCommand {
 }
 
 extension PreviewTask.Comparison: ExpressibleByArgument {}
+
+/// Reads the options of `penumbra preview`.
+enum PreviewRequest {
+    /// An option has a wrong value.
+    struct OptionError: Error, Hashable {
+        let message: String
+    }
+
+    /// A point of the output: `40%,30%` or `1200,800`.
+    static func point(_ text: String) throws(OptionError) -> (x: Length, y: Length) {
+        let parts = text.filter { $0 != " " }.split(separator: ",", omittingEmptySubsequences: false)
+        guard parts.count == 2, let x = length(parts[0]), let y = length(parts[1]) else {
+            throw OptionError(message: "--at takes a point like 40%,30% or 1200,800, not '\(text)'")
+        }
+        return (x, y)
+    }
+
+    private static func length(_ text: Substring) -> Length? {
+        let isPercent = text.hasSuffix("%")
+        let digits = isPercent ? text.dropLast() : text
+        guard let first = digits.first, first.isNumber,
+            digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }), let number = Double(digits),
+            number <= (isPercent ? 100 : 10_000_000)
+        else { return nil }
+        return isPercent ? .percent(number) : .pixels(number)
+    }
+
+    static let largestSide = 8192
+
+    /// The size of the preview: `800` or `800x600`.
+    static func size(_ text: String) throws(OptionError) -> (width: Int, height: Int) {
+        let parts = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+        guard let width = parts[0], let height = parts.count == 1 ? width : parts.count == 2 ? parts[1] : nil,
+            (1...largestSide).contains(width), (1...largestSide).contains(height)
+        else {
+            throw OptionError(message: "--size takes 1 to \(largestSide) pixels like 800 or 800x600, not '\(text)'")
+        }
+        return (width, height)
+    }
+
+    /// A parameter and the values to show.
+    struct Sweep: Hashable {
+        /// `radius`, or `filters[0].gaussian.radius`.
+        let name: String
+        let values: [String]
+
+        static let most = 16
+
+        /// `radius=4,8,16`
+        init(_ text: String) throws(OptionError) {
+            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let values = parts.count == 2 ? parts[1].split(separator: ",").map(String.init) : []
+            guard !values.isEmpty, !parts[0].isEmpty, values.count <= Self.most else {
+                throw OptionError(
+                    message: "--sweep takes a parameter and up to \(Self.most) values like radius=4,8,16, not '\(text)'"
+                )
+            }
+            name = parts[0]
+            self.values = values
+        }
+
+        /// The parameter's path in the manifest: `filters[1].motion.radius`.
+        ///
+        /// - Parameter filters: the filters of the job, then those of each output.
+        func path(
+            in job: JobSpec, _ filters: [FilterMention], output: Int, _ catalog: Catalog
+        ) throws(OptionError) -> String {
+            let parts = name.split(separator: ".").map(String.init)
+            if name.contains("[") || parts.count > 2 { return name }
+            let (wantedFilter, parameter) = (parts.count == 2 ? parts[0] : nil, parts.last ?? name)
+            let before = job.outputs[..<output].reduce(job.chain.count) { $0 + $1.chain.count }
+            let common = filters.prefix(job.chain.count).map { ($0.path, $0.invocation.filter) }
+            let own = filters.dropFirst(before).prefix(job.outputs[output].chain.count)
+                .map { ("outputs[\(output)].\($0.path)", $0.invocation.filter) }
+            let paths = (common + own).filter { _, filter in
+                guard filter == wantedFilter ?? filter else { return false }
+                return catalog.filter(named: filter)?.parameters.contains {
+                    $0.name == parameter || $0.synonyms.contains { $0.name == parameter }
+                } ?? false
+            }.map { filter, _ in "\(filter).\(parameter)" }
+            guard let path = paths.first else {
+                throw OptionError(message: "--sweep: no filter of the job has a parameter '\(name)'")
+            }
+            guard paths.count == 1 else {
+                throw OptionError(
+                    message: "--sweep: several filters have a parameter '\(name)'; write one of "
+                        + paths.joined(separator: ", "))
+            }
+            return path
+        }
+    }
+}
+
+/// The file of a preview.
+struct PreviewTarget {
+    /// The path as the user wrote it.
+    private let output: String
+    private let path: String
+
+    init(_ output: String) {
+        self.output = output
+        path = PathText.normalized(output, in: currentFolder())
+    }
+
+    /// A temporary file beside the preview, which a rename then puts in place.
+    ///
+    /// - Parameters:
+    ///   - picture: the picture that the preview shows.
+    ///   - job: a job whose inputs must not be overwritten. The preview must not become one of them.
+    func temporaryPath(showing picture: InputFile, of job: JobSpec, _ catalog: Catalog) throws(FarmError) -> String {
+        try refuseInputs(picture, pictures: job.picturePaths, InputLookup(job, catalog: catalog))
+        let folder = PathText.folder(of: path)
+        guard FileStamp(of: folder) != nil else {
+            throw FarmError(
+                .storage, "\(PathText.visible(output)): its folder is not there; create it, or choose another")
+        }
+        return "\(folder)/.penumbra-preview-\(getpid())"
+    }
+
+    /// Refuses to replace a file that no preview wrote, such as a published output or an edited preview.
+    func refuseForeign(_ book: PreviewRegistry) throws {
+        guard try !book.mayReplace(path) else { return }
+        throw FarmError(
+            .usage,
+            "\(PathText.visible(output)): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force replaces it"
+        )
+    }
+
+    /// Remembers that the next preview may replace the file. If that fails, the next preview needs `--force`.
+    func remember(_ book: PreviewRegistry) {
+        do {
+            try book.add(path)
+        } catch {
+            Console.complain(
+                "warning: \(PathText.visible(output)): the next preview will not replace it without --force: its name could not be kept in the "
+                    + "state folder")
+        }
+    }
+
+    private func refuseInputs(
+        _ picture: InputFile, pictures: [String], _ question: InputLookup
+    ) throws(FarmError) {
+        let there = FileStamp(of: path)?.identity
+        if let there, there == FileStamp(of: picture)?.identity {
+            throw FarmError(
+                .usage, "\(PathText.visible(output)): the preview would overwrite the picture that it shows")
+        }
+        for read in pictures where there != nil && there == FileStamp(of: read)?.identity {
+            let shown = PathText.shown(read, from: currentFolder())
+            throw FarmError(
+                .usage, "\(PathText.visible(output)): the preview would overwrite \(shown), which a filter reads")
+        }
+        if let there, let input = question.input(being: there) {
+            let shown = PathText.shown(input, from: currentFolder())
+            throw FarmError(
+                .usage, "\(PathText.visible(output)): the preview would overwrite \(shown), an input of the job")
+        }
+        if let entry = question.entry(taking: path) {
+            let shown = PathText.shown(entry, from: currentFolder())
+            throw FarmError(
+                .usage,
+                "\(PathText.visible(output)): the preview would be an input of the job, by '\(shown)'; write it to another folder"
+            )
+        }
+    }
+}

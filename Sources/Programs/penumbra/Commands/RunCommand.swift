@@ -19,7 +19,7 @@ struct RunCommand: AsyncParsableCommand {
             Ctrl-C: an output is there whole or not at all.
 
             A run does only what changed: 'penumbra plan' says why each frame would run or not. Outputs that were edited, \
-            or that Penumbra did not publish, are left as they are.
+            or that Penumbra did not publish, are kept.
 
             Exit codes: 0 done; 1 some frames failed; 3 a deadline was reached, work is left; 64 usage; 65 a manifest or \
             config is wrong; 66 inputs are missing; 69 a component is missing; 74 the disk is full or read-only; 75 \
@@ -28,7 +28,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
     @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
@@ -56,14 +56,14 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Remove unedited outputs of this job whose inputs are gone; =all even when they are many.")
     var deleteOrphans = false
 
-    /// `--delete-orphans=all`, as ``Penumbra/main()`` rewrites it: an option that may have a value loses it when another
+    /// `--delete-orphans=all`, as ``ArgumentCheck`` rewrites it. An option with an optional value loses the value if another
     /// option follows (swift-argument-parser 1.8.2).
     @Flag(name: .customLong("delete-orphans-all"), help: .hidden)
     var deleteAllOrphans = false
 
     @Flag(
         help:
-            "Run again whenever the inputs' folders change, until a signal comes. Tells only of runs that did something."
+            "Run again whenever the inputs' folders change, until a signal comes. Report only runs that did something."
     )
     var watch = false
 
@@ -74,7 +74,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write a page that says what was done, with pictures before and after.", valueName: "file.html"))
+            "Write a page that reports the run, with pictures before and after.", valueName: "file.html"))
     var report: String?
 
     @Option(help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"))
@@ -96,27 +96,21 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporting in
-            try await reporting.follow(RequestedRun(request()))
+        try await ConsoleReporter(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporter in
+            try await reporter.follow(RequestedRun(request()))
         }
     }
 
-    /// What the command line asks for.
+    /// The request of this command line.
     ///
-    /// - Parameter folder: where it was given.
+    /// - Parameter folder: the folder in which it was given.
     func request(in folder: String = currentFolder()) -> RunRequest {
-        var request = RunRequest(
-            manifests: manifests.manifests.map { RunRequest.Manifest(path: $0) }, folder: folder)
-        request.overrides = manifests.overrides
-        (request.only, request.limit, request.filesFrom) = (jobs.only, jobs.limit, jobs.filesFrom)
-        (request.allowsEmpty, request.allowsGone) = (jobs.allowEmpty, jobs.allowGone)
+        var request = RunRequest(manifests, jobs, location, in: folder)
         (request.isForced, request.isStrict) = (force, strict)
         request.orphans = deleteAllOrphans ? .allRemoved : deleteOrphans ? .removed : .listed
         (request.lockWait, request.deadline) = (lockWait?.seconds ?? 0, deadline?.seconds)
         (request.isWatching, request.isDetached) = (watch, detach)
         (request.engine, request.slurmArguments) = (engine.engine, engine.slurmArguments)
-        (request.configFile, request.stateFolder) = (place.configFile, place.stateDir)
-        (request.scratch, request.workers) = (place.scratch, place.workers)
         (request.reportPage, request.metricsFile) = (report, metrics)
         (request.isQuiet, request.printsJSON) = (quiet, json)
         return request

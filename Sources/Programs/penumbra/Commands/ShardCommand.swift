@@ -14,12 +14,12 @@ struct ShardCommand: AsyncParsableCommand {
         commandName: "shard",
         abstract: "Do one shard of a run: what an element of a job array executes.",
         discussion: """
-            Reads what 'penumbra prepare', or the coordinator of a cluster's run, has written, has the tasks done by worker \
-            processes on all cores that it may use, and puts what came of them beside it. What an earlier attempt at the \
-            shard has done is not done again; several attempts at once do no harm.
+            Reads a shard that 'penumbra prepare', or the coordinator of a cluster's run, has written. Worker processes on \
+            all cores do its tasks, and the results are written beside it. Results of an earlier attempt are used again. \
+            Several attempts at once do no harm.
             """)
 
-    /// What a job array of this run's coordinator says: the folder that holds `shards`.
+    /// The folder with `shards`. The coordinator's job array passes it.
     @Option(name: .customLong("run"), help: .hidden)
     var work: String?
 
@@ -33,35 +33,35 @@ struct ShardCommand: AsyncParsableCommand {
     @Flag(help: "Print lines that Open Job Description knows: openjd_progress, openjd_status, openjd_fail.")
     var openjd = false
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     func validate() throws {
         guard (work == nil) != (runDir == nil) else { throw ValidationError("Give the shards' folder by --run-dir.") }
     }
 
     func run() async throws {
-        let teller = OpenJDTeller(isOn: openjd)
-        try await ConsoleReporter(json: false).handling { reporting in
+        let openJD = OpenJDOutput(isOn: openjd)
+        try await ConsoleReporter(json: false).handling { reporter in
             do {
                 let signals = Signals()
                 var worst = RunOutcome.done
-                for shard in try wanted(reporting) {
-                    worst = max(worst, try await carryOut(shard, signals, reporting, teller))
+                for shard in try wanted(reporter) {
+                    worst = max(worst, try await carryOut(shard, signals, reporter, openJD))
                 }
-                teller.tell(progress: 100)
+                openJD.report(progress: 100)
                 return worst
-            } catch let trouble as ShardFolder.Trouble {
-                teller.tell(failure: trouble.message)
-                throw FarmError(.storage, trouble.message)
+            } catch let error as ShardFolderError {
+                openJD.report(failure: error.message)
+                throw FarmError(.storage, error.message)
             } catch let error as FarmError {
-                teller.tell(failure: error.message)
+                openJD.report(failure: error.message)
                 throw error
             }
         }
     }
 
-    /// One of each run in the folder.
-    private func wanted(_ reporting: ConsoleReporter) throws -> [(folder: ShardFolder, number: Int)] {
+    /// The shard with the wanted index in each run of the folder.
+    private func wanted(_ reporter: ConsoleReporter) throws -> [(folder: ShardFolder, number: Int)] {
         if let work { return [(ShardFolder(work), index)] }
         let folder = PathText.normalized(runDir ?? "", in: currentFolder())
         let runs = RunFolder.meant(in: folder)
@@ -71,7 +71,7 @@ struct ShardCommand: AsyncParsableCommand {
         }
         let found = try runs.compactMap { run -> (ShardFolder, PreparedShards.Range)? in
             guard run.end == nil, let scratch = run.scratch else {
-                reporting.say("\(run.name): has ended, there is nothing to do")
+                reporter.say("\(run.name): has ended, there is nothing to do")
                 return nil
             }
             try MissingDiskCheck.refuseLostDisks(of: run)
@@ -82,7 +82,7 @@ struct ShardCommand: AsyncParsableCommand {
             }
             return (shared, shards)
         }
-        // Of several runs in a folder some have fewer.
+        // Runs in one folder may have different numbers of shards.
         guard let most = found.map(\.1.count).max() else { return [] }
         guard (1...most).contains(index) else {
             throw FarmError(.usage, "--index takes 1 to \(most) here, not \(index): so many shards were prepared")
@@ -91,25 +91,25 @@ struct ShardCommand: AsyncParsableCommand {
     }
 
     private func carryOut(
-        _ shard: (folder: ShardFolder, number: Int), _ signals: Signals, _ reporting: ConsoleReporter,
-        _ teller: OpenJDTeller
+        _ shard: (folder: ShardFolder, number: Int), _ signals: Signals, _ reporter: ConsoleReporter,
+        _ openJD: OpenJDOutput
     ) async throws -> RunOutcome {
         let allocation = Allocation(ProcessInfo.processInfo.environment)
         let run = ShardRun(
-            folder: shard.folder, number: shard.number, place: allocation.place,
+            folder: shard.folder, number: shard.number, location: allocation.name,
             attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
-        ) { done, all in teller.tell(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
+        ) { done, all in openJD.report(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
         let written = try run.shard()
-        let settings = try Settings.load(place, allocation: allocation)
+        let settings = try Settings.load(location, allocation: allocation)
         let own = Farm.plugins(settings)
-        let installation = Farm(settings, plugins: written.workers.plugins.restricted(by: own))
-        try installation.secureDescriptors(workers: settings.workers.value)
+        let farm = Farm(settings, plugins: written.workers.plugins.restricted(by: own))
+        try farm.secureDescriptors(workers: settings.workers.value)
         let end = try await run.run(
-            written, engine: installation.engine(), workers: settings.workers.value
+            written, engine: farm.engine(), workers: settings.workers.value
         ) { signals.control.signals() }
         switch end {
         case .done(let tasks, let failed):
-            reporting.say("shard \(index), attempt \(run.attempt): \(tasks) tasks, \(failed) failed")
+            reporter.say("shard \(index), attempt \(run.attempt): \(tasks) tasks, \(failed) failed")
             return .done
         case .refused(let reason): throw FarmError(.unavailable, "shard \(index): \(reason)")
         case .interrupted(let signal):
@@ -120,40 +120,42 @@ struct ShardCommand: AsyncParsableCommand {
     }
 }
 
-/// Tells a scheduler of Open Job Description how it goes, on the standard output.
+/// Prints progress and failures for a scheduler of Open Job Description.
 /// <https://github.com/OpenJobDescription/openjd-specifications/wiki/How-Jobs-Are-Run>
-struct OpenJDTeller: Sendable {
+struct OpenJDOutput: Sendable {
     let isOn: Bool
 
-    func tell(progress percent: Int, _ status: String? = nil) {
+    func report(progress percent: Int, _ status: String? = nil) {
         guard isOn else { return }
         if let status { Console.print("openjd_status: \(status)") }
         Console.print("openjd_progress: \(percent)")
     }
 
-    func tell(failure message: String) {
-        // A line of its own; what follows it belongs to no message.
+    func report(failure message: String) {
+        // The message must be one line.
         if isOn { Console.print("openjd_fail: \(message.split(separator: "\n").joined(separator: " "))") }
     }
 }
 
-/// What a cluster has given to this process.
+/// The cores and the memory that a cluster gives to this process.
 struct Allocation: Sendable {
-    /// `element 12_3 on n2`, as messages name it.
-    let place: String
+    /// The name of this process in messages: `element 12_3 on n2`.
+    let name: String
     let cores: Int?
     /// In bytes.
     let memory: Int?
 
     init(_ environment: [String: String]) {
-        func number(_ name: String) -> Int? { environment[name].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } }
+        func number(_ variable: String) -> Int? {
+            environment[variable].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        }
         let node = environment["PENUMBRA_JOB_NODE"] ?? environment["SLURMD_NODENAME"] ?? "this machine"
         if let element = environment["PENUMBRA_JOB_ELEMENT"] {
-            place = "element \(element) on \(node)"
+            name = "element \(element) on \(node)"
         } else if let array = environment["SLURM_ARRAY_JOB_ID"], let task = environment["SLURM_ARRAY_TASK_ID"] {
-            place = "element \(array)_\(task) on \(node)"
+            name = "element \(array)_\(task) on \(node)"
         } else {
-            place = "a shard on \(node)"
+            name = "a shard on \(node)"
         }
         let cores = number("PENUMBRA_JOB_CORES") ?? number("SLURM_CPUS_PER_TASK") ?? number("SLURM_CPUS_ON_NODE")
         self.cores = cores

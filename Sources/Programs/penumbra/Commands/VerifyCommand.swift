@@ -8,7 +8,7 @@ import Settings
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Tell whether outputs are as they were published.",
+        abstract: "Check that outputs are as they were published.",
         discussion: """
             Reads outputs and compares their bytes with what was recorded when they were published, whatever their sizes \
             and times say. A manifest (.yaml, .yml) stands for all outputs of its job, a folder for all recorded outputs \
@@ -16,7 +16,7 @@ struct VerifyCommand: AsyncParsableCommand {
             from an output's own receipt. Changes nothing, and works while runs go on.
 
             --rerender renders the outputs again from their recorded inputs and filters, as a run does, and compares the \
-            bytes, or else the pixels. What comes out is kept nowhere.
+            bytes, or else the pixels. The new outputs are removed.
 
             Exit codes: 0 all is as published; 1 something is not, or is not known; 66 a manifest is missing, or its job \
             has published nothing yet.
@@ -35,13 +35,9 @@ struct VerifyCommand: AsyncParsableCommand {
     @Flag(help: "Also render the outputs again, and compare.")
     var rerender = false
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
-    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
-    var quiet = false
-
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if files.contains("") { throw ValidationError("A path is empty; name outputs, folders or manifests.") }
@@ -49,78 +45,78 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
+        try await ConsoleReporter(output).handling { reporter in
             let verifier = try OutputVerifier(
-                Farm(try Settings.load(place)), control: Signals().control, listener: reporting,
-                folder: reporting.folder)
+                Farm(try Settings.load(location)), control: Signals().control, listener: reporter,
+                folder: reporter.folder)
             let found = try await verifier.find(files)
             for job in found.unpublishedJobs {
-                reporting.complain("\(job): nothing is known of its outputs; has it run with this state folder?")
+                reporter.complain("\(job): nothing is known of its outputs; has it run with this state folder?")
             }
-            if !found.unknown.isEmpty { show(unknown: found.unknown, reporting) }
+            if !found.unknown.isEmpty { show(unknown: found.unknown, reporter) }
             let chosen = found.outputs.sampled(sample?.sample, seed: seed ?? UInt64(UInt32.random(in: .min ... .max)))
-            let outcome = try await verify(chosen, verifier, reporting)
+            let outcome = try await verify(chosen, verifier, reporter)
             // Damage counts more than a job that has published nothing.
             return outcome == .done ? found.outcome : outcome
         }
     }
 
     private func verify(
-        _ chosen: ChosenOutputs, _ verifier: OutputVerifier, _ reporting: ConsoleReporter
+        _ chosen: ChosenOutputs, _ verifier: OutputVerifier, _ reporter: ConsoleReporter
     ) async throws -> RunOutcome {
         guard !chosen.outputs.isEmpty else { return .done }
-        defer { reporting.endProgress() }
+        defer { reporter.endProgress() }
         let start = ContinuousClock.now
         let compared = try await verifier.compare(chosen.outputs)
-        show(compared, chosen, elapsed: .now - start, reporting)
+        show(compared, chosen, elapsed: .now - start, reporter)
         var isDamaged = compared.contains(where: \.condition.isDamage)
         if rerender {
             let start = ContinuousClock.now
             let rerendered = try await verifier.rerender(compared.map(\.output))
-            show(rerendered, elapsed: .now - start, reporting)
+            show(rerendered, elapsed: .now - start, reporter)
             isDamaged = isDamaged || rerendered.contains(where: \.condition.isDamage)
         }
         return isDamaged ? .someFailed : .done
     }
 
-    private func show(unknown: [String], _ reporting: ConsoleReporter) {
-        if json {
-            for path in unknown { JSONLine.verified(VerifiedLine(unknown: path)).print() }
+    private func show(unknown: [String], _ reporter: ConsoleReporter) {
+        if output.json {
+            for path in unknown { VerifiedLine(unknown: path).print() }
         } else {
-            for line in VerificationText.unknown(unknown, folder: reporting.folder) { Console.complain(line) }
+            for line in VerificationText.unknown(unknown, folder: reporter.folder) { Console.complain(line) }
         }
     }
 
     private func show(
-        _ outputs: [VerifiedOutput], _ chosen: ChosenOutputs, elapsed: Duration, _ reporting: ConsoleReporter
+        _ outputs: [VerifiedOutput], _ chosen: ChosenOutputs, elapsed: Duration, _ reporter: ConsoleReporter
     ) {
-        reporting.endProgress()
+        reporter.endProgress()
         let line = VerificationLine(outputs, chosen.sampling)
-        if json {
-            for output in outputs { JSONLine.verified(VerifiedLine(output)).print() }
-            JSONLine.verification(line).print()
+        if output.json {
+            for output in outputs { VerifiedLine(output).print() }
+            line.print()
         } else {
-            for text in VerificationText.damage(outputs, folder: reporting.folder) { Console.complain(text) }
-            reporting.say(line.text(elapsed: elapsed))
+            for text in VerificationText.damage(outputs, folder: reporter.folder) { Console.complain(text) }
+            reporter.say(line.text(elapsed: elapsed))
         }
     }
 
-    private func show(_ outputs: [RerenderedOutput], elapsed: Duration, _ reporting: ConsoleReporter) {
-        reporting.endProgress()
+    private func show(_ outputs: [RerenderedOutput], elapsed: Duration, _ reporter: ConsoleReporter) {
+        reporter.endProgress()
         let line = VerificationLine(outputs)
-        if json {
-            for output in outputs { JSONLine.rerendered(RerenderedLine(output)).print() }
-            JSONLine.verification(line).print()
+        if output.json {
+            for output in outputs { RerenderedLine(output).print() }
+            line.print()
         } else {
-            let text = RerenderingText(outputs, folder: reporting.folder)
+            let text = RerenderingText(outputs, folder: reporter.folder)
             for line in text.damage { Console.complain(line) }
-            if !quiet { for line in text.remarks { Console.complain(line) } }
-            reporting.say(line.text(elapsed: elapsed))
+            if !output.quiet { for line in text.remarks { Console.complain(line) } }
+            reporter.say(line.text(elapsed: elapsed))
         }
     }
 }
 
-/// A part of all outputs on the command line: `50`, `1%`, `0.1%`.
+/// The argument of `--sample`: `50`, `1%`, `0.1%`.
 struct SampleArgument: ExpressibleByArgument {
     let sample: OutputSample
 
@@ -137,10 +133,10 @@ struct SampleArgument: ExpressibleByArgument {
     }
 }
 
-/// The outputs that are looked at, and how they were chosen.
+/// The outputs to verify, and how they were chosen.
 struct ChosenOutputs {
     let outputs: [RecordedOutput]
-    /// Of how many, and by which seed; nil for all.
+    /// The number of all outputs, and the seed; nil if all are verified.
     let sampling: (total: Int, seed: UInt64)?
 }
 

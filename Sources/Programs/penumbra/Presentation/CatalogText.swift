@@ -1,7 +1,7 @@
 import Catalogs
 import JobModel
 
-/// Filters, formats and their parameters for people.
+/// Filters, formats and their parameters as text.
 enum CatalogText {
     static func list(_ filters: [FilterDescriptor]) -> [String] {
         var table = Table(["filter", "kind", "from", "what it does"])

@@ -2,31 +2,31 @@ import Glibc
 import JobModel
 import Synchronization
 
-/// Standard output and standard error, and what they are connected to.
+/// Standard output and standard error.
 enum Console {
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Columns of the terminal at standard error, 80 where it does not tell.
+    /// The columns of the terminal at standard error; 80 if unknown.
     static var width: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Why standard output could not be written, if it could not. A reader that has gone is no failure.
+    /// The error code of a failed write to standard output. A reader that has closed its end is no failure.
     static var outputFailure: Int32? { failure.withLock { $0 } }
     private static let failure = Mutex<Int32?>(nil)
 
-    /// Whoever reads standard output has not done so for long. Nothing waits for that any more, nor for standard error, which may
-    /// go the same way.
+    /// The reader of standard output is too slow. From now on no write waits for it, nor for the reader of standard error, which may
+    /// be the same.
     static func abandonOutput() { isAbandoned.store(true, ordering: .relaxed) }
     private static let isAbandoned = Atomic(false)
 
-    /// Characters that would do something to a terminal are shown by their numbers. All text goes this way, whoever wrote it.
+    /// Control characters are shown by their numbers, whatever the text's source.
     static func print(_ text: String) { put(VisibleText.lines(text)) }
 
-    /// The same characters are escaped as JSON has it.
+    /// Control characters are escaped as in JSON.
     static func printJSON(_ json: String) { put(VisibleText.json(json)) }
 
     static func complain(_ text: String) { _ = write(VisibleText.lines(text) + "\n", to: STDERR_FILENO) }
@@ -42,7 +42,7 @@ enum Console {
         case errors
     }
 
-    /// Without a newline, and as it is: for what is drawn over.
+    /// Writes text unchanged and without a newline, such as a progress bar.
     static func draw(_ text: String, to stream: Stream = .errors) {
         _ = write(text, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
     }
@@ -53,7 +53,7 @@ enum Console {
         return poll(&polled, 1, 0) == 1
     }
 
-    /// Whole, whatever a signal interrupts. 0, or what went wrong.
+    /// Writes all of the text, even if signals interrupt it. Returns 0 or an error code.
     private static func write(_ text: String, to descriptor: Int32) -> Int32 {
         guard !isAbandoned.load(ordering: .relaxed) || takesMore(descriptor) else { return 0 }
         var rest = Array(text.utf8)[...]
@@ -64,5 +64,37 @@ enum Console {
             rest = rest.dropFirst(written)
         }
         return 0
+    }
+}
+
+/// Text in aligned columns.
+struct Table {
+    private var rows: [[String]] = []
+
+    init(_ header: [String] = []) {
+        if !header.isEmpty { rows = [header] }
+    }
+
+    mutating func add(_ cells: String...) { rows.append(cells) }
+
+    /// The width of a column in which only a few cells are longer. Those shift the rest of their own rows only.
+    private static let usualWidth = 48
+
+    /// One line for each row. Two spaces are between columns, and none follow the last one.
+    var lines: [String] {
+        let count = rows.map(\.count).max() ?? 0
+        let widths = (0..<count).map { column in
+            let lengths = rows.map { column < $0.count ? $0[column].terminalColumns : 0 }.sorted()
+            let most = max(Self.usualWidth, lengths[lengths.count * 3 / 4])
+            return lengths.last { $0 <= most } ?? 0
+        }
+        return rows.map { row in
+            var line = ""
+            for (column, cell) in row.enumerated() {
+                let padding = String(repeating: " ", count: max(0, widths[column] - cell.terminalColumns) + 2)
+                line += column == row.count - 1 ? cell : cell + padding
+            }
+            return line
+        }
     }
 }

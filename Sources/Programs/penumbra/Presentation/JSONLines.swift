@@ -8,77 +8,43 @@ import Reports
 import Scheduling
 import WorkerProtocol
 
-/// What `--json` prints: one object a line, the first `{"schema":1,…}`, the last the summary.
-enum JSONLine: Encodable {
-    case header
-    case plan(PlanLine)
-    case frame(FrameLine)
-    case problem(ProblemLine)
-    case paths(PathsLine)
-    case run(RunLine)
-    case storedFrame(StoredFrameLine)
-    case broken(BrokenLine)
-    case attempt(AttemptLine)
-    case verified(VerifiedLine)
-    case rerendered(RerenderedLine)
-    case verification(VerificationLine)
-    case picture(InPlaceLine)
-    case kept(KeptLine)
-    case summary(SummaryLine)
+/// A line that `--json` prints. The first one is ``HeaderLine``, the last one is the summary.
+protocol JSONLine: Encodable {}
 
-    private struct Header: Encodable {
-        let schema = 1
-        let program = "penumbra"
-        let version = Version.penumbra
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .header: try Header().encode(to: encoder)
-        case .plan(let line): try line.encode(to: encoder)
-        case .frame(let line): try line.encode(to: encoder)
-        case .problem(let line): try line.encode(to: encoder)
-        case .paths(let line): try line.encode(to: encoder)
-        case .run(let line): try line.encode(to: encoder)
-        case .storedFrame(let line): try line.encode(to: encoder)
-        case .broken(let line): try line.encode(to: encoder)
-        case .attempt(let line): try line.encode(to: encoder)
-        case .verified(let line): try line.encode(to: encoder)
-        case .rerendered(let line): try line.encode(to: encoder)
-        case .verification(let line): try line.encode(to: encoder)
-        case .picture(let line): try line.encode(to: encoder)
-        case .kept(let line): try line.encode(to: encoder)
-        case .summary(let line): try line.encode(to: encoder)
-        }
-    }
-
+extension JSONLine {
     func print() { Console.printJSON(text) }
 
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The types above hold nothing that JSON cannot: no infinities, no foreign objects.
+        // The lines have no values that JSON cannot express, such as infinities.
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }
 
-/// One frame of a run.
-struct FrameLine: Encodable {
+struct HeaderLine: JSONLine {
+    let schema = 1
+    let program = "penumbra"
+    let version = Version.penumbra
+}
+
+/// The JSON line of a frame.
+struct FrameLine: JSONLine {
     let event = "frame"
     let job: String
     let index: Int
     let input: String
-    /// The exact path, where it is not UTF-8.
+    /// The exact path, if it is not UTF-8.
     let pathBase64: String?
-    /// The first one.
+    /// The first output.
     let output: String?
-    /// All of them, where there are several.
+    /// All outputs, if there are several.
     let outputs: [Output]?
     let state: String
-    /// Of a kept frame that of the first output which is kept.
+    /// The reason of a skipped frame, or of the first kept output.
     var reason: String?
-    /// Outputs that stay as they are, whatever became of the others; nil where none does.
-    let keptOutputs: [KeptOutputLine]?
+    /// Outputs that were kept; nil if there are none.
+    let keptOutputs: [FileReason]?
     var cause: String?
     var message: String?
     var bytes: Int?
@@ -107,7 +73,7 @@ struct FrameLine: Encodable {
         pathBase64 = report.inputBytes.map { Data($0).base64EncodedString() }
         output = report.outputs.first
         outputs = report.outputs.count > 1 ? Self.outputs(of: report) : nil
-        keptOutputs = KeptOutputLine.lines(report.kept)
+        keptOutputs = report.kept.reasons
         state = report.state.kind.rawValue
         switch report.state {
         case .published:
@@ -129,7 +95,7 @@ struct FrameLine: Encodable {
 }
 
 extension FrameLine {
-    /// With what is known of those that were written; the others have a path alone.
+    /// All outputs. Those that were not written have only a path.
     private static func outputs(of report: FrameReport) -> [Output] {
         report.outputs.map { path in
             let receipt = report.publications.first { $0.path == path }?.receipt
@@ -140,26 +106,20 @@ extension FrameLine {
     }
 }
 
-/// An output that is kept, and why.
-struct KeptOutputLine: Encodable {
-    let path: String
-    let reason: String
-
-    /// Nil where there are none.
-    static func lines(_ outputs: [KeptOutput]) -> [KeptOutputLine]? {
-        outputs.isEmpty ? nil : outputs.map { KeptOutputLine(path: $0.path, reason: $0.reason) }
-    }
+extension [KeptOutput] {
+    /// For a line of JSON; nil if there are none.
+    var reasons: [FileReason]? { isEmpty ? nil : map { FileReason(path: $0.path, reason: $0.reason) } }
 }
 
-/// Outputs that have something in common.
-struct PathsLine: Encodable {
+/// The JSON line of a list of outputs.
+struct PathsLine: JSONLine {
     let event = "paths"
     let message: String
     let paths: [String]
 }
 
-/// What kept a job from starting.
-struct ProblemLine: Encodable {
+/// The JSON line of a problem or a notice.
+struct ProblemLine: JSONLine {
     let event = "problem"
     let manifest: String
     let message: String
@@ -179,18 +139,18 @@ extension ProblemLine {
     }
 }
 
-/// The last line: what the runs of a command, or its plans, sum up to.
-struct SummaryLine: Encodable {
+/// The last JSON line: the totals of a command's runs or plans.
+struct SummaryLine: JSONLine {
     let exitCode: Int32
     private var jobs = 0
     private var counts = RunCounts()
-    /// Outputs that are kept, also of frames of which others were made.
+    /// All kept outputs, including those of frames with other outputs that were rendered.
     private var outputsKept = 0
     private var workersReplaced = 0
     private var stopped: String?
-    /// Frames that a run would render; only of a plan.
+    /// The number of frames that a run would render; only for a plan.
     private var toRender: Int?
-    /// Files of the inputs' folders that are no inputs, by what they are; only of a plan.
+    /// The number of files in the input folders that are not pictures, by their kind; only for a plan.
     private var passedBy: [String: Int]?
 
     init(exitCode: Int32, _ summaries: [RunSummary], planned: [PlannedCounts] = []) {
@@ -198,10 +158,10 @@ struct SummaryLine: Encodable {
         jobs = summaries.count + planned.count
         for summary in summaries {
             counts += summary.counts
-            counts.notes = (counts.notes ?? []) + StopWords.notes(summary)
+            counts.notes = (counts.notes ?? []) + summary.notes
             outputsKept += summary.keptOutputs.count
             workersReplaced += summary.workersLost
-            stopped = stopped ?? summary.stop.map { StopWords.describe($0, left: summary.left) }
+            stopped = stopped ?? summary.stopMessage
         }
         for plan in planned {
             counts += plan.counts
@@ -235,14 +195,14 @@ struct SummaryLine: Encodable {
         try line.encode(counts.megapixels, forKey: .megapixels)
         try line.encode(counts.seconds, forKey: .seconds)
         try line.encode(workersReplaced, forKey: .workersReplaced)
-        // Every cause has its count.
+        // Causes without a failure have a count, too.
         try line.encode(counts.failedByCause ?? [:], forKey: .failedByCause)
         try line.encode(counts.notes ?? [], forKey: .notes)
         try line.encodeIfPresent(stopped, forKey: .stopped)
     }
 }
 
-/// What a run would do with a job's frames. ``RunCounts/work`` counts those that it would render.
+/// The totals of a planned job. ``RunCounts/work`` is the number of frames that a run would render.
 struct PlannedCounts {
     private(set) var counts = RunCounts()
     private(set) var outputsKept = 0

@@ -9,7 +9,7 @@ import Reports
 import Scheduling
 import WorkerProtocol
 
-/// What `plan` prints of one job.
+/// The text that `plan` prints for one job.
 struct PlanText {
     private let prepared: PreparedJob
     private let shard: ShardPolicy
@@ -42,11 +42,11 @@ struct PlanText {
         let megapixels = rendered.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
         let count = Figures.plural(prepared.targets.count, "frame")
         let total = "\(prepared.job.name): \(count), \(rendered.count) to render, \(Figures.fixed(megapixels, 1)) MP"
-        return [total] + table.lines.map { "  " + $0 } + passedBy
+        return [total] + table.lines.map { "  " + $0 } + skipped
     }
 
-    /// What the folders of the inputs hold beside pictures: a person may have meant it.
-    private var passedBy: [String] {
+    /// Files in the input folders that are not pictures. The user may have meant some of them.
+    private var skipped: [String] {
         let kinds = prepared.plan.passedBy.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         guard !kinds.isEmpty else { return [] }
         let words = kinds.map { "\(Figures.count($0.value)) \($0.key)" }
@@ -57,8 +57,7 @@ struct PlanText {
         if case .render = target.verdict { true } else { false }
     }
 
-    /// For each output what is told beside it: beside the first one why a run would render the frame or would not, beside each
-    /// that is kept why it is.
+    /// The reason beside each output. The first one has the reason for the whole frame. Kept outputs have their own.
     private func reasons(_ target: FrameTarget) -> [String] {
         var reasons = target.outputs.map { path in
             target.verdict.kept.first { $0.path == path }.map { "kept: \($0.reason)" } ?? ""
@@ -72,7 +71,7 @@ struct PlanText {
         return reasons
     }
 
-    /// Why a run would render a frame or would not; and how.
+    /// Why a run would or would not render a frame, and how.
     private func reason(_ target: FrameTarget) -> String {
         switch target.verdict {
         case .render(_, let reason, _):
@@ -92,7 +91,7 @@ struct PlanText {
         return SummaryText.failures(summary, folder: folder, all: SummaryText.planOfAll)
     }
 
-    /// `300×200 rgb u8`, and what the chain makes of it where that is something else.
+    /// `300×200 rgb u8`, and the output's size if it differs.
     private func size(_ probe: ProbeReceipt, _ output: OutputGeometry) -> String {
         let (source, extent) = (probe.source, output.extent)
         let (width, height) = (probe.shrinking?.width ?? source.width, probe.shrinking?.height ?? source.height)
@@ -102,7 +101,7 @@ struct PlanText {
         if extent.width != width || extent.height != height || isMade {
             return text + " → \(extent.width)×\(extent.height)\(isMade ? frames : "")"
         }
-        // A thumbnail that would be larger than the picture is none.
+        // A thumbnail never enlarges a picture.
         return (prepared.job.chain + prepared.job.outputs.flatMap(\.chain)).contains { $0.filter == "thumbnail" }
             ? text + ", kept \(width)×\(height)" : text
     }
@@ -129,8 +128,8 @@ struct PlanText {
     }
 }
 
-/// One frame of a plan, for programs.
-struct PlanLine: Encodable {
+/// The JSON line of a planned frame.
+struct PlanLine: JSONLine {
     struct Tile: Encodable {
         let rect: PixelRect
         let reads: [PixelRect]
@@ -146,18 +145,18 @@ struct PlanLine: Encodable {
     let job: String
     let index: Int
     let input: String
-    /// The exact path, where it is not UTF-8.
+    /// The exact path, if it is not UTF-8.
     let pathBase64: String?
-    /// From 1.
+    /// Counted from 1.
     let page: Int
-    /// The first one; nil where nobody knows its name.
+    /// The first output; nil if its name is unknown.
     let output: String?
-    /// All of them, where there are several.
+    /// All outputs, if there are several.
     let outputs: [Output]?
-    /// What is known of the picture, if it is to be rendered.
+    /// The size of a picture that is to be rendered, if known.
     let width: Int?
     let height: Int?
-    /// What a decoder divides both sides by before the first filter.
+    /// The decoder divides both sides by this before the first filter.
     let shrunkBy: Int?
     let layout: String?
     let format: String?
@@ -165,9 +164,9 @@ struct PlanLine: Encodable {
     let halo: Halo?
     let shard: String
     let reason: String
-    /// Outputs that would stay as they are, whatever is done with the others; nil where none would.
-    let keptOutputs: [KeptOutputLine]?
-    /// Nil when the frame's rows stream from the decoder to the encoder.
+    /// Outputs that would be kept; nil if there are none.
+    let keptOutputs: [FileReason]?
+    /// Nil if the frame's rows stream from the decoder to the encoder.
     let heldBecause: String?
     let readAmplification: Double?
     let tiles: [Tile]?
@@ -198,7 +197,7 @@ struct PlanLine: Encodable {
         let tiled = isRendered && decision?.tiled == true
         shard = !isRendered ? "skip" : tiled ? "tile" : "frame"
         self.reason = reason
-        keptOutputs = KeptOutputLine.lines(target.verdict.kept)
+        keptOutputs = target.verdict.kept.reasons
         heldBecause = probe?.passage.heldBecause
         readAmplification = probe?.readAmplification
         tiles = tiled ? probe.map { zip($0.grid.tiles, $0.tileSources).map { Tile(rect: $0, reads: $1) } } : nil

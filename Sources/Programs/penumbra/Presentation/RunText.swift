@@ -7,8 +7,8 @@ import Reports
 import Runs
 import Scheduling
 
-/// One run, as `status`, `show` and `wait` print it.
-struct RunLine: Encodable {
+/// The JSON line of a run. `status`, `show` and `wait` print it, or a text made of it.
+struct RunLine: JSONLine {
     let event = "run"
     let run: String
     let job: String
@@ -20,14 +20,14 @@ struct RunLine: Encodable {
     /// UTC, `2026-11-21T21:30:00Z`.
     let started: String
     var ended: String?
-    /// How many coordinators have had it.
+    /// The number of coordinators that have worked on the run.
     let epoch: Int
     let workers: Int
-    /// Frames that there is something to do with, and how many of them have come to an end.
+    /// The number of frames with work, and how many of them have ended.
     let work: Int
     let concluded: Int
     let counts: RunCounts
-    /// What `--run-dir` takes; nil for a run of one machine.
+    /// The argument of `--run-dir`; nil for a run of one machine.
     var runDir: String?
 
     init(_ run: RunStatus, concluded: Int) {
@@ -48,7 +48,7 @@ struct RunLine: Encodable {
     }
 }
 
-struct StoredFrameLine: Encodable {
+struct StoredFrameLine: JSONLine {
     let event = "frame"
     let frame: Int
     let page: Int
@@ -58,7 +58,7 @@ struct StoredFrameLine: Encodable {
     var cause: String?
     var message: String?
     var seconds: Double?
-    /// When the last of its outputs was put in its place; UTC.
+    /// When the last of its outputs was published; UTC.
     var published: String?
 
     init(_ frame: StoredFrame, published: Int64?) {
@@ -73,8 +73,8 @@ struct StoredFrameLine: Encodable {
     }
 }
 
-/// A picture that was broken before the run began, and that the run did not try.
-struct BrokenLine: Encodable {
+/// The JSON line of a picture that was broken before the run, and that the run did not try.
+struct BrokenLine: JSONLine {
     let event = "broken"
     let input: String
     let page: Int
@@ -90,7 +90,7 @@ struct BrokenLine: Encodable {
     }
 }
 
-struct AttemptLine: Encodable {
+struct AttemptLine: JSONLine {
     let event = "attempt"
     let task: String
     let attempt: Int
@@ -135,12 +135,12 @@ enum RunText {
         return table.lines
     }
 
-    /// What to do about it is told by `show`.
+    /// `show` also prints the other lines, with the remedy.
     private static func firstLine(_ text: String) -> String {
         text.split(maxSplits: 1, whereSeparator: \.isNewline).first.map { PathText.visible(String($0)) } ?? ""
     }
 
-    /// `photos: done; 64 frames: 62 published, 2 failed`, when a run was waited for.
+    /// `photos: done; 64 frames: 62 published, 2 failed`, as `wait` prints it.
     static func ending(_ line: RunLine) -> String {
         let reason = line.reason.map { ": \(firstLine($0))" } ?? ""
         return "\(PathText.visible(line.job)): \(line.state)\(reason); \(counts(line, of: "frame"))"
@@ -172,7 +172,7 @@ enum RunText {
         return lines
     }
 
-    /// - Parameter count: how many the run had.
+    /// - Parameter count: the number of broken pictures in the run.
     static func stillBroken(_ records: [BrokenRecord], of count: Int) -> [String] {
         guard count > 0 else { return [] }
         guard !records.isEmpty else { return ["still broken  none any more: changed, or tried again since"] }
@@ -188,14 +188,14 @@ enum RunText {
         line.epoch > 1 ? ", with \(line.epoch) coordinators one after the other" : ""
     }
 
-    /// - Parameter noun: of what is counted; nil where a title says it.
+    /// - Parameter noun: the noun behind the number; nil if a title names it.
     private static func counts(_ line: RunLine, of noun: String? = nil) -> String {
         guard line.exitCode != nil else { return "\(progress(line)) done" }
         let all = noun.map { Figures.plural(line.counts.frames, $0) } ?? Figures.count(line.counts.frames)
         return "\(all): \(kinds(line))"
     }
 
-    /// How many frames ended in which way; empty while nobody knows.
+    /// The number of frames for each way to end; empty while it is unknown.
     private static func kinds(_ line: RunLine) -> String {
         let named = [
             ("published", line.counts.published), ("skipped", line.counts.skipped), ("kept", line.counts.kept),
@@ -204,7 +204,7 @@ enum RunText {
         return named.filter { $0.1 > 0 }.map { "\(Figures.count($0.1)) \($0.0)" }.joined(separator: ", ")
     }
 
-    /// How many attempts there were of each kind of task, and what became of them.
+    /// The number of attempts for each kind of task, by their states.
     private static func tasks(_ attempts: [StoredAttempt]) -> [String] {
         var counts: [String: [String: Int]] = [:]
         for attempt in attempts { counts[attempt.kind, default: [:]][AttemptLine(attempt).state, default: 0] += 1 }
@@ -216,11 +216,11 @@ enum RunText {
 
     static func lines(of attempt: StoredAttempt) -> [String] {
         let line = AttemptLine(attempt)
-        let place = "\(line.started)  \(line.task)  attempt \(line.attempt), worker \(line.worker)"
+        let beginning = "\(line.started)  \(line.task)  attempt \(line.attempt), worker \(line.worker)"
         let end = "\(line.state)\(line.message.map { ": \(VisibleText.message($0))" } ?? "")"
-        // What others have written begins no line as Penumbra's own do.
+        // A worker's log is indented, so that its lines do not look like Penumbra's own.
         let log = (line.log ?? "").split(whereSeparator: \.isNewline).map { "    \(PathText.visible(String($0)))" }
-        return ["\(place): \(end)"] + log
+        return ["\(beginning): \(end)"] + log
     }
 }
 

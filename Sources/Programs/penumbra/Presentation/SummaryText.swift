@@ -5,19 +5,19 @@ import Planning
 import Reports
 import Scheduling
 
-/// What a run says at its end: failures grouped by cause, then one line of counts.
+/// The text at the end of a run: failures by cause, then one line of counts.
 enum SummaryText {
-    /// Names listed for each cause.
+    /// The most names that are listed for each cause.
     static let namesListed = 20
-    /// The same of names that somebody has to change: all that can be changed in one go.
+    /// The same for names that the user has to change. More are listed, because the user changes them in one go.
     private static let refusalsListed = 1_000
-    /// Names every output that a run leaves as it is, or that has no input any more.
+    /// The command that lists all kept outputs and all orphans.
     static let planOfAll = "'penumbra plan --json'"
 
     /// - Parameters:
-    ///   - job: is named by each title; nil where another line does that.
-    ///   - folder: paths below it are shown relative to it.
-    ///   - all: what names those that are not listed.
+    ///   - job: the name that each title begins with; nil if another line names the job.
+    ///   - folder: paths below this folder are shown relative to it.
+    ///   - all: the command that lists all of them.
     static func failures(
         _ summary: RunSummary, of job: String? = nil, folder: String, all: String? = nil
     ) -> [String] {
@@ -35,7 +35,7 @@ enum SummaryText {
         }
     }
 
-    /// What nobody has to act on tonight: it is as it was.
+    /// Known troubles, on which nobody has to act now.
     static func known(_ summary: RunSummary, of job: String? = nil, folder: String) -> [String] {
         let broken = summary.stillBroken.compactMap { report -> String? in
             guard case .stillBroken(let since, let message) = report.state else { return nil }
@@ -48,9 +48,9 @@ enum SummaryText {
 
     private static func owned(_ job: String?, _ title: String) -> String { job.map { "\($0): \(title)" } ?? title }
 
-    /// By their reasons, which many have in common.
+    /// Lists kept outputs, grouped by their reasons.
     ///
-    /// - Parameter isNew: they are told once, and so in full.
+    /// - Parameter isNew: they are reported only once, so more of them are listed.
     static func kept(
         _ outputs: [KeptOutput], of job: String? = nil, isNew: Bool = false, folder: String
     ) -> [String] {
@@ -68,7 +68,7 @@ enum SummaryText {
         }
     }
 
-    /// The frames that took longest, where that is worth a thought.
+    /// The frames that took longest, if the run was long.
     static func slowest(_ summary: RunSummary, folder: String) -> [String] {
         guard summary.elapsed > .seconds(10), summary.published > 5 else { return [] }
         let frames = summary.slowest.map { report in
@@ -77,7 +77,7 @@ enum SummaryText {
         return ["slowest: " + frames.joined(separator: ", ")]
     }
 
-    /// A title and the first of its lines; nothing when there are none.
+    /// A title and the first of its lines; nothing if there are no lines.
     private static func list(
         _ title: String, _ lines: [String], most: Int = namesListed, all: String? = nil
     ) -> [String] {
@@ -87,7 +87,7 @@ enum SummaryText {
             + (rest > 0 ? ["  … and \(Figures.count(rest)) more\(all.map { "; \($0) names all" } ?? "")"] : [])
     }
 
-    /// - Parameter all: what names those that are not listed.
+    /// - Parameter all: the command that lists all of them.
     static func list(
         _ title: String, _ paths: [String], reasons: [String]?, folder: String, all: String? = nil
     ) -> [String] {
@@ -98,12 +98,12 @@ enum SummaryText {
             }, all: all)
     }
 
-    /// Messages that begin with the picture's path say it once.
+    /// Removes the picture's path from the beginning of its message.
     private static func line(_ report: FrameReport, _ message: String, _ folder: String) -> String {
         line(report.input, message, folder)
     }
 
-    /// A message of a picture, which it begins with, from a folder.
+    /// A message with its picture's path, as it is seen from a folder.
     static func line(_ picture: String, _ message: String, _ folder: String) -> String {
         let shown = PathText.shown(picture, from: folder)
         let message = PathText.visible(message)

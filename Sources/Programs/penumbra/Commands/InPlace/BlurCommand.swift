@@ -1,6 +1,7 @@
 import ArgumentParser
 import Catalogs
 import Coordination
+import FoundationEssentials
 import InPlace
 import JobModel
 import Manifests
@@ -8,6 +9,7 @@ import Planning
 import RenderFarm
 import Reports
 import Runs
+import SafeFiles
 import Scheduling
 import Settings
 
@@ -67,20 +69,16 @@ struct BlurCommand: AsyncParsableCommand {
     @Flag(help: "Change nothing; list the pictures of which originals are kept, or those of them that are named.")
     var list = false
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Option(
         help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"),
         transform: TimeArgument.read)
     var lockWait: TimeArgument?
 
-    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
-    var quiet = false
+    @OptionGroup var output: OutputOptions
 
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
-    var json = false
-
-    /// As the Gaussian has it.
+    /// The largest radius of the Gaussian filter.
     private static let largestRadius = 1000.0
 
     func validate() throws {
@@ -98,64 +96,63 @@ struct BlurCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let session = try await InPlaceSession(place)
-            if list { return try await BlurList(session: session, reporting: reporting).run(pictures) }
-            let wish = try await wish(session, reporting)
-            return try await session.locked(lockWait?.seconds ?? 0) { try await blur(session, reporting, wish) }
+        try await ConsoleReporter(output).handling { reporter in
+            let session = try await InPlaceSession(location)
+            if list { return try await BlurList(session: session, reporter: reporter).run(pictures) }
+            let request = try await request(session, reporter)
+            return try await session.locked(lockWait?.seconds ?? 0) { try await blur(session, reporter, request) }
         }
     }
 
-    /// As one would write it.
+    /// The filters as the user would write them.
     private var chain: String {
         if let filter { return filter }
         return "gaussian: {radius: \(ParameterValue.number(radius ?? sigma ?? 10).words)}"
     }
 
-    /// The filters that are wanted.
-    private struct Wish {
+    /// The filters of this command line.
+    private struct Request {
         let job: JobSpec
-        /// Whether filters, as a command line has them, are these, however they are written.
+        /// Whether a text describes the same filters.
         let isChain: @Sendable (String) -> Bool
     }
 
-    private func wish(_ session: InPlaceSession, _ reporting: ConsoleReporter) async throws -> Wish {
+    private func request(_ session: InPlaceSession, _ reporter: ConsoleReporter) async throws -> Request {
         let catalog = session.catalog
         let read: ReadResult
-        do throws(AppliedManifest.Problem) {
+        do throws(AppliedManifest.ChainError) {
             read = try Self.read(chain, catalog)
         } catch {
             throw FarmError(.usage, error.message)
         }
-        let result = try await examined(read, session, reporting)
-        let jobs = try reporting.jobs(ManifestFiles.Outcome(result, of: "blur"))
+        let result = try await examined(read, session, reporter)
+        let jobs = try reporter.jobs(ManifestFiles.Outcome(result, of: "blur"))
         guard let job = jobs.first else { throw FarmError(.badManifest, "\(chain): no filters could be read") }
-        let preparation = JobPreparation(
-            installation: session.farm, catalog: catalog, folder: currentFolder(),
-            selection: JobPlan.Selection(), list: nil,
-            isForced: force, control: session.control, deadline: nil, reread: { _, _ in result })
-        return Wish(job: try await preparation.readingPictures(of: job)) { [chain = job.chain] filters in
-            // What no filters can be made of is something else.
+        let preparation = try JobPreparation(
+            RunRequest(manifests: [], folder: currentFolder()), farm: session.farm, catalog: catalog,
+            control: session.control, reread: { _, _ in result })
+        return Request(job: try await preparation.readingPictures(of: job)) { [chain = job.chain] filters in
+            // A text that cannot be read describes other filters.
             (try? Self.read(filters, catalog))?.job?.chain == chain
         }
     }
 
-    private static func read(_ chain: String, _ catalog: Catalog) throws(AppliedManifest.Problem) -> ReadResult {
-        // Only its filters are looked at.
+    private static func read(_ chain: String, _ catalog: Catalog) throws(AppliedManifest.ChainError) -> ReadResult {
+        // Only the filters of this manifest are used.
         let manifest = AppliedManifest(chain: chain, inputs: ["picture"], output: "picture.png") { _ in false }
         return JobReader.read(
             bytes: Array(try manifest.text().utf8), path: "blur", realPath: "\(currentFolder())/blur", catalog: catalog,
             inspect: FilterPictures.inspect)
     }
 
-    /// With what only a worker knows of any filters. A Gaussian of the command's own has a radius.
+    /// Adds what only workers know of the filters. The command's own Gaussian needs no such check.
     private func examined(
-        _ read: ReadResult, _ session: InPlaceSession, _ reporting: ConsoleReporter
+        _ read: ReadResult, _ session: InPlaceSession, _ reporter: ConsoleReporter
     ) async throws -> ReadResult {
         guard filter != nil, read.job != nil else { return read }
         let examination = await WorkerChecks([read], by: session.farm.worker)
         if let failure = examination.failure {
-            reporting.warn("the filters could not be examined: \(failure)")
+            reporter.warn("the filters could not be examined: \(failure)")
         }
         guard !examination.changeNothing(read.filters) else {
             throw FarmError(
@@ -167,48 +164,143 @@ struct BlurCommand: AsyncParsableCommand {
     }
 
     private func blur(
-        _ session: InPlaceSession, _ reporting: ConsoleReporter, _ wish: Wish
+        _ session: InPlaceSession, _ reporter: ConsoleReporter, _ request: Request
     ) async throws -> RunOutcome {
-        let search = reporting.search(pictures, session)
+        let search = reporter.search(pictures, session)
         if let folder = search.folders.first, radius == nil, sigma == nil, filter == nil {
             throw FarmError(
                 .usage,
                 "\(PathText.shown(folder.path, from: currentFolder())): a folder's pictures are blurred only with a radius that "
                     + "you choose\n   = give --radius, such as --radius 10, or --filter")
         }
-        var passedBy = search.passedBy()
-        let (_, unlooked) = try await session.takeBlurred(from: &passedBy)
-        if unlooked != nil { return reporting.tell(unlooked, left: search.pictures.count) }
-        reporting.tell(passedBy, all: "'penumbra is-blurred --json'")
+        var skipped = search.passedBy()
+        let (_, stopBefore) = try await session.takeBlurred(from: &skipped)
+        if stopBefore != nil { return reporter.report(stopBefore, left: search.pictures.count) }
+        reporter.report(skipped, all: "'penumbra is-blurred --json'")
         let wanted = search.pictures.map { RequestedPicture($0) }
-        let report = InPlaceReport(.blur, reporting)
+        let report = InPlaceReport(.blur, reporter)
         let stop = try await session.blur(
-            wanted, by: wish.job, chain: chain, areSame: wish.isChain, keeping: keep, isForced: force,
-            observer: reporting.observer(of: "blur")
+            wanted, by: request.job, chain: chain, areSame: request.isChain, keeping: keep, isForced: force,
+            observer: reporter.observer(of: "blur")
         ) { report.add($0, filters: chain) }
-        let isEmpty = wanted.isEmpty && passedBy.isNothing && search.problems.isEmpty
+        let isEmpty = wanted.isEmpty && skipped.isNothing && search.problems.isEmpty
         report.end(
             isEmpty ? "there is no picture in what was named" : done(report, session),
             [
                 ("already blurred", "already blurred"), ("blurred otherwise", "blurred with other filters before"),
                 ("left", "left"),
-            ], others: passedBy.others)
-        let trouble = search.problems.isEmpty ? RunOutcome.done : .storage
-        let sharp = passedBy.isNothing ? RunOutcome.done : .someFailed
-        return max(report.status, trouble, sharp, reporting.tell(stop, left: report.count("left")))
+            ], others: skipped.others)
+        let searchOutcome = search.problems.isEmpty ? RunOutcome.done : .storage
+        let sharp = skipped.isNothing ? RunOutcome.done : .someFailed
+        return max(report.status, searchOutcome, sharp, reporter.report(stop, left: report.count("left")))
     }
 
     private func done(_ report: InPlaceReport, _ session: InPlaceSession) -> String {
         let count = report.count("blurred")
         guard count > 0 else { return "" }
         let whose = count == 1 ? "its original is" : "their originals are"
-        let place =
+        let store =
             keep == .state
             ? "in \(session.originals.root)" : "beside \(count == 1 ? "it" : "them"), in \(Originals.folderName)"
         return
-            "blurred \(count == 1 ? "1 picture" : "\(count) pictures") (\(PathText.visible(chain))); \(whose) kept \(place), "
+            "blurred \(count == 1 ? "1 picture" : "\(count) pictures") (\(PathText.visible(chain))); \(whose) kept \(store), "
             + "and 'penumbra unblur' puts \(count == 1 ? "it" : "them") back"
     }
 }
 
 extension OriginalLocation: ExpressibleByArgument {}
+
+/// Lists the kept originals for `penumbra blur --list`.
+struct BlurList {
+    let session: InPlaceSession
+    let reporter: ConsoleReporter
+
+    /// - Parameter paths: pictures and folders; empty for all.
+    func run(_ paths: [String]) async throws -> RunOutcome {
+        let search = reporter.search(paths, session)
+        let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
+        let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.folders.map(\.path)
+        let (known, distrusted) = session.originals.pictures(andIn: folders)
+        let meant = known.filter { picture in
+            paths.isEmpty || search.holds(picture) || named.contains(picture.exactPath)
+        }
+        // These were blurred under other names.
+        let isKnown = Set(meant.map(\.exactPath))
+        let renamed = search.pictures.map(\.file).filter {
+            !isKnown.contains($0.exactPath) && session.originals.mayBeElsewhere($0)
+        }
+        let pictures = meant + renamed
+        for error in distrusted { reporter.complain(error.message) }
+        let (inspected, stop) = try await InspectedPicture.inspect(
+            at: pictures, session.originals, readsOriginals: false, settings: session.farm.runSettings,
+            loop: session.loop)
+        if stop != nil { return reporter.report(stop, left: pictures.count) }
+        print(inspected.flatMap { picture in picture.originals.map { KeptLine(picture, $0) } })
+        return distrusted.isEmpty ? .done : .someFailed
+    }
+
+    private func print(_ lines: [KeptLine]) {
+        if reporter.json {
+            for line in lines { line.print() }
+        } else if lines.isEmpty {
+            reporter.say("no originals are kept")
+        } else {
+            var table = Table(["state", "since (UTC)", "filters", "picture"])
+            for line in lines {
+                table.add(
+                    line.state, line.day, PathText.visible(line.filters),
+                    PathText.shown(line.path, from: currentFolder()))
+            }
+            for line in table.lines { Console.print(line) }
+        }
+    }
+}
+
+/// The JSON line of a kept original.
+struct KeptLine: JSONLine {
+    let event = "kept"
+    let path: String
+    let pathBase64: String?
+    /// `blurred`, `edited since`, `original is there`, `missing`, `unreadable`; `older` if a later original of the
+    /// picture is kept, too; `put back elsewhere` if the picture has another name, and its original is there;
+    /// `another user's` if only a record of another user says that it is blurred.
+    let state: String
+    let filters: String
+    /// Seconds since 1970.
+    let time: Int
+    let original: String
+    let bytes: Int
+    let digest: String
+
+    private enum CodingKeys: String, CodingKey {
+        case event, path, state, filters, time, original, bytes, digest
+        case pathBase64 = "path_base64"
+    }
+
+    init(_ picture: InspectedPicture, _ original: StoredOriginal) {
+        path = picture.picture.path
+        pathBase64 = picture.picture.bytes.map { Data($0).base64EncodedString() }
+        (filters, time, self.original) = (original.record.filters, original.record.time, original.path)
+        (bytes, digest) = (original.record.original.bytes, original.record.original.digest.description)
+        let generation = original.record.generation
+        switch picture.condition {
+        case .blurred(let own) where own.record.generation == generation:
+            state = picture.isUntrusted ? "another user's" : "blurred"
+        case .original(let own) where own.record.generation == generation: state = "original is there"
+        case .edited(let own) where own.record.generation == generation: state = "edited since"
+        case .missing where original.isRestored && !picture.isUnreadable, .unknown where original.isRestored:
+            state = "put back elsewhere"
+        case .missing(let own) where own.record.generation == generation:
+            state = picture.isUnreadable ? "unreadable" : "missing"
+        case .blurred, .original, .edited, .missing, .unknown: state = "older"
+        }
+    }
+
+    /// `2026-11-21 21:30`
+    var day: String {
+        let date = Date(timeIntervalSince1970: Double(time))
+        let text = date.formatted(
+            .iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false))
+        return String(text.prefix(16))
+    }
+}

@@ -23,7 +23,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
     var pictures: [String]
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(name: .shortAndLong, help: "Answer by the exit code alone.")
     var quiet = false
@@ -36,29 +36,29 @@ struct IsBlurredCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let session = try await InPlaceSession(place)
-            let search = reporting.search(pictures, session)
-            var passedBy = search.passedBy()
-            if search.pictures.isEmpty, passedBy.isNothing, search.problems.isEmpty {
+        try await ConsoleReporter(json: json, quiet: quiet).handling { reporter in
+            let session = try await InPlaceSession(location)
+            let search = reporter.search(pictures, session)
+            var skipped = search.passedBy()
+            if search.pictures.isEmpty, skipped.isNothing, search.problems.isEmpty {
                 throw FarmError(.missingInput, "there is no picture in what was named")
             }
-            let (looked, stop) = try await InspectedPicture.inspect(
+            let (inspected, stop) = try await InspectedPicture.inspect(
                 at: search.pictures.map(\.file), session.originals, readsOriginals: false,
                 settings: session.farm.runSettings, loop: session.loop)
-            if stop != nil { return reporting.tell(stop, left: looked.count) }
-            let (more, unlooked) = try await session.takeBlurred(from: &passedBy)
-            if unlooked != nil { return reporting.tell(unlooked, left: more.count) }
-            let statuses = (looked + more).map { answer(InPlaceAnswer($0), reporting) }
-            if json || !quiet { reporting.tell(passedBy, all: "--json") }
-            let sharp = passedBy.isNothing ? RunOutcome.done : .someFailed
+            if stop != nil { return reporter.report(stop, left: inspected.count) }
+            let (more, stopBefore) = try await session.takeBlurred(from: &skipped)
+            if stopBefore != nil { return reporter.report(stopBefore, left: more.count) }
+            let statuses = (inspected + more).map { answer(InPlaceAnswer($0), reporter) }
+            if json || !quiet { reporter.report(skipped, all: "--json") }
+            let sharp = skipped.isNothing ? RunOutcome.done : .someFailed
             return max(statuses.max() ?? .done, sharp, search.problems.isEmpty ? .done : .storage)
         }
     }
 
-    private func answer(_ answer: InPlaceAnswer, _ reporting: ConsoleReporter) -> RunOutcome {
+    private func answer(_ answer: InPlaceAnswer, _ reporter: ConsoleReporter) -> RunOutcome {
         if json {
-            JSONLine.picture(answer.line).print()
+            answer.line.print()
         } else if !quiet {
             let text =
                 "\(PathText.shown(answer.line.path, from: currentFolder())): \(VisibleText.message(answer.words))"
@@ -68,7 +68,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
     }
 }
 
-/// Whether a picture is blurred.
+/// The answer of `penumbra is-blurred` for one picture.
 struct InPlaceAnswer {
     let line: InPlaceLine
     let words: String
@@ -76,24 +76,24 @@ struct InPlaceAnswer {
 
     static let nothingThere = "no such file or folder; look at its name, or mount its disk"
 
-    init(_ looked: InspectedPicture) {
+    init(_ inspected: InspectedPicture) {
         var kept: StoredOriginal?
-        (words, status, kept) = Self.answer(looked)
+        (words, status, kept) = Self.answer(inspected)
         let state =
-            switch looked.condition {
-            case .blurred: looked.isUntrusted ? "not blurred" : "blurred"
+            switch inspected.condition {
+            case .blurred: inspected.isUntrusted ? "not blurred" : "blurred"
             case .edited: "edited since"
             case .unknown, .original, .missing: status == .missingInput ? "gone" : "not blurred"
             }
-        var line = InPlaceLine(looked.picture, state: state)
+        var line = InPlaceLine(inspected.picture, state: state)
         (line.filters, line.original) = (kept?.record.filters, kept?.path)
         self.line = line
     }
 
-    private static func answer(_ looked: InspectedPicture) -> (String, RunOutcome, StoredOriginal?) {
-        if let distrust = looked.distrust { return (distrust.message, .someFailed, looked.originals.first) }
-        return switch looked.condition {
-        case .blurred(let kept) where looked.isUntrusted:
+    private static func answer(_ inspected: InspectedPicture) -> (String, RunOutcome, StoredOriginal?) {
+        if let distrust = inspected.distrust { return (distrust.message, .someFailed, inspected.originals.first) }
+        return switch inspected.condition {
+        case .blurred(let kept) where inspected.isUntrusted:
             (
                 "a record of another user says that it is blurred (\(kept.record.filters)), and is not believed",
                 .someFailed, kept
@@ -102,9 +102,9 @@ struct InPlaceAnswer {
         case .edited(let kept): ("edited since it was blurred (\(kept.record.filters))", .someFailed, kept)
         case .original: ("is not blurred", .someFailed, nil)
         case .missing(let kept):
-            looked.isUnreadable
+            inspected.isUnreadable
                 ? ("cannot be read", .someFailed, kept) : ("no such file", .missingInput, kept)
-        case .unknown: looked.exists ? ("is not blurred", .someFailed, nil) : (Self.nothingThere, .missingInput, nil)
+        case .unknown: inspected.exists ? ("is not blurred", .someFailed, nil) : (Self.nothingThere, .missingInput, nil)
         }
     }
 }

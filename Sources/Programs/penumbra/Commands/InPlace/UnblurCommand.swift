@@ -28,65 +28,61 @@ struct UnblurCommand: AsyncParsableCommand {
     @Flag(help: "Put originals back even where pictures were edited since, or are gone. Edits are lost.")
     var force = false
 
-    @OptionGroup(title: "Place Options") var place: LocationOptions
+    @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Option(
         help: ArgumentHelp("How long to wait for another blur or unblur to end: 90, 5m.", valueName: "time"),
         transform: TimeArgument.read)
     var lockWait: TimeArgument?
 
-    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
-    var quiet = false
-
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
-    var json = false
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if pictures.contains("") { throw ValidationError("A path is empty; name pictures or folders.") }
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet).handling { reporting in
-            let session = try await InPlaceSession(place)
-            return try await session.locked(lockWait?.seconds ?? 0) { try await unblur(session, reporting) }
+        try await ConsoleReporter(output).handling { reporter in
+            let session = try await InPlaceSession(location)
+            return try await session.locked(lockWait?.seconds ?? 0) { try await unblur(session, reporter) }
         }
     }
 
-    private func unblur(_ session: InPlaceSession, _ reporting: ConsoleReporter) async throws -> RunOutcome {
-        let search = reporting.search(pictures, session)
-        var passedBy = search.passedBy()
-        let wanted = session.withKept(search, passedBy)
-        let links = passedBy.links
-        let (_, unlooked) = try await session.takeBlurred(from: &passedBy)
-        if unlooked != nil { return reporting.tell(unlooked, left: wanted.count) }
-        let others = Set(passedBy.links)
+    private func unblur(_ session: InPlaceSession, _ reporter: ConsoleReporter) async throws -> RunOutcome {
+        let search = reporter.search(pictures, session)
+        var skipped = search.passedBy()
+        let wanted = session.withKept(search, skipped)
+        let links = skipped.links
+        let (_, stopBefore) = try await session.takeBlurred(from: &skipped)
+        if stopBefore != nil { return reporter.report(stopBefore, left: wanted.count) }
+        let others = Set(skipped.links)
         let blurredLinks = links.filter { !others.contains($0) && !search.holds($0.target) }.map(\.link.path)
         let lost = session.originals.foldersWithoutStore().filter {
             search.holds(InputFile(path: PathNames.joined($0, Originals.folderName), dir: ""))
         }
-        tell(blurredLinks, lost, reporting)
-        let report = InPlaceReport(.unblur, reporting)
+        reportBlurred(blurredLinks, lost, reporter)
+        let report = InPlaceReport(.unblur, reporter)
         let stop = try await session.unblur(wanted, isForced: force) { report.add($0) }
         let count = report.count("unblurred")
         let done =
             count > 0 || wanted.isEmpty ? "put back \(Figures.plural(count, "original"))" : ""
         report.end(done, [("not blurred", "not blurred"), ("left", "left")], others: 0)
-        let trouble = search.problems.isEmpty ? RunOutcome.done : .storage
+        let searchOutcome = search.problems.isEmpty ? RunOutcome.done : .storage
         let blurred = blurredLinks.isEmpty && lost.isEmpty ? RunOutcome.done : .someFailed
-        return max(report.status, trouble, blurred, reporting.tell(stop, left: report.count("left")))
+        return max(report.status, searchOutcome, blurred, reporter.report(stop, left: report.count("left")))
     }
 
-    /// Lists what of the folders stays blurred, or may.
-    private func tell(_ links: [String], _ lost: [String], _ reporting: ConsoleReporter) {
+    /// Lists pictures that stay blurred, or may stay blurred.
+    private func reportBlurred(_ links: [String], _ lost: [String], _ reporter: ConsoleReporter) {
         if !links.isEmpty {
-            reporting.complain(
+            reporter.complain(
                 links.count == 1
                     ? "1 link to a blurred picture elsewhere was not followed, and its original was not put back"
                     : "\(Figures.count(links.count)) links to blurred pictures elsewhere were not followed, and their originals "
                         + "were not put back", links, reasons: nil, all: "--json")
         }
         if !lost.isEmpty {
-            reporting.complain(
+            reporter.complain(
                 (lost.count == 1 ? "1 folder has" : "\(Figures.count(lost.count)) folders have")
                     + " no \(Originals.folderName) any more, in which originals were kept; restore it from a backup, or let "
                     + "'penumbra gc --originals' forget it", lost, reasons: nil, all: "--json")

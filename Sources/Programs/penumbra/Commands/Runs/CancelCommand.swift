@@ -19,23 +19,24 @@ struct CancelCommand: AsyncParsableCommand {
     @OptionGroup var shared: RunDirOption
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporter in
             let archive = try options.archive(shared)
             guard let run = try archive.run(toEnd: argument.run) else {
-                reporting.say("all runs have ended; there is nothing to cancel")
+                reporter.say("all runs have ended; there is nothing to cancel")
                 return .done
             }
             switch run.condition {
             case .running, .paused:
                 try run.folder.ask(.cancel)
-                reporting.say("\(run.stored.name): its coordinator is told; 'penumbra wait' waits for the end")
+                reporter.say(
+                    "\(run.stored.name): its coordinator was asked to end it; 'penumbra wait' waits for the end")
             case .interrupted, .detached:
                 let successor = await archive.successor(of: run)
                 if let scratch = run.folder.scratch {
                     try await Self.endJobs(
-                        of: SubmittedJobs(of: ShardFolder(scratch)), try Settings.load(options.place))
+                        of: SubmittedJobs(of: ShardFolder(scratch)), try Settings.load(options.location))
                 }
-                // As if its coordinator had ended it.
+                // The run gets the same end as if its coordinator had been stopped.
                 let removal = try archive.abandon(
                     run, reason: "cancelled", outcome: .interrupted, now: currentTime())
                 guard removal != .refused else {
@@ -43,20 +44,20 @@ struct CancelCommand: AsyncParsableCommand {
                 }
                 ShardFolder.removeIfEmpty(logs: "\(run.folder.state)/logs/\(run.stored.name)")
                 if removal == .complete {
-                    reporting.say("\(run.stored.name): given up, and what it left is removed")
+                    reporter.say("\(run.stored.name): given up, and what it left is removed")
                 } else {
-                    reporting.note(
+                    reporter.note(
                         "\(run.stored.name): given up; some of what it left cannot be removed now, as on a disk that is not "
                             + "mounted, and is removed by a later run")
                 }
                 if successor == .never, run.condition == .detached {
-                    reporting.note(
+                    reporter.note(
                         "\(run.stored.name): jobs that were submitted by hand, or by scripts, are to be ended there")
                 }
             case .done, .failed, .stopped:
-                // Its coordinator may have been killed before it removed what the run kept.
+                // The coordinator may have been killed before it removed the folder.
                 await Blocking.run { RunFolder.sweep(state: archive.state) }
-                reporting.say("\(run.stored.name): has ended already")
+                reporter.say("\(run.stored.name): has ended already")
             }
             return .done
         }
@@ -64,7 +65,7 @@ struct CancelCommand: AsyncParsableCommand {
 }
 
 extension CancelCommand {
-    /// Jobs that a killed coordinator has left in a cluster's queue.
+    /// Cancels jobs that a killed coordinator left in the cluster's queue.
     private static func endJobs(of jobs: SubmittedJobs, _ settings: Settings) async throws {
         let system = try settings.batchSystem(of: jobs)
         do {
@@ -89,7 +90,7 @@ struct PauseCommand: AsyncParsableCommand {
     @OptionGroup var shared: RunDirOption
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporter in
             let archive = try options.archive(shared)
             guard let run = try archive.run(toEnd: argument.run) else {
                 throw FarmError(.someFailed, "all runs have ended, so that none can be paused")
@@ -98,8 +99,8 @@ struct PauseCommand: AsyncParsableCommand {
                 throw FarmError(.someFailed, "\(run.stored.name): is not running, so that it cannot be paused")
             }
             try run.folder.ask(.pause)
-            let place = shared.runDir.map { " --run-dir \($0)" } ?? ""
-            reporting.say("\(run.stored.name): paused; 'penumbra resume\(place)' goes on")
+            let option = shared.runDir.map { " --run-dir \($0)" } ?? ""
+            reporter.say("\(run.stored.name): paused; 'penumbra resume\(option)' goes on")
             return .done
         }
     }

@@ -11,7 +11,7 @@ import Runs
 struct GcCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc",
-        abstract: "Forget old runs, and remove what killed ones have left.",
+        abstract: "Forget old runs, and remove files of killed ones.",
         discussion: """
             What is known of outputs stays, no picture is touched, and the originals of blurred pictures stay. (With --originals \
             those go that 'penumbra unblur' has put back under other names, and with --give-up those of pictures that you have \
@@ -47,11 +47,11 @@ struct GcCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporter in
             let archive = try options.archive()
             let before = try archive.runs()
             var givenUp = 0
-            // A cluster may have jobs of a detached one: 'cancel' ends them, too.
+            // A detached run may have jobs on a cluster. Only 'cancel' ends them.
             for run in before
             where interrupted && run.condition == .interrupted && run.folder.state == archive.state {
                 if try archive.abandon(run, reason: "given up", now: currentTime()) != .refused { givenUp += 1 }
@@ -59,47 +59,47 @@ struct GcCommand: AsyncParsableCommand {
             RunFolder.sweep(state: archive.state)
             if !before.isEmpty { try StoredRuns.prune(keeping: keep, state: archive.state) }
             let forgotten = before.count - (try archive.runs().count)
-            let outcome = try await sweepOriginals(archive.state, reporting)
-            if givenUp > 0 { reporting.say("\(Figures.plural(givenUp, "interrupted run")) given up") }
-            reporting.say("\(Figures.plural(forgotten, "run")) forgotten")
+            let outcome = try await sweepOriginals(archive.state, reporter)
+            if givenUp > 0 { reporter.say("\(Figures.plural(givenUp, "interrupted run")) given up") }
+            reporter.say("\(Figures.plural(forgotten, "run")) forgotten")
             return outcome
         }
     }
 
-    /// What 'blur' and 'unblur' have left that were killed. While one goes on it looks after that itself.
+    /// Removes what killed 'blur' and 'unblur' commands left. A running one does that itself.
     ///
-    /// - Returns: what came of the originals that were to be given up.
-    private func sweepOriginals(_ state: String, _ reporting: ConsoleReporter) async throws -> RunOutcome {
+    /// - Returns: the outcome for the originals of `--give-up`.
+    private func sweepOriginals(_ state: String, _ reporter: ConsoleReporter) async throws -> RunOutcome {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
             guard givenUp.isEmpty || !Originals.areKept(in: state) else {
                 throw FarmError(
                     .busy, "a 'penumbra blur' or 'penumbra unblur' is going on; give the originals up after it")
             }
-            return unknown(givenUp.map(GivenUpPath.init), reporting)
+            return unknown(givenUp.map(GivenUpPath.init), reporter)
         }
         defer { withExtendedLifetime(lock) {} }
         let kept = Originals(state: state)
         let unneeded = kept.sweep()
-        if unneeded > 0 { reporting.say("\(Figures.plural(unneeded, "original")) that no picture needs removed") }
-        let outcome = giveUp(kept, reporting)
+        if unneeded > 0 { reporter.say("\(Figures.plural(unneeded, "original")) that no picture needs removed") }
+        let outcome = abandon(kept, reporter)
         guard originals else { return outcome }
         let restored = kept.forgetRestored()
-        reporting.say(
+        reporter.say(
             "\(Figures.plural(restored.forgotten, "original")) that \(restored.forgotten == 1 ? "was" : "were") put "
                 + "back under another name forgotten")
         let lost = kept.forgetLostStores()
         if lost > 0 {
-            reporting.say("\(Figures.plural(lost, "folder")) without \(Originals.folderName) forgotten")
+            reporter.say("\(Figures.plural(lost, "folder")) without \(Originals.folderName) forgotten")
         }
         if restored.left > 0 {
-            reporting.say(
+            reporter.say(
                 "\(Figures.plural(restored.left, "original")) left: the folders of the pictures are not there, or are others now"
             )
         }
         return outcome
     }
 
-    private func giveUp(_ kept: Originals, _ reporting: ConsoleReporter) -> RunOutcome {
+    private func abandon(_ kept: Originals, _ reporter: ConsoleReporter) -> RunOutcome {
         guard !givenUp.isEmpty else { return .done }
         var named = givenUp.map(GivenUpPath.init)
         let folders = named.map(\.file.path) + named.map { PathText.folder(of: $0.file.path) }
@@ -111,26 +111,26 @@ struct GcCommand: AsyncParsableCommand {
             }
             return isMeant.contains(true)
         }
-        reporting.say("\(Figures.plural(forgotten, "original")) of removed pictures given up")
+        reporter.say("\(Figures.plural(forgotten, "original")) of removed pictures given up")
         for path in named where path.holdsPictures && path.file.isMissing && forgotten > 0 {
-            reporting.warn(
-                "\(PathText.shown(path.file.path, from: reporting.folder)): the folder is not there; if it was moved, its pictures "
+            reporter.warn(
+                "\(PathText.shown(path.file.path, from: reporter.folder)): the folder is not there; if it was moved, its pictures "
                     + "stay blurred where they are now")
         }
         if left > 0 {
-            reporting.complain(
+            reporter.complain(
                 "\(Figures.plural(left, "original")) left: the pictures may be on a disk that is not mounted; mount it, or put "
                     + "them back with 'unblur --force'")
         }
-        return max(unknown(named, reporting), left > 0 ? .someFailed : .done)
+        return max(unknown(named, reporter), left > 0 ? .someFailed : .done)
     }
 
-    /// Names that are probably wrong: no original is known of them, and nothing is there.
-    private func unknown(_ named: [GivenUpPath], _ reporting: ConsoleReporter) -> RunOutcome {
+    /// Reports paths that are probably wrong: they do not exist, and have no original.
+    private func unknown(_ named: [GivenUpPath], _ reporter: ConsoleReporter) -> RunOutcome {
         let wrong = named.filter { !$0.isKnown && $0.file.isMissing }
         for path in wrong {
-            reporting.complain(
-                "\(PathText.shown(path.file.path, from: reporting.folder)): no original is kept of it; look at its name"
+            reporter.complain(
+                "\(PathText.shown(path.file.path, from: reporter.folder)): no original is kept of it; look at its name"
             )
         }
         return wrong.isEmpty ? .done : .missingInput
@@ -140,9 +140,9 @@ struct GcCommand: AsyncParsableCommand {
 /// A picture or a folder that `--give-up` names.
 private struct GivenUpPath {
     let file: InputFile
-    /// Originals are kept of it.
+    /// The picture, or a picture in the folder, has an original.
     var isKnown = false
-    /// It is the folder of a picture of which originals are kept.
+    /// The folder contains pictures with originals.
     var holdsPictures = false
 
     init(_ argument: String) {

@@ -26,10 +26,10 @@ struct LogsCommand: AsyncParsableCommand {
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
-    /// A folder of one run says which: then the first word may be the task.
+    /// If the folder has one run, the first argument may be the task.
     private func wanted(of archive: RunArchive) throws -> (run: String?, task: String?) {
         guard archive.isShared, task == nil, let run, TaskFilter(run) != nil else { return (run, task) }
-        // Runs' names begin with eight digits.
+        // The names of runs begin with eight digits.
         let isRun = try run.count >= 8 && archive.runs().contains { $0.stored.name.hasPrefix(run) }
         return isRun ? (run, nil) : (nil, run)
     }
@@ -53,18 +53,18 @@ struct LogsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporter in
             let archive = try options.archive(shared)
             let (name, task) = try wanted(of: archive)
             let filter = task.flatMap(TaskFilter.init)
             let run = try archive.run(name)
             let details = try archive.details(of: run)
             let attempts = details.attempts.filter { filter?.includes($0) ?? true }
-            if task == nil, attempts.isEmpty { reporting.say("\(run.stored.name): \(why(noAttemptsOf: run, details))") }
+            if task == nil, attempts.isEmpty { reporter.say("\(run.stored.name): \(why(noAttemptsOf: run, details))") }
             if let task, attempts.isEmpty { throw FarmError(.missingInput, "the run has no attempt of '\(task)'") }
             for attempt in attempts {
                 if options.json {
-                    JSONLine.attempt(AttemptLine(attempt)).print()
+                    AttemptLine(attempt).print()
                 } else {
                     for line in RunText.lines(of: attempt) { Console.print(line) }
                 }

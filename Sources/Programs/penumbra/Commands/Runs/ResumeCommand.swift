@@ -15,10 +15,9 @@ struct ResumeCommand: AsyncParsableCommand {
         commandName: "resume",
         abstract: "Go on with a run that was interrupted or paused.",
         discussion: """
-            Gives the command of the run again, in the folder where it was given. Outputs that were published stay, tiles \
-            that were rendered are used, and what had not begun is done. (The next 'penumbra run' of the manifest does the \
-            same.) A run that its deadline ended is not resumed: 'penumbra run', or 'penumbra retry --state left', does the \
-            rest.
+            Carries out the request of the run again. Published outputs stay, rendered tiles are used, and the rest is \
+            rendered. (The next 'penumbra run' of the manifest does the same.) A run that its deadline ended is not \
+            resumed: 'penumbra run', or 'penumbra retry --state left', does the rest.
             """)
 
     @Argument(
@@ -39,84 +38,92 @@ struct ResumeCommand: AsyncParsableCommand {
     @Flag(help: "Print lines that Open Job Description knows: openjd_progress, openjd_status, openjd_fail.")
     var openjd = false
 
-    /// In a job of its own, which is followed by another one when it ends too early.
+    /// This process is a job on the cluster. If it ends too early, another job follows.
     @Flag(help: .hidden)
     var asJob = false
 
     func validate() throws {
-        if let workers, !(1...1024).contains(workers) {
-            throw ValidationError("--workers takes 1 to 1024, not \(workers).")
-        }
+        try LocationOptions.check(workers: workers)
         if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
         if asJob, shared.runDir == nil { throw ValidationError("--as-job goes on with the run of a --run-dir.") }
     }
 
     func run() async throws {
-        let teller = OpenJDTeller(isOn: openjd)
+        let openJD = OpenJDOutput(isOn: openjd)
         do {
-            try await goOn()
+            // The resumed run writes the JSON lines. This command writes none.
+            try await ConsoleReporter(json: false).handling { _ in
+                let archive = try options.archive(shared)
+                // Nobody else removes what a killed coordinator left of shared runs that have ended.
+                if archive.isShared { await Blocking.run { RunFolder.sweep(state: archive.state) } }
+                let runs = try wanted(of: archive)
+                if runs.isEmpty, !archive.isShared { try reportNothing(archive) }
+                // A signal ends all of the runs.
+                let signals = Signals.ofRuns
+                var worst: Int32 = 0
+                for run in runs where signals.first == nil { worst = max(worst, try await resume(run, archive)) }
+                throw ExitCode(max(worst, signals.first.map { 128 + $0 } ?? 0))
+            }
         } catch let exit as ExitCode {
             if exit == .success {
-                teller.tell(progress: 100)
+                openJD.report(progress: 100)
             } else {
-                teller.tell(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
+                openJD.report(failure: "penumbra resume has ended with exit code \(exit.rawValue)")
             }
             throw exit
         }
     }
 
-    private func goOn() async throws {
-        // The run that goes on writes JSON lines, and this command none.
-        try await ConsoleReporter(json: false).handling { _ in
-            let archive = try options.archive(shared)
-            if archive.isShared { throw ExitCode(try await goOnWithAll(archive)) }
-            let wanted =
-                try run.map { [try archive.run($0)] } ?? archive.runs().filter { $0.condition.canBeResumed }
-            if wanted.isEmpty, options.json {
-                JSONLine.header.print()
-                JSONLine.summary(SummaryLine(exitCode: 0, [])).print()
-            } else if wanted.isEmpty {
-                Console.print("no run was interrupted")
-                if let latest = try archive.runs().first, latest.exitCode == Int(RunOutcome.workLeft.rawValue),
-                    let left = Self.left(of: latest)
-                {
-                    Console.print(left)
-                }
-            }
-            // Whoever ends this command means all of it.
-            let signals = Signals.ofRuns
-            var worst: Int32 = 0
-            for run in wanted where signals.first == nil { worst = max(worst, try await goOn(with: run, archive)) }
-            throw ExitCode(max(worst, signals.first.map { 128 + $0 } ?? 0))
+    private func wanted(of archive: RunArchive) throws -> [RunStatus] {
+        if let run { return [try archive.run(run)] }
+        return archive.isShared ? try archive.meantRuns() : try archive.runs().filter { $0.condition.canBeResumed }
+    }
+
+    private func reportNothing(_ archive: RunArchive) throws {
+        guard !options.json else {
+            HeaderLine().print()
+            SummaryLine(exitCode: 0, []).print()
+            return
+        }
+        Console.print("no run was interrupted")
+        if let latest = try archive.runs().first, latest.exitCode == Int(RunOutcome.workLeft.rawValue),
+            let left = Self.left(of: latest)
+        {
+            Console.print(left)
         }
     }
 
-    private func goOn(with run: RunStatus, _ archive: RunArchive) async throws -> Int32 {
+    /// - Returns: the exit code of the run.
+    private func resume(_ run: RunStatus, _ archive: RunArchive) async throws -> Int32 {
+        let (name, folder) = (run.stored.name, run.folder)
+        func say(_ message: String) { if !options.json { Console.print("\(name): \(message)") } }
+        if archive.isShared, let code = run.exitCode {
+            say("has ended with exit code \(code)")
+            return Int32(code)
+        }
         switch run.condition {
         case .paused:
-            run.folder.takeBack(.pause)
-            if !options.json { Console.print("\(run.stored.name): goes on") }
-            return 0
+            folder.takeBack(.pause)
+            say("goes on")
+        case _ where archive.isShared:
+            return try await carryOut(run, archive, RunFolder(state: archive.state, name: name))
         case .interrupted:
-            let place = run.folder.state
-            return try await resume(
-                run, archive, place == archive.state ? nil : RunFolder(state: place, name: run.stored.name))
+            let isLocal = folder.state == archive.state
+            return try await carryOut(run, archive, isLocal ? nil : RunFolder(state: folder.state, name: name))
         case .detached:
-            if !options.json {
-                Console.print(
-                    "\(run.stored.name): is with the cluster; 'penumbra resume --run-dir \(run.folder.state)' takes it over"
-                )
+            say("is with the cluster; 'penumbra resume --run-dir \(folder.state)' takes it over")
+        case .running: say("is running, there is nothing to go on with")
+        case .done, .failed, .stopped:
+            if let left = Self.left(of: run), !options.json {
+                Console.print(left)
+            } else {
+                say("has ended, there is nothing to go on with")
             }
-            return 0
-        case .running, .done, .failed, .stopped:
-            let what = run.condition == .running ? "is running" : "has ended"
-            let words = Self.left(of: run) ?? "\(run.stored.name): \(what), there is nothing to go on with"
-            if !options.json { Console.print(words) }
-            return 0
         }
+        return 0
     }
 
-    /// Of a run that has ended before all was done, such as by its deadline: what does the rest. Nil for all others.
+    /// The command that does the rest of a run which has ended early, by its deadline say; nil for other runs.
     private static func left(of run: RunStatus) -> String? {
         guard run.condition.isEnded, run.counts.left > 0 else { return nil }
         let (name, left) = (run.stored.name, run.counts.left)
@@ -125,36 +132,16 @@ struct ResumeCommand: AsyncParsableCommand {
             + "'penumbra retry \(name) --state left' does what is still to be done of them"
     }
 
-    /// Runs that several machines see: what they came to is told by their folders.
-    private func goOnWithAll(_ archive: RunArchive) async throws -> Int32 {
-        // Of runs that have ended nobody else removes what a killed coordinator has left.
-        await Blocking.run { RunFolder.sweep(state: archive.state) }
-        let signals = Signals.ofRuns
-        var worst: Int32 = 0
-        for run in try self.run.map({ [try archive.run($0)] }) ?? archive.meantRuns() where signals.first == nil {
-            if let code = run.exitCode {
-                if !options.json { Console.print("\(run.stored.name): has ended with exit code \(code)") }
-                worst = max(worst, Int32(code))
-            } else if run.condition == .paused {
-                worst = max(worst, try await goOn(with: run, archive))
-            } else {
-                worst = max(
-                    worst, try await resume(run, archive, RunFolder(state: archive.state, name: run.stored.name)))
-            }
-        }
-        return max(worst, signals.first.map { 128 + $0 } ?? 0)
-    }
-
-    /// Carries the run's own request out again.
+    /// Carries out the run's own request again.
     ///
-    /// - Parameter shared: where it is, if not in this machine's state folder.
-    private func resume(_ run: RunStatus, _ archive: RunArchive, _ shared: RunFolder? = nil) async throws -> Int32 {
+    /// - Parameter shared: the run's folder, if it is not in this machine's state folder.
+    private func carryOut(_ run: RunStatus, _ archive: RunArchive, _ shared: RunFolder?) async throws -> Int32 {
         guard var repeated = try RepeatedRun(run, options, archive) else { return RunOutcome.missingInput.rawValue }
         repeated.run.request.engine = engine ?? repeated.run.request.engine
         repeated.run.request.workers = workers ?? repeated.run.request.workers
         guard let shared else { return try await repeated.exitCode(openjd: openjd) }
         repeated.run.sharing = .resumed(shared, asJob: asJob)
-        repeated.run.ownState = Settings.ownState(options.place)
+        repeated.run.ownState = Settings.ownState(options.location)
         return try await TemporaryState.with(options.stateDir) { state in
             repeated.run.request.stateFolder = state
             return try await repeated.exitCode(openjd: openjd)
@@ -162,14 +149,14 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 }
 
-/// A stored run, whose request is carried out again.
+/// A stored run whose request is carried out again.
 struct RepeatedRun {
     var run: RequestedRun
-    /// Without what is other in this process.
+    /// The stored request, without changes for this process.
     private var stored: RunRequest
     private let isForJSON: Bool
 
-    /// Nil if it cannot be repeated, which is told.
+    /// Nil if the run cannot be repeated. The reason is printed.
     init?(_ known: RunStatus, _ options: RunLookupOptions, _ archive: RunArchive) throws {
         func refuse(_ reason: String) { Console.complain("\(known.stored.name): \(reason)") }
         let text = known.stored.request
@@ -192,9 +179,9 @@ struct RepeatedRun {
         let here = currentFolder()
         request.configFile = options.configFile.map { PathText.normalized($0, in: here) } ?? request.configFile
         run = RequestedRun(resuming: request, storedText: text)
-        // Whoever resumes it may be elsewhere.
+        // The current folder may be another one than the run's.
         run.shownFrom = here
-        // Frames that are done count no more.
+        // Finished frames do not count any more.
         if let limit = request.limit, !known.condition.isEnded {
             run.remainingLimit = max(1, min(limit, known.counts.work - (try archive.concluded(of: known))))
         }
@@ -206,17 +193,17 @@ struct RepeatedRun {
     /// Makes it another run, with another request.
     mutating func change(by change: (inout RunRequest) -> Void) { run.change(&stored, by: change) }
 
-    /// Runs it as a command of its own, with its first and last line of JSON.
+    /// Carries out the request, with its own first and last JSON line.
     ///
-    /// - Parameter notes: are told first.
+    /// - Parameter notes: messages that are printed first.
     func exitCode(openjd: Bool = false, notes: [String] = []) async throws -> Int32 {
         let (run, request) = (run, run.request)
-        let reporting = ConsoleReporter(
+        let reporter = ConsoleReporter(
             json: isForJSON, quiet: request.isQuiet, isStrict: request.isStrict, openjd: openjd)
         do {
-            try await reporting.handling { reporting in
-                for note in notes { reporting.note(note) }
-                return try await reporting.follow(run)
+            try await reporter.handling { reporter in
+                for note in notes { reporter.note(note) }
+                return try await reporter.follow(run)
             }
             return 0
         } catch let exit as ExitCode {
@@ -227,7 +214,7 @@ struct RepeatedRun {
 
 /// Requests of version 1, which are command lines.
 private enum StoredArguments {
-    /// The request itself if it is of a later version.
+    /// The request of a stored command line. Later versions are returned unchanged.
     static func request(_ stored: RunRequest) throws -> RunRequest {
         guard let arguments = stored.arguments else { return stored }
         let words = ArgumentCheck.withOrphans(arguments)

@@ -48,23 +48,19 @@ struct RetryCommand: AsyncParsableCommand {
         transform: TimeArgument.read)
     var deadline: TimeArgument?
 
-    func validate() throws {
-        if let workers, !(1...1024).contains(workers) {
-            throw ValidationError("--workers takes 1 to 1024, not \(workers).")
-        }
-    }
+    func validate() throws { try LocationOptions.check(workers: workers) }
 
-    /// What is to be done again.
+    /// The frames to do again.
     private enum Choice {
-        /// Frames that were named and are not among them are told.
+        /// These inputs. The notes report frames that were named and are not among them.
         case inputs(Set<PathKey>, notes: [String] = [])
-        /// What was left.
+        /// The frames that were left.
         case left
         case nothing(String, RunOutcome)
     }
 
     func run() async throws {
-        // The run writes JSON lines; this command does where there is no run.
+        // The run writes the JSON lines. This command writes them only if there is no run.
         try await ConsoleReporter(json: false).handling { _ in
             let archive = try options.archive()
             let run = try archive.run(toRepeat: argument.run)
@@ -73,7 +69,7 @@ struct RetryCommand: AsyncParsableCommand {
                     .busy, "\(run.stored.name): has not ended; 'penumbra resume' goes on with an interrupted run")
             }
             let choice = try choice(of: run, archive)
-            if case .nothing(let words, let status) = choice { return tell(words, status) }
+            if case .nothing(let words, let status) = choice { return report(words, status) }
             guard var repeated = try RepeatedRun(run, options, archive) else { return .missingInput }
             repeated.change { request in
                 request.workers = workers ?? request.workers
@@ -96,11 +92,11 @@ struct RetryCommand: AsyncParsableCommand {
         }
     }
 
-    private func tell(_ words: String, _ status: RunOutcome) -> RunOutcome {
-        let reporting = ConsoleReporter(json: options.json)
-        if options.json { JSONLine.header.print() }
-        if status == .done { reporting.say(words) } else { reporting.complain(words) }
-        if options.json { JSONLine.summary(SummaryLine(exitCode: status.rawValue, [])).print() }
+    private func report(_ words: String, _ status: RunOutcome) -> RunOutcome {
+        let reporter = ConsoleReporter(json: options.json)
+        if options.json { HeaderLine().print() }
+        if status == .done { reporter.say(words) } else { reporter.complain(words) }
+        if options.json { SummaryLine(exitCode: status.rawValue, []).print() }
         return status
     }
 
@@ -108,7 +104,7 @@ struct RetryCommand: AsyncParsableCommand {
         let known = try archive.frames(of: run)
         let (left, name) = (run.counts.left, run.stored.name)
         if state == .skipped, frames == nil { return skipped(run) }
-        // Most of those that were left had not begun, so that nothing is written down of them.
+        // Most frames that were left had not begun, so the run has no record of them.
         if state == .left, frames == nil, left > 0 { return .left }
         var inputs = Set(known.filter(isWanted).map { PathKey($0.input) })
         if state ?? .failed == .failed, frames == nil, run.counts.stillBroken > 0 {
@@ -148,7 +144,7 @@ struct RetryCommand: AsyncParsableCommand {
         return .nothing("\(name): no frame \((state ?? .failed).words)\(hint)", .done)
     }
 
-    /// No list is kept of them.
+    /// The run has no list of skipped frames.
     private func skipped(_ run: RunStatus) -> Choice {
         let (name, count) = (run.stored.name, run.counts.skipped)
         guard count > 0 else { return .nothing("\(name): no frame was skipped", .done) }
@@ -185,7 +181,7 @@ struct FrameNumbers: ExpressibleByArgument {
 
     func contains(_ number: Int) -> Bool { ranges.contains { $0.contains(number) } }
 
-    /// The numbers behind a last one: `126-200, 400`; nil where there are none.
+    /// The numbers above the last frame: `126-200, 400`; nil if there are none.
     func words(beyond last: Int) -> String? {
         let rest = ranges.filter { $0.upperBound > last }.map { max($0.lowerBound, last + 1)...$0.upperBound }
         guard !rest.isEmpty else { return nil }
@@ -193,6 +189,6 @@ struct FrameNumbers: ExpressibleByArgument {
             separator: ", ")
     }
 
-    /// In order, each once.
+    /// Sorted, without repetitions.
     func numbers(upTo last: Int) -> [Int] { (1...max(1, last)).filter { $0 <= last && contains($0) } }
 }

@@ -7,20 +7,20 @@ import Runs
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "List runs: those that go on, those that were interrupted, the latest ones.",
+        abstract: "List runs: running ones, interrupted ones, and the latest ones.",
         discussion: """
-            'interrupted' is a run whose coordinator was killed: 'penumbra resume' goes on with it, as the next run of its \
-            job does. 'detached' is one that was handed to a cluster, or to another scheduler, and that nobody there has \
-            gone on with yet. Times are UTC.
+            'interrupted' is a run whose coordinator was killed. 'penumbra resume' resumes it, and so does the next run of \
+            its job. 'detached' is a run that was handed to a cluster, or to another scheduler, and that no coordinator has \
+            continued yet. Times are UTC.
             """)
 
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
-    @Flag(help: "All runs that are remembered, not the latest ten alone.")
+    @Flag(help: "All remembered runs, not only the latest ten.")
     var all = false
 
-    @Flag(name: .shortAndLong, help: "Show what changes, until no run goes on any more.")
+    @Flag(name: .shortAndLong, help: "Show changes until all runs have ended.")
     var follow = false
 
     private static let pause = Duration.milliseconds(500)
@@ -43,10 +43,10 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The runs as they were printed last.
+/// The table of runs as it was printed last.
 private struct StatusView {
     let json: Bool
-    /// What was printed is drawn over; else only what is new is added.
+    /// New lines replace the old ones. Otherwise only changed lines are printed.
     let isRedrawn: Bool
     private var printed: [String] = []
 
@@ -58,12 +58,43 @@ private struct StatusView {
     mutating func show(_ lines: [RunLine]) {
         let texts =
             json
-            ? lines.map { JSONLine.run($0).text } : lines.isEmpty ? ["nothing has run yet"] : RunText.table(lines)
+            ? lines.map { $0.text } : lines.isEmpty ? ["nothing has run yet"] : RunText.table(lines)
         guard texts != printed else { return }
         let fresh = isRedrawn ? texts : texts.filter { !printed.contains($0) }
-        // Up to the first line, and all from there on is cleared.
+        // Moves to the first line, and clears everything below.
         if isRedrawn, !printed.isEmpty { Console.draw("\u{1b}[\(printed.count)A\u{1b}[J", to: .output) }
         for text in fresh { Console.print(text) }
         printed = texts
+    }
+}
+
+struct ShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one run: its request, its results, what failed and why.")
+
+    @OptionGroup var argument: RunArgument
+    @OptionGroup var options: RunLookupOptions
+    @OptionGroup var shared: RunDirOption
+
+    func run() async throws {
+        try await ConsoleReporter(json: options.json).handling { _ in
+            let archive = try options.archive(shared)
+            let run = try archive.run(argument.run)
+            let details = try archive.details(of: run)
+            let line = RunLine(run, concluded: try archive.concluded(of: run))
+            let broken = try archive.stillBroken(in: run, details)
+            if options.json {
+                line.print()
+                let times = details.publicationTimes
+                for frame in details.frames {
+                    StoredFrameLine(frame, published: times[frame.id]).print()
+                }
+                for record in broken { BrokenLine(record).print() }
+            } else {
+                for text in RunText.details(line, run, details.frames, details.attempts) { Console.print(text) }
+                for text in RunText.stillBroken(broken, of: line.counts.stillBroken) { Console.print(text) }
+            }
+            return .done
+        }
     }
 }

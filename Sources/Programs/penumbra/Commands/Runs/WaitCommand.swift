@@ -13,9 +13,9 @@ struct WaitCommand: AsyncParsableCommand {
         commandName: "wait",
         abstract: "Wait until a run has ended, and exit as it did.",
         discussion: """
-            Two exit codes are of 'wait' itself: 75 when --timeout came first and the run goes on, 137 when the run's \
-            coordinator was killed and nobody goes on with it ('penumbra resume' does). Of a folder with several runs all that have not \
-            ended are waited for, and the jobs of the command that was given last, and the worst of their exit codes counts.
+            Two exit codes are of 'wait' itself: 75 if --timeout came first and the run continues, 137 if the run's \
+            coordinator was killed and nobody continues it ('penumbra resume' does). In a folder with several runs it waits \
+            for all that have not ended, and for the jobs of the latest command. The worst of their exit codes counts.
             """)
 
     @OptionGroup var argument: RunArgument
@@ -28,36 +28,36 @@ struct WaitCommand: AsyncParsableCommand {
     var timeout: TimeArgument?
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporting in
+        try await ConsoleReporter(json: options.json).handling { reporter in
             let archive = try options.archive(shared)
-            // The runs that are meant now, whatever begins later.
+            // Runs that begin later are not waited for.
             let runs = try archive.isShared && argument.run == nil ? archive.meantRuns() : [archive.run(argument.run)]
-            if runs.count > 1 { reporting.note("\(runs.count) runs are waited for") }
-            let vigil = RunWaiter(archive: archive, end: timeout.map { .now + $0.duration })
+            if runs.count > 1 { reporter.note("\(runs.count) runs are waited for") }
+            let waiter = RunWaiter(archive: archive, end: timeout.map { .now + $0.duration })
             var worst: Int32 = 0
             for run in runs {
-                guard let last = try await vigil.wait(for: run) else {
-                    reporting.complain("\(run.stored.name): goes on; the time to wait for it is over")
+                guard let last = try await waiter.wait(for: run) else {
+                    reporter.complain("\(run.stored.name): continues; the time to wait for it is over")
                     return .busy
                 }
-                worst = max(worst, try tell(last, archive, reporting))
+                worst = max(worst, try report(last, archive, reporter))
             }
             throw ExitCode(worst)
         }
     }
 
-    /// - Returns: the exit code for it.
-    private func tell(_ run: RunStatus, _ archive: RunArchive, _ reporting: ConsoleReporter) throws -> Int32 {
+    /// - Returns: the exit code of the run.
+    private func report(_ run: RunStatus, _ archive: RunArchive, _ reporter: ConsoleReporter) throws -> Int32 {
         let line = RunLine(run, concluded: try archive.concluded(of: run))
         if options.json {
-            JSONLine.run(line).print()
+            line.print()
         } else if run.exitCode != nil {
             Console.print(RunText.ending(line))
         }
         guard let code = run.exitCode else {
             let reason = run.reason ?? "its coordinator was killed"
-            let place = run.sharedFolder.map { " --run-dir \($0)" } ?? ""
-            reporting.complain("\(run.stored.name): \(reason); 'penumbra resume\(place)' goes on")
+            let option = run.sharedFolder.map { " --run-dir \($0)" } ?? ""
+            reporter.complain("\(run.stored.name): \(reason); 'penumbra resume\(option)' goes on")
             return 137
         }
         return Int32(code)
@@ -67,52 +67,52 @@ struct WaitCommand: AsyncParsableCommand {
 /// Waits for the ends of runs.
 private struct RunWaiter {
     let archive: RunArchive
-    /// Nil for as long as it takes.
+    /// Nil for no timeout.
     let end: ContinuousClock.Instant?
 
     private static let pause = Duration.milliseconds(200)
-    /// Others read the run's folder, too.
-    private static let longPause = Duration.seconds(1)
-    /// With a run that has no coordinator, before it is asked whether one is to come.
-    private static let patience = Duration.seconds(10)
-    /// Where nobody can be asked.
-    private static let longPatience = Duration.seconds(150)
+    /// For runs whose folder may be on a file server.
+    private static let sharedPause = Duration.seconds(1)
+    /// How long a run may have no coordinator before the cluster is asked for a successor.
+    private static let successorDelay = Duration.seconds(10)
+    /// The same, if the cluster cannot be asked.
+    private static let unknownSuccessorDelay = Duration.seconds(150)
 
-    /// - Returns: the run as it is when nobody goes on with it any more; nil when the time is over.
+    /// - Returns: the run after its last coordinator has ended; nil after the timeout.
     func wait(for begun: RunStatus) async throws -> RunStatus? {
         let clock = ContinuousClock()
         var run = begun
         var lost: ContinuousClock.Instant?
         while run.condition.isGoingOn || run.condition == .interrupted && archive.isShared(run) {
             lost = [.interrupted, .detached].contains(run.condition) ? lost ?? clock.now : nil
-            if let since = lost, since.duration(to: clock.now) > Self.patience {
+            if let since = lost, since.duration(to: clock.now) > Self.successorDelay {
                 let successor = await archive.successor(of: run)
                 if Self.isGivenUp(run, successor, after: since.duration(to: clock.now)) { break }
                 if successor != .unknown { lost = clock.now }
             }
             if let end, clock.now >= end { return nil }
-            try await clock.sleep(for: archive.isShared(run) ? Self.longPause : Self.pause)
+            try await clock.sleep(for: archive.isShared(run) ? Self.sharedPause : Self.pause)
             run = try archive.renewed(run)
         }
         return run
     }
 
-    /// Nobody goes on with it by himself.
+    /// Whether no coordinator will continue the run.
     private static func isGivenUp(
         _ run: RunStatus, _ successor: SubmittedJobs.Successor, after time: Duration
     ) -> Bool {
         switch successor {
         case .queued: false
         case .gone: true
-        // Another scheduler has it, or a person.
+        // Another scheduler may continue it, or a person.
         case .never: run.condition == .interrupted
-        case .unknown: run.condition == .interrupted && time > longPatience
+        case .unknown: run.condition == .interrupted && time > unknownSuccessorDelay
         }
     }
 }
 
 extension RunArchive {
-    /// Whether a job in a cluster's queue is to go on with the run.
+    /// The job in the cluster's queue that will continue the run.
     func successor(of run: RunStatus) async -> SubmittedJobs.Successor {
         guard let scratch = run.folder.scratch else { return .never }
         return await SubmittedJobs(of: ShardFolder(scratch)).successor(on: SlurmSystem())

@@ -1,0 +1,303 @@
+import Catalogs
+import FoundationEssentials
+import Glibc
+package import Scheduling
+package import Subprocess
+import Synchronization
+import SystemPackage
+import WorkerProtocol
+
+/// One worker process, from its start to its end.
+package struct WorkerProcess: Sendable {
+    let id: WorkerID
+    let command: WorkerCommand
+    let workers: WorkerPool
+    /// Gets the worker's catalog. A worker reports it only if asked.
+    let introducing: (@Sendable (Catalog?) -> Void)?
+    let onEvent: @Sendable (Event) -> Void
+
+    /// A worker that is not ready by then hangs while it loads a library.
+    package static let startLimit = Duration.seconds(60)
+
+    private typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
+
+    /// What is known of a process before its exit status.
+    private struct Course: Sendable {
+        var becameReady = false
+        var brokeProtocol: String?
+        var endsByOrder = false
+        var lastWords = ""
+        /// The kernel's count of out-of-memory kills when the process got its latest order.
+        var killsBefore = OutOfMemoryKills.count()
+    }
+
+    /// Shared by the tasks that talk with one process.
+    private final class Conversation: Sendable {
+        let course = Mutex(Course())
+    }
+
+    /// Runs the process. Returns how it ended, and whether it was ever ready.
+    func live() async -> (Death, wasReady: Bool) {
+        do {
+            let result = try await ProcessStart.one { hasStarted in
+                try await Subprocess.run(
+                    .path(FilePath(command.executable)), arguments: arguments,
+                    environment: Self.environment(of: command), platformOptions: Self.platform, input: .inputWriter,
+                    output: .sequence, error: .sequence
+                ) { running in
+                    hasStarted()
+                    return await converse(with: running)
+                }
+            }
+            let course = result.closureResult
+            let ranOut = OutOfMemoryKills.count() > course.killsBefore
+            return (death(result.terminationStatus, course, ranOut), course.becameReady)
+        } catch {
+            return (Death(.failedToStart("\(command.executable): \(Self.words(for: error))")), false)
+        }
+    }
+
+    /// Why a process could not be started. A limit of the system is named.
+    static func words(for error: any Error) -> String {
+        guard let code = (error as? SubprocessError)?.underlyingError?.rawValue,
+            let limitError = ResourceLimitError(code: code, "start a process")
+        else { return "\(error)" }
+        return "\(limitError)"
+    }
+
+    private var arguments: Arguments {
+        Arguments(command.arguments + (introducing == nil ? [] : [Greeting.introductionFlag]))
+    }
+
+    static func environment(of command: WorkerCommand) throws -> Environment {
+        // Swift's crash reporter takes a second and holds the pipe. The coordinator classifies the death itself.
+        var values: [Environment.Key: String?] = ["SWIFT_BACKTRACE": "enable=no"]
+        for (key, value) in command.environment {
+            values[Environment.Key(stringLiteral: key)] = value
+        }
+        var plugins = command.plugins
+        plugins.refused = command.refusals.all
+        values[Environment.Key(stringLiteral: PluginConditions.variable)] = try plugins.text()
+        let inherited = WorkerEnvironment.allowed(
+            of: ProcessInfo.processInfo.environment, more: command.inheritedVariables)
+        let kept = inherited.map { (Environment.Key(stringLiteral: $0), $1) }
+        return Environment.custom(Dictionary(uniqueKeysWithValues: kept)).updating(values)
+    }
+
+    /// The process gets a group of its own. So Ctrl-C in a terminal reaches only the coordinator, and a kill reaches
+    /// everything that the worker started.
+    static var platform: PlatformOptions {
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        return options
+    }
+
+    private func converse(with running: Running) async -> Course {
+        let processID = running.processIdentifier.value
+        let orders = workers.add(id, processID: processID)
+        let conversation = Conversation()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await write(orders, to: running.standardInputWriter, conversation) }
+            group.addTask { await keepLastWords(of: running.standardError, in: conversation) }
+            group.addTask { await limitStart(conversation) }
+            await readReports(running.standardOutput, conversation)
+            await noteClosedPipe(of: processID, conversation)
+            // The process is dead or useless. Killing it again does no harm while nobody has reaped it.
+            conversation.course.withLock { $0.endsByOrder = workers.endedByOrder(id) }
+            ProcessGroup.end(processID)
+            workers.remove(id)
+            group.cancelAll()
+        }
+        return conversation.course.withLock { $0 }
+    }
+
+    private func write(
+        _ orders: AsyncStream<[UInt8]>, to writer: StandardInputWriter, _ conversation: Conversation
+    ) async {
+        do {
+            for await order in orders {
+                conversation.course.withLock { $0.killsBefore = OutOfMemoryKills.count() }
+                _ = try await writer.write(order)
+            }
+            try await writer.finish()
+        } catch {
+            // The process has ended. The end of its output reports that.
+        }
+    }
+
+    private func readReports(_ output: SubprocessOutputSequence, _ conversation: Conversation) async {
+        var buffer = FrameBuffer()
+        do {
+            for try await chunk in output {
+                chunk.withUnsafeBytes { buffer.append($0) }
+                while let body = try buffer.next() {
+                    try receive(FrameCodec.decode(Report.self, from: body), conversation)
+                }
+            }
+        } catch {
+            conversation.course.withLock { $0.brokeProtocol = "\(error)" }
+        }
+    }
+
+    /// A process closes its pipe just before it ends. If it lives on, a plugin may have closed its descriptors. Then it is
+    /// killed, and that does not count as a kill from outside.
+    private func noteClosedPipe(of processID: pid_t, _ conversation: Conversation) async {
+        guard conversation.course.withLock({ $0.brokeProtocol == nil && !$0.endsByOrder }) else { return }
+        for _ in 0..<200 {
+            var found = siginfo_t()
+            // Does not reap the process.
+            guard waitid(P_PID, id_t(processID), &found, WEXITED | WNOHANG | WNOWAIT) == 0, found.si_signo == 0 else {
+                return
+            }
+            do {
+                try await Task.sleep(for: .milliseconds(5))
+            } catch {
+                return
+            }
+        }
+        conversation.course.withLock { $0.brokeProtocol = "it closed its pipe to the coordinator, and went on" }
+    }
+
+    private func receive(_ report: Report, _ conversation: Conversation) throws {
+        guard case .ready(let greeting) = report else {
+            if let report = try workers.report(report, of: id) { onEvent(.report(id, report)) }
+            return
+        }
+        guard greeting.protocolVersion == Greeting.currentVersion else {
+            throw ProtocolVersionError(worker: greeting.protocolVersion)
+        }
+        conversation.course.withLock { $0.becameReady = true }
+        command.refusals.note(greeting.refused)
+        introducing?(greeting.catalog)
+        onEvent(.workerReady(id))
+    }
+
+    private struct ProtocolVersionError: Error, CustomStringConvertible {
+        let worker: Int
+        var description: String {
+            "the worker speaks protocol \(worker), the coordinator \(Greeting.currentVersion); reinstall both together"
+        }
+    }
+
+    /// Keeps the end of the process's standard error for the case that it dies.
+    private func keepLastWords(
+        of errors: SubprocessOutputSequence, in conversation: Conversation
+    ) async {
+        var tail: [UInt8] = []
+        do {
+            for try await chunk in errors {
+                chunk.withUnsafeBytes { tail.append(contentsOf: $0) }
+                onEvent(.words(id, chunk.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))
+                if tail.count > 2000 { tail.removeFirst(tail.count - 1000) }
+                let words = String(decoding: tail.suffix(400), as: UTF8.self)
+                conversation.course.withLock { $0.lastWords = words }
+            }
+        } catch {
+            // The text so far is kept.
+        }
+    }
+
+    private func limitStart(_ conversation: Conversation) async {
+        do {
+            try await Task.sleep(for: Self.startLimit)
+        } catch {
+            return
+        }
+        if conversation.course.withLock({ !$0.becameReady }) { workers.kill(id) }
+    }
+}
+
+extension WorkerProcess {
+    private func death(_ status: TerminationStatus, _ course: Course, _ ranOut: Bool) -> Death {
+        let ending = WorkerExit(
+            executable: command.executable, status: status, becameReady: course.becameReady,
+            endsByOrder: course.endsByOrder, brokeProtocol: course.brokeProtocol, memoryRanOut: ranOut)
+        // The worker's own message needs no frame around it.
+        if case .exited(69) = status, !course.becameReady, !course.endsByOrder, !course.lastWords.isEmpty {
+            let words = course.lastWords.hasSuffix("\n") ? String(course.lastWords.dropLast()) : course.lastWords
+            return Death(.failedToStart(words))
+        }
+        return Death(ending.manner, lastWords: course.lastWords.split(separator: "\n").joined(separator: " / "))
+    }
+}
+
+/// Everything that is known of a process that has ended, and the resulting manner of death.
+package struct WorkerExit: Hashable, Sendable {
+    let executable: String
+    let status: TerminationStatus
+    let becameReady: Bool
+    let endsByOrder: Bool
+    let brokeProtocol: String?
+    /// The kernel counted an out-of-memory kill since the process got its latest order.
+    let memoryRanOut: Bool
+
+    package init(
+        executable: String, status: TerminationStatus, becameReady: Bool, endsByOrder: Bool, brokeProtocol: String?,
+        memoryRanOut: Bool
+    ) {
+        self.executable = executable
+        self.status = status
+        self.becameReady = becameReady
+        self.endsByOrder = endsByOrder
+        self.brokeProtocol = brokeProtocol
+        self.memoryRanOut = memoryRanOut
+    }
+
+    package var manner: Death.Manner {
+        if let problem = brokeProtocol { return .brokeProtocol(problem) }
+        if endsByOrder {
+            return becameReady
+                ? .byOrder : .failedToStart("\(executable) was not ready within \(WorkerProcess.startLimit)")
+        }
+        switch status {
+        case .signaled(SIGKILL): return memoryRanOut ? .outOfMemory : .killed
+        case _ where !becameReady: return .failedToStart("\(executable) ended before it was ready (\(status))")
+        case .signaled(let signal): return .signal(signal)
+        case .exited(let code): return .exited(code)
+        }
+    }
+}
+
+/// The number of processes that the kernel has killed because memory ran out, as counted for this process's control group.
+///
+/// A SIGKILL does not tell who sent it. Only a count that rose meanwhile proves that the kernel did.
+enum OutOfMemoryKills {
+    /// 0 if the kernel or the container does not count.
+    static func count() -> Int {
+        for path in ["/sys/fs/cgroup/memory.events", "/proc/vmstat"] {
+            if let text = read(path), let count = field("oom_kill", of: text) { return count }
+        }
+        return 0
+    }
+
+    /// This runs for every task, and comparing bytes takes a tenth of the time of comparing characters.
+    static func field(_ name: String, of text: [UInt8]) -> Int? {
+        let start = Array("\(name) ".utf8)
+        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: start) {
+            return Int(String(decoding: line.dropFirst(start.count), as: UTF8.self))
+        }
+        return nil
+    }
+
+    private static func read(_ path: String) -> [UInt8]? {
+        // If the file is missing, this kernel does not count.
+        guard let file = try? FileDescriptor.open(path, .readOnly) else { return nil }
+        return try? file.closeAfter {
+            var bytes = [UInt8](repeating: 0, count: 16384)
+            let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0) }
+            return Array(bytes.prefix(count))
+        }
+    }
+}
+
+/// A worker process and everything that it has started.
+enum ProcessGroup {
+    /// Kills all processes of the group, and the process itself, because a plugin may have moved it to another group.
+    ///
+    /// - Parameter process: the first process of the group. It must not have been reaped, or its number may be another
+    ///   process's.
+    static func end(_ process: pid_t) {
+        kill(-process, SIGKILL)
+        kill(process, SIGKILL)
+    }
+}

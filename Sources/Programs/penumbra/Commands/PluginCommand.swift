@@ -1,0 +1,254 @@
+import ArgumentParser
+import Catalogs
+import Engines
+import Foundation
+import JobModel
+import Planning
+import RenderFarm
+import Settings
+import WorkerProtocol
+
+/// The commands for filter plugins.
+struct PluginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plugin", abstract: "Begin, try and list filter plugins.",
+        subcommands: [PluginNewCommand.self, PluginCheckCommand.self, PluginListCommand.self])
+}
+
+struct PluginNewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new", abstract: "Begin a filter plugin: a folder that builds, with its test.",
+        discussion: """
+            The new filter takes colour away, by a parameter. Change it as you like. docs/plugins.md says what a filter can do.
+            """)
+
+    enum Language: String, ExpressibleByArgument, CaseIterable {
+        case swift
+        case c
+    }
+
+    @Argument(help: ArgumentHelp("The filter's name, as manifests will write it: soft-focus.", valueName: "name"))
+    var name: String
+
+    @Option(help: "The language to write it in: swift or c.")
+    var language = Language.swift
+
+    @Option(
+        name: [.customShort("o"), .long],
+        help: ArgumentHelp("The folder to make. Default: the name, in the current folder.", valueName: "folder"))
+    var output: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Penumbra's sources, which a plugin in Swift is built with. Default: those that this program was built "
+                + "from.", valueName: "folder"))
+    var sdk: String?
+
+    @OptionGroup(title: "Location Options") var location: LocationOptions
+
+    func run() async throws {
+        try await ConsoleReporter(json: false).handling { _ in
+            guard let names = PluginNames(name) else {
+                throw FarmError(
+                    .usage, "'\(name)' cannot name a filter; use small letters, digits, - and _, a letter first")
+            }
+            try await refuseTaken(name)
+            let folder = PathText.normalized(output ?? name, in: currentFolder())
+            let files = try template(names)
+            try NewFolder.write(files, to: folder)
+            Console.print("\(output ?? name): a filter plugin '\(name)'; README.md says how to build and try it")
+            return .done
+        }
+    }
+
+    /// Refuses the name of an existing filter.
+    private func refuseTaken(_ name: String) async throws {
+        let catalog = try await Farm(try Settings.load(location)).catalog()
+        guard let filter = catalog.filter(named: name) else { return }
+        let owner: String =
+            switch filter.origin {
+            case .builtIn: "is built in"
+            case .plugin(let path): "is in \(path)"
+            }
+        throw FarmError(.usage, "a filter '\(name)' \(owner); choose another name")
+    }
+
+    private func template(_ names: PluginNames) throws -> [PluginTemplate.File] {
+        switch language {
+        case .c: return PluginTemplate.c(names, penumbra: "\(programFolder())/penumbra", guide: guide(sources()))
+        case .swift:
+            guard let sources = sources() else {
+                throw FarmError(
+                    .missingInput,
+                    "Penumbra's sources are not there, and a plugin in Swift is built with them; say where they are "
+                        + "with --sdk, or use --language c")
+            }
+            return PluginTemplate.swift(names, sdk: sources, guide: guide(sources))
+        }
+    }
+
+    private func guide(_ sources: String?) -> String { sources.map { "\($0)/docs/plugins.md" } ?? "docs/plugins.md" }
+
+    /// The folder with FilterKit: the folder of `--sdk`, or a folder above this program.
+    private func sources() -> String? {
+        if let sdk {
+            let path = realPath(PathText.normalized(sdk, in: currentFolder()))
+            return Self.hasFilterKit(path) ? path : nil
+        }
+        var folder = realPath(programFolder())
+        while let above = PathNames.folder(of: folder), above != folder {
+            folder = above
+            if Self.hasFilterKit(folder) { return folder }
+        }
+        return nil
+    }
+
+    private static func hasFilterKit(_ folder: String) -> Bool {
+        isReadable("\(folder)/Package.swift") && isReadable("\(folder)/Sources/Pixels/FilterKit/Filter.swift")
+    }
+}
+
+struct PluginCheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Try plugins with the contract of filters.",
+        discussion: """
+            Each library is opened in a process of its own and asked for pictures of every sample format and number of
+            channels, whole and in tiles, from several threads, with extreme values and extreme input. Of a folder, each
+            lib….so in it is tried. The exit code is 1 when one of them breaks the contract.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Plugins' libraries, or folders of them.", valueName: "file"),
+        completion: .file(extensions: ["so"]))
+    var files: [String]
+
+    @OptionGroup(title: "Location Options") var location: LocationOptions
+
+    @Flag(help: "Print the findings as JSON.")
+    var json = false
+
+    private struct Record: Encodable {
+        let file: String
+        let check: String
+        let outcome: String
+        let words: String?
+    }
+
+    func run() async throws {
+        try await ConsoleReporter(json: false).handling { _ in
+            let farm = Farm(try Settings.load(location))
+            var records: [Record] = []
+            for file in try files.flatMap(Self.libraries) {
+                let findings = try await check(file, farm)
+                records += findings.compactMap { record($0, of: file) }
+                if !json { Self.lines(findings, file).forEach(Console.print) }
+            }
+            if json { printJSON(records) }
+            return records.contains { $0.outcome == "broken" } ? .someFailed : .done
+        }
+    }
+
+    /// The libraries in a folder that workers would load as plugins.
+    private static func libraries(_ name: String) throws -> [String] {
+        var isFolder: ObjCBool = false
+        let path = PathText.normalized(name, in: currentFolder())
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+            return [name]
+        }
+        let files: [String]
+        do {
+            files = try FileManager.default.contentsOfDirectory(atPath: path)
+        } catch {
+            throw FarmError(
+                .missingInput, "\(PathText.visible(name)): the folder cannot be read; correct its permissions")
+        }
+        let libraries = files.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted()
+        guard !libraries.isEmpty else {
+            throw FarmError(
+                .missingInput, "\(PathText.visible(name)): there is no lib….so in this folder; name a plugin's library")
+        }
+        let folder = name.hasSuffix("/") ? name : "\(name)/"
+        return libraries.map { folder + $0 }
+    }
+
+    private func check(_ file: String, _ farm: Farm) async throws -> [PluginFinding] {
+        let path = realPath(PathText.normalized(file, in: currentFolder()))
+        guard isReadable(path) else {
+            throw FarmError(.missingInput, "\(PathText.visible(file)): there is no such file")
+        }
+        do {
+            return try await farm.worker.check(plugin: path)
+        } catch {
+            throw FarmError(.unavailable, error.message)
+        }
+    }
+
+    private func record(_ finding: PluginFinding, of file: String) -> Record? {
+        switch finding {
+        case .begins: nil
+        case .kept(let name): Record(file: file, check: name, outcome: "kept", words: nil)
+        case .broken(let name, let how): Record(file: file, check: name, outcome: "broken", words: how)
+        case .skipped(let name, let why): Record(file: file, check: name, outcome: "skipped", words: why)
+        }
+    }
+
+    private static func lines(_ findings: [PluginFinding], _ file: String) -> [String] {
+        [PathText.visible(file)]
+            + findings.compactMap { finding in
+                switch finding {
+                case .begins: nil
+                case .kept(let name): "  ok       \(name)"
+                case .broken(let name, let how): "  BROKEN   \(name): \(VisibleText.message(how))"
+                case .skipped(let name, let why): "  skipped  \(name): \(VisibleText.message(why))"
+                }
+            }
+    }
+}
+
+struct PluginListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the plugins that your workers use, with what pins them.")
+
+    @OptionGroup(title: "Location Options") var location: LocationOptions
+
+    @Flag(help: "Print the list as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await ConsoleReporter(json: false).handling { _ in
+            let settings = try Settings.load(location)
+            let list = try await Farm(settings).pluginList()
+            if json {
+                printJSON(list)
+            } else {
+                Self.table(list, pins: settings.pluginPins.value).forEach(Console.print)
+            }
+            (list.problems + list.unpinned.map(\.description)).forEach(Console.complain)
+            return list.problems.isEmpty ? .done : .unavailable
+        }
+    }
+
+    private static func table(_ list: PluginList, pins: [PluginPin]) -> [String] {
+        guard !list.plugins.isEmpty else {
+            return list.problems.isEmpty && list.unpinned.isEmpty
+                ? ["no plugins; 'plugin_folders' in the config file names where they are"] : []
+        }
+        var table = Table(["filter", "version", "pinned", "file", "sha256"])
+        for plugin in list.plugins {
+            let isPinned = pins.contains { $0.sha256 == plugin.sha256 && $0.file == PathNames.last(of: plugin.path) }
+            table.add(plugin.name, plugin.version, isPinned ? "yes" : "no", plugin.path, plugin.sha256)
+        }
+        return table.lines
+    }
+}
+
+extension Farm {
+    /// - Throws: ``FarmError`` with the outcome of a missing component.
+    func pluginList() async throws -> PluginList {
+        do {
+            return try await worker.listPlugins()
+        } catch {
+            throw FarmError(.unavailable, error.message)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+import JobModel
+import Planning
+
+/// Writes new files.
+enum NewFile {
+    /// - Parameters:
+    ///   - what: the file's name in messages: `the template`.
+    ///   - option: the option that names the file.
+    /// - Throws: ``FarmError`` if the path exists, or if the write fails. Then no file is left.
+    static func write(_ text: String, to path: String, _ what: String, option: String) throws(FarmError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        if descriptor < 0, errno == EEXIST {
+            throw FarmError(.usage, "\(PathText.visible(path)): is there already; \(option) replaces no file")
+        }
+        guard descriptor >= 0 else { throw saveError(errno, path, what) }
+        defer { close(descriptor) }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let code = errno
+                unlink(path)
+                throw saveError(code, path, what)
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private static func saveError(_ code: Int32, _ path: String, _ what: String) -> FarmError {
+        FarmError(
+            .storage, "\(PathText.visible(path)): \(what) cannot be saved: \(String(cString: strerror(code)))")
+    }
+}
+
+/// Writes new folders.
+enum NewFolder {
+    struct File {
+        /// The path below the folder.
+        let path: String
+        let text: String
+    }
+
+    /// Writes files into a new folder. If that fails, no folder is left.
+    ///
+    /// - Throws: ``FarmError`` if `folder` exists, or if a write fails.
+    static func write(_ files: [File], to folder: String) throws(FarmError) {
+        guard !FileManager.default.fileExists(atPath: folder) else {
+            throw FarmError(.usage, "\(folder) is there already; choose another name, or another folder with -o")
+        }
+        try fill(folder, files) { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// Writes files into a new or an empty folder.
+    ///
+    /// - Parameter option: the option that names the folder.
+    static func write(_ files: [File], toEmpty folder: String, option: String) throws(FarmError) {
+        let manager = FileManager.default
+        guard manager.fileExists(atPath: folder) else {
+            return try fill(folder, files) { try? manager.removeItem(atPath: folder) }
+        }
+        guard let names = try? manager.contentsOfDirectory(atPath: folder), names.isEmpty else {
+            throw FarmError(.usage, "\(folder): is there already, and no empty folder; \(option) replaces nothing")
+        }
+        try fill(folder, files) {
+            for file in files { try? manager.removeItem(atPath: "\(folder)/\(file.path)") }
+        }
+    }
+
+    /// - Parameter undo: removes what was written.
+    private static func fill(_ folder: String, _ files: [File], undo: () -> Void) throws(FarmError) {
+        do {
+            for file in files {
+                let path = "\(folder)/\(file.path)"
+                try FileManager.default.createDirectory(
+                    atPath: PathNames.folder(of: path) ?? folder, withIntermediateDirectories: true)
+                try Data(file.text.utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
+            }
+        } catch {
+            undo()
+            throw FarmError(.storage, "\(folder) cannot be written: \(error.localizedDescription)")
+        }
+    }
+}
