@@ -24,7 +24,7 @@ import Testing
         "RunDirectory": "RunFolder", "SlurmWishes": "ClusterOptions", "SlurmOptions": "ClusterOptions",
         "Makers": "TrustedWriters", "StopWords": "StopReason", "KeptFile": "FileReason", "OpenJDTeller": "OpenJDOutput",
         "ExportProblem": "ExportError", "EngineError": "EngineError", "HandoffError": "HandoffError",
-        "UnknownOrder": "UnknownOrderError", "ResourceLimitError": "ResourceLimitError",
+        "UnknownOrder": "UnknownOrderError", "Shortage": "ResourceLimitError",
         "PublishFailure": "PublishFailure",
         "RunRecorder": "RunRecorder",
     ]

@@ -121,18 +121,21 @@ struct SmallFarm: Sendable {
             tracker: OutputTracker(
                 ledger: ledger, freshness: freshness, hasPictures: false, now: Int(now / 1_000_000_000)),
             recorder: recorder, observer: observer, calls: calls)
-        return await run.run(RunLoop(engine: engine, control: control.child(), clock: Self.standing))
+        return await run.run(RunLoop(engine: engine, control: control.child(), clock: Self.unhurried()))
     }
 
-    /// No time passes, however busy the machine is: no worker is ever taken for silent.
-    private static let standing: RunClock = {
-        let start = ContinuousClock.now
+    /// Time passes as the run waits, and not while the machine does other things: no worker is taken for silent because it is busy.
+    private static func unhurried() -> RunClock {
+        let (start, waited) = (ContinuousClock.now, Waited())
         return RunClock {
-            start
-        } wait: {
-            try await Task.sleep(for: $0)
+            start + waited.duration.withLock { $0 }
+        } wait: { duration in
+            try await Task.sleep(for: duration)
+            waited.duration.withLock { $0 += duration }
         }
-    }()
+    }
+
+    private final class Waited: Sendable { let duration = Mutex(Duration.zero) }
 
     /// Writes what workers would write.
     private var engine: FakeEngine {

@@ -46,6 +46,9 @@ public struct Farm: Sendable {
         let engine = Mutex<(engine: LocalEngine, token: CoordinatorToken)?>(nil)
         /// The same token, until a run takes it.
         let token = Mutex<CoordinatorToken?>(nil)
+
+        /// A run that never began leaves the worker behind.
+        deinit { engine.withLock { $0.take()?.engine.dismiss() } }
     }
 
     /// The catalog, from a worker that ``engine()`` then uses.

@@ -98,6 +98,8 @@ struct ResumeCommand: AsyncParsableCommand {
         let (name, folder) = (run.stored.name, run.folder)
         func say(_ message: String) { if !options.json { Console.print("\(name): \(message)") } }
         if archive.isShared, let code = run.exitCode {
+            // Its coordinator may have been killed before it removed the folder.
+            await Blocking.run { RunFolder.sweep(state: archive.state) }
             say("has ended with exit code \(code)")
             return Int32(code)
         }
