@@ -23,10 +23,11 @@ import Testing
         "StoredRun": "RunRecord", "KnownRun": "RunStatus", "SharedRun": "RunFolder", "SharedHistory": "RunLog",
         "RunDirectory": "RunFolder", "SlurmWishes": "ClusterOptions", "SlurmOptions": "ClusterOptions",
         "Makers": "TrustedWriters", "StopWords": "StopReason", "KeptFile": "FileReason", "OpenJDTeller": "OpenJDOutput",
-        "ExportProblem": "ExportError", "EngineError": "EngineError", "HandoffError": "HandoffError",
-        "UnknownOrder": "UnknownOrderError", "Shortage": "ResourceLimitError",
-        "PublishFailure": "PublishFailure",
-        "RunRecorder": "RunRecorder",
+        "ExportProblem": "ExportError", "NoAnswer": "EngineError", "HandingOverTrouble": "HandoffError",
+        "UnknownOrder": "UnknownOrderError", "Shortage": "ResourceLimitError", "FileTrouble": "FileError",
+        "StoreProblem": "StoreError",
+        "PublishProblem": "PublishFailure",
+        "RunHistory": "RunRecorder",
     ]
 
     @Test func `no type has a name that was given up`() throws {

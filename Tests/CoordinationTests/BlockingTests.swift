@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `what the call throws comes out as it is`() async {
-        let trouble = FileTrouble(path: "/a", code: 5, action: "lock")
-        await #expect(throws: trouble) { try await Blocking.run { () throws(FileTrouble) in throw trouble } }
+        let trouble = FileError(path: "/a", code: 5, action: "lock")
+        await #expect(throws: trouble) { try await Blocking.run { () throws(FileError) in throw trouble } }
     }
 }

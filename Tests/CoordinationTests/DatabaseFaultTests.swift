@@ -44,7 +44,7 @@ import WorkerProtocol
         if case .some(.storage(let words)) = summary.stop { words } else { "" }
     }
 
-    private func message(_ error: any Error) -> String { (error as? StoreProblem)?.message ?? "\(error)" }
+    private func message(_ error: any Error) -> String { (error as? StoreError)?.message ?? "\(error)" }
 
     /// Whatever has happened: what is at a final path is an output as it was or as it should be, and the next run does the rest.
     private func checkNext(_ farm: SmallFarm, _ words: String = "") async throws {
@@ -113,7 +113,7 @@ import WorkerProtocol
         try await farm.run()
         let before = farm.outputs
         let store = try JobStore(readOnly: farm.database)
-        await #expect(throws: StoreProblem.self) { try await farm.run(store: store) }
+        await #expect(throws: StoreError.self) { try await farm.run(store: store) }
         #expect(farm.outputs == before)
         try await checkNext(farm)
     }

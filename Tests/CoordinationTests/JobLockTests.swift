@@ -34,7 +34,7 @@ import TestSupport
         #expect(rename(out, place.file("aside")) == 0)
         #expect(symlink(other, out) == 0)
         close(holder)
-        let trouble = await #expect(throws: FileTrouble.self) { _ = try await taking.value }
+        let trouble = await #expect(throws: FileError.self) { _ = try await taking.value }
         #expect(
             trouble?.message.contains("the folder was replaced by another one, or by a link, while the run went on")
                 == true)

@@ -41,7 +41,7 @@ extension LedgerTests {
         try write("a photo", to: place.file("photos/a"))
         try FileManager.default.moveItem(atPath: place.file("out"), toPath: place.file("out-before"))
         try FileManager.default.createSymbolicLink(atPath: place.file("out"), withDestinationPath: "photos")
-        let trouble = FileTrouble(
+        let trouble = FileError(
             path: place.file("out"), code: ESTALE, action: "write the index of the outputs there",
             reason: "the folder was replaced by another one, or by a link, while the run went on",
             remedy: "put the folder back, and run the job again")
@@ -163,7 +163,7 @@ extension LedgerTests {
         try write("", to: index)
         try makeReadOnly(index)
         try makeReadOnly(place.file("out"), 0o555)
-        let trouble = #expect(throws: FileTrouble.self) { try ledger.publish([record]) }
+        let trouble = #expect(throws: FileError.self) { try ledger.publish([record]) }
         try makeReadOnly(place.file("out"), 0o755)
         #expect(
             trouble?.message

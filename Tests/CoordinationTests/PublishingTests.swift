@@ -88,7 +88,7 @@ import WorkerProtocol
             summary = try await farm.run(calls: files.calls)
             if case .some(.storage(let words)) = summary?.stop { message = words }
             for case .failed(_, let words) in farm.observer.reports.map(\.state) { message += words }
-        } catch let trouble as FileTrouble {
+        } catch let trouble as FileError {
             message = trouble.message
         }
         let found = farm.outputs

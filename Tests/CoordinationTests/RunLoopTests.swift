@@ -226,7 +226,7 @@ import WorkerProtocol
     @Test func `a file that cannot be expected stops the run before a worker writes it`() async {
         let run = run()
         let plan = Plan(
-            [Self.compared(1)], trouble: FileTrouble(path: "/out", code: EROFS, action: "write the journal"))
+            [Self.compared(1)], trouble: FileError(path: "/out", code: EROFS, action: "write the journal"))
         let scheduler = scheduler(frames: 1)
         let reason = await run { await run.loop().run(scheduler, plan) }
         #expect(reason == .storage("/out: cannot write the journal: Read-only file system"))
@@ -265,14 +265,14 @@ private final class Plan: RunLoop.Delegate {
 
     private let state: Mutex<State>
     private let failure: PublishFailure?
-    private let trouble: FileTrouble?
+    private let trouble: FileError?
     /// Whether a frame's publication waits for ``letPublish()``.
     private let isPublishing: @Sendable (FrameID) -> Bool
     private let (gate, opener) = AsyncStream.makeStream(of: Void.self)
 
     init(
         _ frames: [FrameOrder], request: RunLoop.Request? = nil, failure: PublishFailure? = nil,
-        trouble: FileTrouble? = nil, isPublishing: @escaping @Sendable (FrameID) -> Bool = { _ in false }
+        trouble: FileError? = nil, isPublishing: @escaping @Sendable (FrameID) -> Bool = { _ in false }
     ) {
         state = Mutex(State(frames: frames, request: request))
         self.failure = failure
@@ -298,7 +298,7 @@ private final class Plan: RunLoop.Delegate {
         }
     }
 
-    func willStart(_ lease: Lease) throws(FileTrouble) { if let trouble { throw trouble } }
+    func willStart(_ lease: Lease) throws(FileError) { if let trouble { throw trouble } }
 
     func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure? {
         if isPublishing(frame) { for await _ in gate {} }
@@ -307,7 +307,7 @@ private final class Plan: RunLoop.Delegate {
 
     func decide(_ frame: FrameID, _ facts: [FileFacts?]) -> FrameDecision { .settle }
     func ended(_ lease: Lease, _ end: AttemptEnd) { state.withLock { $0.ends.append(end) } }
-    func standardError(of worker: WorkerID, _ text: String) { state.withLock { $0.words += words } }
+    func standardError(of worker: WorkerID, _ text: String) { state.withLock { $0.words += text } }
     func concluded(_ frame: FrameID, _ outcome: FrameOutcome) { state.withLock { $0.outcomes[frame] = outcome } }
     func workerLost() { state.withLock { $0.lostWorkers += 1 } }
     func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {}

@@ -21,7 +21,7 @@ import Testing
     /// - Returns: the name of the file with the original.
     private func keep(in store: OriginalStore, digit: Character = "a") throws -> String {
         try store.create(for: geteuid())
-        let (copy, _) = try store.copy(0) { (folder, name) throws(FileTrouble) in
+        let (copy, _) = try store.copy(0) { (folder, name) throws(FileError) in
             try folder.create(name, Array("original".utf8))
             return ((), sha256: String(repeating: digit, count: 64))
         }
@@ -203,7 +203,7 @@ import Testing
         let (one, other) = (OriginalStore(beside: folder.path), OriginalStore(beside: folder.path))
         try one.create(for: geteuid())
         #expect(try !other.takeLock())
-        #expect(throws: FileTrouble.self) { try other.create(for: geteuid()) }
+        #expect(throws: FileError.self) { try other.create(for: geteuid()) }
         #expect(other.removeUnneeded() == 0)
 
         one.removeIfEmpty()

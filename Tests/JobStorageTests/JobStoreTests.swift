@@ -233,7 +233,7 @@ import Testing
     @Test func `a transaction that fails leaves nothing`() throws {
         struct Stop: Error {}
         let store = try store()
-        #expect(throws: StoreProblem.self) {
+        #expect(throws: StoreError.self) {
             try store.write { writer in
                 _ = try writer.recipe("{}")
                 throw Stop()
@@ -245,7 +245,7 @@ import Testing
     @Test func `a file that is no database is refused in words that help`() throws {
         try Data("This is a letter, and no database at all, however long it may be.".utf8)
             .write(to: URL(filePath: folder.file("penumbra.sqlite")))
-        let problem = #expect(throws: StoreProblem.self) { try store() }
+        let problem = #expect(throws: StoreError.self) { try store() }
         #expect(problem?.isDamaged == true)
         #expect(
             problem?.message

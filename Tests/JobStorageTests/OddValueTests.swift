@@ -120,7 +120,7 @@ import Testing
             let outcome = Result { try readAll(copy) }
             guard found != column.type, !column.isKey else { continue }
             let name = "\(column.table).\(column.name): \(found)"
-            guard case .failure(let problem as StoreProblem) = outcome else {
+            guard case .failure(let problem as StoreError) = outcome else {
                 Issue.record("\(name) is taken for \(column.type)")
                 continue
             }
@@ -131,7 +131,7 @@ import Testing
 
     @Test func `a number to which nothing could be added is damage`() throws {
         _ = try put("9223372036854775807", in: Column(table: "attempts", name: "page", type: "integer"), path)
-        let problem = #expect(throws: StoreProblem.self) { try readAll(path) }
+        let problem = #expect(throws: StoreError.self) { try readAll(path) }
         #expect(
             problem?.message.contains("a whole number in the column 'page', which is for whole numbers below 2^62")
                 == true)
@@ -139,7 +139,7 @@ import Testing
 
     @Test func `a value of the wrong type is reported by its type`() throws {
         _ = try put("'abc'", in: Column(table: "runs", name: "started", type: "integer"), path)
-        let problem = #expect(throws: StoreProblem.self) { try readAll(path) }
+        let problem = #expect(throws: StoreError.self) { try readAll(path) }
         #expect(
             problem?.message
                 == "\(path): the database is damaged: a text in the column 'started', which is for whole numbers\n   = move "

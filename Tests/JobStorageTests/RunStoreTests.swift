@@ -78,8 +78,8 @@ import TestSupport
     @Test func `a worker has one lease at a time, and a task one worker`() throws {
         let run = try begin("a")
         try store.write { try $0.put(attempt(1), run: run) }
-        #expect(throws: StoreProblem.self) { try store.write { try $0.put(attempt(2, task: 2), run: run) } }
-        #expect(throws: StoreProblem.self) { try store.write { try $0.put(attempt(2, worker: 2), run: run) } }
+        #expect(throws: StoreError.self) { try store.write { try $0.put(attempt(2, task: 2), run: run) } }
+        #expect(throws: StoreError.self) { try store.write { try $0.put(attempt(2, worker: 2), run: run) } }
         try store.write { writer in
             try writer.put(attempt(1, state: .done(at: 11, receipt: "{}")), run: run)
             try writer.put(attempt(2, task: 2), run: run)
@@ -100,14 +100,14 @@ import TestSupport
         let run = try begin("a")
         var odd = attempt(1)
         odd.kind = "paint"
-        #expect(throws: StoreProblem.self) { try store.write { try $0.put(odd, run: run) } }
+        #expect(throws: StoreError.self) { try store.write { try $0.put(odd, run: run) } }
         odd = attempt(1)
         odd.tile = nil
-        #expect(throws: StoreProblem.self) { try store.write { try $0.put(odd, run: run) } }
+        #expect(throws: StoreError.self) { try store.write { try $0.put(odd, run: run) } }
         odd = attempt(1)
         odd.attempt = 0
-        #expect(throws: StoreProblem.self) { try store.write { try $0.put(odd, run: run) } }
-        #expect(throws: StoreProblem.self) { try begin("a") }
+        #expect(throws: StoreError.self) { try store.write { try $0.put(odd, run: run) } }
+        #expect(throws: StoreError.self) { try begin("a") }
         #expect(try store.read { try $0.attempts(of: run) } == [])
     }
 
@@ -187,7 +187,7 @@ import TestSupport
             try database.execute(sql: "PRAGMA ignore_check_constraints = ON")
             try database.execute(sql: "UPDATE \(table) SET \(change)")
         }
-        let problem = #expect(throws: StoreProblem.self) {
+        let problem = #expect(throws: StoreError.self) {
             try store.read { reader in
                 _ = (try reader.runs(), try reader.frames(of: run), try reader.attempts(of: run))
             }

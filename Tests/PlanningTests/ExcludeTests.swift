@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `an excluded folder keeps the outputs in it from being inputs`() throws {
-        #expect(throws: PlanProblem.self) { try plan(["**/*.{jpg,png}"], exclude: []).checkAll() }
+        #expect(throws: PlanError.self) { try plan(["**/*.{jpg,png}"], exclude: []).checkAll() }
         try plan(["**/*.{jpg,png}"], exclude: ["out"]).checkAll()
         try plan(["**/*.{jpg,png}"], exclude: ["out/"]).checkAll()
     }

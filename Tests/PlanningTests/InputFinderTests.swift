@@ -56,9 +56,9 @@ import Testing
         #expect(try plan(["photos"]).passedBy == ["neither file nor folder": 2])
         #expect(try plan(["photos/*.jpg"]).passedBy == ["neither file nor folder": 1])
         #expect(try plan(["photos"], exclude: ["photos/a.jpg"]).passedBy == ["neither file nor folder": 1])
-        #expect(throws: PlanProblem.notAFile(folder.file("photos/a.jpg"))) { try plan(["photos/a.jpg"]) }
+        #expect(throws: PlanError.notAFile(folder.file("photos/a.jpg"))) { try plan(["photos/a.jpg"]) }
         #expect(
-            PlanProblem.notAFile("/photos/a.jpg").message
+            PlanError.notAFile("/photos/a.jpg").message
                 == "/photos/a.jpg: is a pipe, a socket or a device, and no picture file\n   = name files or folders in 'inputs'"
         )
     }
@@ -68,9 +68,9 @@ import Testing
         try folder.link("current", to: "disk/photos")
         let link = try #require(DeadLink(onWayTo: folder.file("current")))
         #expect(link.link == folder.file("current") && link.target == folder.file("disk/photos"))
-        #expect(throws: PlanProblem.deadLink(link, pattern: folder.file(entry))) { try plan([entry]) }
+        #expect(throws: PlanError.deadLink(link, pattern: folder.file(entry))) { try plan([entry]) }
         #expect(
-            PlanProblem.deadLink(link, pattern: "/jobs/current").message == """
+            PlanError.deadLink(link, pattern: "/jobs/current").message == """
                 \(folder.path)/current is a link to \(folder.path)/disk/photos, where nothing is, wanted by the input '/jobs/current'
                    = is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' \
                 goes on without it. If it may be away, --allow-empty does
@@ -112,7 +112,7 @@ import Testing
         #expect(try plan(["photos"], only: ["./x/*"]) == ["photos/x/b.png"])
         try folder.touch("\(name)/out/old.png")
         #expect(try plan(["**/*.png"], exclude: ["out/**"]) == all)
-        #expect(throws: PlanProblem.self) { try plan(["**/*.png"]) }
+        #expect(throws: PlanError.self) { try plan(["**/*.png"]) }
     }
 
     @Test func `a folder's dot files and dot folders are no pictures`() throws {
@@ -124,13 +124,13 @@ import Testing
         try folder.touch("photos/a.jpg")
         try folder.touch("empty/notes.txt")
         #expect(try plan(["photos", "empty"]).unmatchedPatterns == [folder.file("empty")])
-        #expect(throws: PlanProblem.nothingMatched(patterns: ["empty"])) { try plan(["empty"]) }
+        #expect(throws: PlanError.nothingMatched(patterns: ["empty"])) { try plan(["empty"]) }
     }
 
     @Test func `an output in a folder that is an input is refused`() throws {
         try folder.touch("photos/a.jpg")
         try folder.link("out", to: "photos")
-        let problem = PlanProblem.wouldBecomeInput(
+        let problem = PlanError.wouldBecomeInput(
             output: folder.file("out/a.png"), pattern: folder.file("photos"), exclude: "out/**/*.png")
         #expect(throws: problem) { try plan(["photos"]).checkAll() }
     }
@@ -200,7 +200,7 @@ import Testing
         let plan = try plan(["photos", "photos/*"])
         #expect(inputs(plan) == ["photos/%E9.jpg", "photos/%E9.jpg"])
         let path = folder.file("photos/%E9.jpg")
-        #expect(throws: PlanProblem.collision(output: folder.file("out/%E9.png"), inputs: [path, path])) {
+        #expect(throws: PlanError.collision(output: folder.file("out/%E9.png"), inputs: [path, path])) {
             try plan.checkAll()
         }
     }
@@ -210,7 +210,7 @@ import Testing
         "abfs+x://c/**",
     ])
     func `an object store is refused`(input: String) {
-        let problem = PlanProblem.remotePath(input)
+        let problem = PlanError.remotePath(input)
         #expect(throws: problem) { try plan(["nowhere/*.jpg", input]) }
         #expect(!problem.isMissingInput)
         #expect(
@@ -230,14 +230,14 @@ import Testing
 
     @Test func `files that two patterns match and one exclude leaves out count once`() throws {
         for name in ["a.jpg", "b.jpg"] { try folder.touch("photos/\(name)") }
-        #expect(throws: PlanProblem.allExcluded(count: 2)) { try plan(["photos", "photos/*"], exclude: ["photos/*"]) }
+        #expect(throws: PlanError.allExcluded(count: 2)) { try plan(["photos", "photos/*"], exclude: ["photos/*"]) }
     }
 
     @Test func `a folder that cannot be listed is told`() throws {
-        #expect(throws: PlanProblem.missingFolder(folder.file("nowhere"), pattern: folder.file("nowhere/*.jpg"))) {
+        #expect(throws: PlanError.missingFolder(folder.file("nowhere"), pattern: folder.file("nowhere/*.jpg"))) {
             try plan(["nowhere/*.jpg"])
         }
-        #expect(throws: PlanProblem.missingFile(folder.file("nowhere"))) { try plan(["nowhere"]) }
+        #expect(throws: PlanError.missingFile(folder.file("nowhere"))) { try plan(["nowhere"]) }
     }
 
     @Test func `stamps of many files come in their order, and nil for what is gone`() throws {

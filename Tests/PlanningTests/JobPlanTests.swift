@@ -49,7 +49,7 @@ import Testing
         }
         let entries = ["gone/*.jpg", "photos/*.jpg", "gone.jpg"]
         let gone = [folder.file("gone/*.jpg"), folder.file("gone.jpg")]
-        #expect(throws: PlanProblem.missingFolder(folder.file("gone"), pattern: gone[0])) {
+        #expect(throws: PlanError.missingFolder(folder.file("gone"), pattern: gone[0])) {
             try plan(entries, allowsMissing: false)
         }
         let found = try plan(entries)
@@ -57,7 +57,7 @@ import Testing
         #expect(found.unmatchedPatterns == gone)
         #expect(
             found.matches == [PathKey(gone[0]): 0, PathKey(gone[1]): 0, PathKey(folder.file("photos/*.jpg")): 1])
-        #expect(throws: PlanProblem.nothingMatched(patterns: ["gone.jpg"])) { try plan(["gone.jpg"]) }
+        #expect(throws: PlanError.nothingMatched(patterns: ["gone.jpg"])) { try plan(["gone.jpg"]) }
     }
 
     @Test func `inputs that two patterns find come once`() throws {
@@ -91,24 +91,24 @@ import Testing
     }
 
     @Test func `a missing folder is told with its pattern`() {
-        #expect(throws: PlanProblem.missingFolder(folder.file("nowhere"), pattern: folder.file("nowhere/*.jpg"))) {
+        #expect(throws: PlanError.missingFolder(folder.file("nowhere"), pattern: folder.file("nowhere/*.jpg"))) {
             try plan(["nowhere/*.jpg"])
         }
     }
 
     @Test func `a missing file is told`() {
-        #expect(throws: PlanProblem.missingFile(folder.file("photos/z.jpg"))) { try plan(["photos/z.jpg"]) }
+        #expect(throws: PlanError.missingFile(folder.file("photos/z.jpg"))) { try plan(["photos/z.jpg"]) }
     }
 
     @Test func `a missing file or folder is told with the ways out`() {
         #expect(
-            PlanProblem.missingFile("/jobs/photos").message == """
+            PlanError.missingFile("/jobs/photos").message == """
                 /jobs/photos: no such file or folder
                    = is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' \
                 goes on without it. If it may be away, --allow-empty does
                 """)
         #expect(
-            PlanProblem.missingFolder("/jobs/photos", pattern: "/jobs/photos/*").message == """
+            PlanError.missingFolder("/jobs/photos", pattern: "/jobs/photos/*").message == """
                 /jobs/photos: no such folder, wanted by the input '/jobs/photos/*'
                    = is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' \
                 goes on without it. If it may be away, --allow-empty does
@@ -117,11 +117,11 @@ import Testing
 
     @Test func `braces that stand for thousands of names are refused`() {
         let pattern = "photos/" + String(repeating: "{a,b}", count: 18)
-        #expect(throws: PlanProblem.patternTooWide(folder.file(pattern))) { try plan([pattern]) }
+        #expect(throws: PlanError.patternTooWide(folder.file(pattern))) { try plan([pattern]) }
     }
 
     @Test func `only that matches nothing is told`() {
-        #expect(throws: PlanProblem.nothingMatched(patterns: ["zzz*"])) {
+        #expect(throws: PlanError.nothingMatched(patterns: ["zzz*"])) {
             try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["zzz*"]))
         }
     }
@@ -153,7 +153,7 @@ import Testing
     @Test func `only counts from the folder of the command, too`() throws {
         let selection = JobPlan.Selection(only: ["x/**"], from: folder.file("photos"))
         #expect(try plan(["photos/**/*.jpg"], selection: selection).frames.map(\.index) == [2, 3])
-        #expect(throws: PlanProblem.nothingMatched(patterns: ["x/**"])) {
+        #expect(throws: PlanError.nothingMatched(patterns: ["x/**"])) {
             try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["x/**"]))
         }
     }
@@ -161,7 +161,7 @@ import Testing
     @Test func `an output format that cannot be written is refused`() {
         let pieces: [OutputTemplate.Piece] = [.field(.stem), .literal("."), .field(.ext)]
         #expect(
-            throws: PlanProblem.formatUnknown(
+            throws: PlanError.formatUnknown(
                 extension: "txt", input: folder.file("photos/notes.txt"), known: ["dzi", "png"])
         ) { try plan(["photos/*.txt"], output: OutputTemplate(source: "", pieces: pieces)) }
     }
@@ -174,10 +174,10 @@ import Testing
 
     @Test func `an output over an input is refused, even through a linked folder`() throws {
         let plan = try plan(["photos/b.jpg"])
-        #expect(throws: PlanProblem.self) { try check(plan, "photos/b.jpg") }
+        #expect(throws: PlanError.self) { try check(plan, "photos/b.jpg") }
         try folder.link("linked", to: "photos")
         #expect(
-            throws: PlanProblem.overwritesInput(
+            throws: PlanError.overwritesInput(
                 output: folder.file("linked/b.jpg"), input: folder.file("photos/b.jpg"))
         ) { try check(plan, "linked/b.jpg") }
     }
@@ -185,7 +185,7 @@ import Testing
     @Test func `an output that is a hard link of an input fails alone`() throws {
         try FileManager.default.createDirectory(atPath: folder.file("out"), withIntermediateDirectories: true)
         try FileManager.default.linkItem(atPath: folder.file("photos/b.jpg"), toPath: folder.file("out/b.png"))
-        let problem = PlanProblem.linkedToInput(output: folder.file("out/b.png"), input: folder.file("photos/b.jpg"))
+        let problem = PlanError.linkedToInput(output: folder.file("out/b.png"), input: folder.file("photos/b.jpg"))
         let problems = try plan(["photos/**/*.jpg"]).checkAll(below: folder.file("photos"))
         #expect(problems == [PathKey("b.jpg"): problem])
         #expect(
@@ -198,7 +198,7 @@ import Testing
 
     @Test func `a file that would be in the place of another output's folder fails alone`() throws {
         for name in ["t.jpg", "t.png/inner.jpg"] { try folder.touch("photos/\(name)") }
-        let problem = PlanProblem.folderOfAnother(
+        let problem = PlanError.folderOfAnother(
             output: folder.file("out/t.png"), other: folder.file("out/t.png/inner.png"))
         let problems = try plan(["photos/**/*.jpg"]).checkAll(below: folder.file("photos"))
         #expect(problems == [PathKey("t.jpg"): problem])
@@ -213,7 +213,7 @@ import Testing
         for name in ["photos/one/c.jpg", "photos/two/c.jpg", "out/one/kept.txt"] { try folder.touch(name) }
         try folder.link("out/two", to: "out/one")
         let problems = try plan(["photos/**/*.jpg"]).checkAll(below: folder.file("photos"))
-        let problem = PlanProblem.oneFile(
+        let problem = PlanError.oneFile(
             outputs: [folder.file("out/one/c.png"), folder.file("out/two/c.png")],
             inputs: [folder.file("photos/one/c.jpg"), folder.file("photos/two/c.jpg")])
         #expect(problems == [PathKey("one/c.jpg"): problem, PathKey("two/c.jpg"): problem])
@@ -221,7 +221,7 @@ import Testing
 
     @Test func `a collision with an input outside the selection is found`() throws {
         try folder.touch("photos/b.png")
-        let problem = PlanProblem.collision(
+        let problem = PlanError.collision(
             output: folder.file("out/b.png"), inputs: [folder.file("photos/b.jpg"), folder.file("photos/b.png")])
         for selection in [JobPlan.Selection(only: ["b.jpg"]), JobPlan.Selection(limit: 1)] {
             #expect(throws: problem) { try plan(["photos/b.*"], selection: selection).checkAll() }
@@ -235,7 +235,7 @@ import Testing
         try folder.touch("photos/\(stem).jpg")
         let output = OutputTemplate(source: "", pieces: [.literal("out/blurred-"), .field(.stem), .literal(".png")])
         #expect(
-            throws: PlanProblem.nameTooLong(
+            throws: PlanError.nameTooLong(
                 output: folder.file("out/blurred-\(stem).png"), input: folder.file("photos/\(stem).jpg"))
         ) {
             try plan(["photos/*"], output: output, selection: JobPlan.Selection(only: ["c*"])).checkAll()
@@ -245,14 +245,14 @@ import Testing
     @Test func `an output over an input outside the selection is refused`() throws {
         let plan = try plan(["photos/**/*.jpg"], selection: JobPlan.Selection(only: ["d.jpg"]))
         #expect(
-            throws: PlanProblem.overwritesInput(
+            throws: PlanError.overwritesInput(
                 output: folder.file("photos/b.jpg"), input: folder.file("photos/b.jpg"))
         ) { try check(plan, "photos/b.jpg") }
     }
 
     @Test func `two inputs of one output are refused, and both are named`() throws {
         try folder.touch("photos/b.png")
-        let problem = PlanProblem.collision(
+        let problem = PlanError.collision(
             output: folder.file("out/b.png"), inputs: [folder.file("photos/b.jpg"), folder.file("photos/b.png")])
         #expect(throws: problem) { try plan(["photos/b.*"]).checkAll() }
     }
@@ -262,14 +262,14 @@ import Testing
         let tiles = OutputTemplate(source: "", pieces: [.literal("photos/"), .field(.stem), .literal(".dzi")])
         let plan = try plan(["photos/*.jpg", "photos/b/*.jpg"], output: tiles)
         #expect(
-            throws: PlanProblem.overwritesInput(
+            throws: PlanError.overwritesInput(
                 output: folder.file("photos/b"), input: folder.file("photos/b/old.jpg"))
         ) { try plan.checkAll() }
     }
 
     @Test func `an output that reaches the inputs through a linked folder is refused`() throws {
         try folder.link("out", to: "photos")
-        let problem = PlanProblem.wouldBecomeInput(
+        let problem = PlanError.wouldBecomeInput(
             output: folder.file("out/b.png"), pattern: folder.file("photos/*"), exclude: "out/**/*.png")
         #expect(throws: problem) { try plan(["photos/*"], exclude: ["**/*.txt", "**/a.png"]).checkAll() }
     }
@@ -277,7 +277,7 @@ import Testing
     @Test func `an output that the inputs would match later is refused with the line to add`() throws {
         let plan = try plan(["**/*.png"])
         #expect(
-            throws: PlanProblem.wouldBecomeInput(
+            throws: PlanError.wouldBecomeInput(
                 output: folder.file("out/z.png"), pattern: folder.file("**/*.png"), exclude: "out/**/*.png")
         ) { try check(plan, "out/z.png") }
     }
@@ -287,10 +287,10 @@ import Testing
     }
 
     @Test func `excluding everything is told as such`() {
-        #expect(throws: PlanProblem.allExcluded(count: 1)) { try plan(["photos/*.jpg"], exclude: ["photos/*.jpg"]) }
-        #expect(throws: PlanProblem.allExcluded(count: 0)) { try plan(["photos/*.jpg"], exclude: ["photos/**"]) }
+        #expect(throws: PlanError.allExcluded(count: 1)) { try plan(["photos/*.jpg"], exclude: ["photos/*.jpg"]) }
+        #expect(throws: PlanError.allExcluded(count: 0)) { try plan(["photos/*.jpg"], exclude: ["photos/**"]) }
         #expect(
-            PlanProblem.allExcluded(count: 0).message
+            PlanError.allExcluded(count: 0).message
                 == "'exclude' leaves none of the files that match 'inputs'\n   = if that can happen, --allow-empty makes it no error"
         )
     }
@@ -303,7 +303,7 @@ import Testing
         let plan = try plan(["photos/b.jpg"])
         let name = String(repeating: "é", count: 126) + ".png"
         #expect(
-            throws: PlanProblem.nameTooLong(output: folder.file(name), input: folder.file("photos/b.jpg"))
+            throws: PlanError.nameTooLong(output: folder.file(name), input: folder.file("photos/b.jpg"))
         ) { try check(plan, name) }
     }
 }

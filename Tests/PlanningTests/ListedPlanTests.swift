@@ -58,7 +58,7 @@ import Testing
 
     @Test func `excludes hold for listed files, too`() throws {
         #expect(try names(plan("photos/x/c.JPG\ne.jpg", exclude: ["**/x/**"]).frames) == ["e.jpg"])
-        let problem = PlanProblem.allListedExcluded(count: 2)
+        let problem = PlanError.allListedExcluded(count: 2)
         #expect(throws: problem) { try plan("photos/x/c.JPG\ne.jpg", exclude: ["**"]) }
         #expect(
             problem.message == """
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `an empty list is told`() {
-        let problem = PlanProblem.emptyList("standard input")
+        let problem = PlanError.emptyList("standard input")
         #expect(throws: problem) { try plan("\n") }
         #expect(problem.isMissingInput)
         #expect(
@@ -98,7 +98,7 @@ import Testing
         let list = "photos/b.jpg\nphotos/a.jpg\ne.jpg"
         #expect(try names(plan(list, selection: JobPlan.Selection(only: ["photos/*"])).frames) == ["photos/b.jpg"])
         #expect(try plan(list, selection: JobPlan.Selection(limit: 2)).missing.count == 1)
-        #expect(throws: PlanProblem.nothingMatched(patterns: ["z*"])) {
+        #expect(throws: PlanError.nothingMatched(patterns: ["z*"])) {
             try plan(list, selection: JobPlan.Selection(only: ["z*"]))
         }
     }

@@ -90,7 +90,7 @@ private let mark = "\u{301}"
     @Test func `two pictures for one output are still told, with names that look the same among them`() throws {
         for name in ["\(composed).jpg", "\(composed).png", "\(decomposed).jpg"] { try folder.touch("photos/\(name)") }
         let inputs = ["\(composed).jpg", "\(composed).png"].map { folder.file("photos/\($0)") }
-        let problem = PlanProblem.collision(output: folder.file("out/\(composed).png"), inputs: inputs)
+        let problem = PlanError.collision(output: folder.file("out/\(composed).png"), inputs: inputs)
         let refused = [PathKey("photos/\(composed).jpg"): problem, PathKey("photos/\(composed).png"): problem]
         #expect(try plan().checkAll(below: folder.path) == refused)
     }
@@ -138,7 +138,7 @@ private let mark = "\u{301}"
         // Hard links have names that differ to everybody.
         #expect(try plan.check(outputs([7, 8, 9, 9]), inputStamps: stamps) == [:])
         #expect(try plan.check(outputs([nil, nil, nil, nil]), inputStamps: stamps) == [:])
-        let problem = PlanProblem.oneFile(outputs: ["/out/A.png", "/out/a.png"], inputs: ["/in/A.jpg", "/in/a.jpg"])
+        let problem = PlanError.oneFile(outputs: ["/out/A.png", "/out/a.png"], inputs: ["/in/A.jpg", "/in/a.jpg"])
         #expect(
             problem.message(of: "/in/A.jpg")
                 == "/in/A.jpg: would be written to /out/A.png and /out/a.png, as would /in/a.jpg: this file system takes the names "

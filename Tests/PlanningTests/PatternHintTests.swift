@@ -32,7 +32,7 @@ import Testing
         entry: String, name: String, pattern: String
     ) throws {
         let hint = PatternHint.literalName(name, pattern: pattern)
-        #expect(throws: PlanProblem.nothingMatched(patterns: [entry], hints: [hint])) { try plan([entry]) }
+        #expect(throws: PlanError.nothingMatched(patterns: [entry], hints: [hint])) { try plan([entry]) }
         let found = try plan([entry, "photos/a.jpg"])
         #expect(found.unmatchedPatterns.map(found.hint(ofInput:)) == [hint])
         #expect(try plan([pattern]).frames.count == 1)
@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: ["photos/IMG [2].jpg", "nowhere [1]/*.jpg", "photos/*.gif"])
     func `a pattern by which nothing is there has no hint`(entry: String) throws {
-        #expect(throws: PlanProblem.nothingMatched(patterns: [entry])) { try plan([entry]) }
+        #expect(throws: PlanError.nothingMatched(patterns: [entry])) { try plan([entry]) }
     }
 
     @Test func `an exclude that is there as it is written is told with its pattern`() throws {
@@ -63,7 +63,7 @@ import Testing
         choice: String, hint: PatternHint
     ) throws {
         let inputs = ["photos/**/*.jpg", "set*/*.jpg"]
-        #expect(throws: PlanProblem.nothingMatched(patterns: [choice], hints: [hint])) {
+        #expect(throws: PlanError.nothingMatched(patterns: [choice], hints: [hint])) {
             try plan(inputs, only: [choice], from: "photos")
         }
         let found = try plan(inputs, only: [choice, "a.jpg"], from: "photos")
@@ -83,7 +83,7 @@ import Testing
             PatternHint.folder("photos", pattern: "photos/**").message
                 == "'photos' names a folder: 'photos/**' chooses the files in it")
         #expect(
-            PlanProblem.nothingMatched(patterns: ["photos"], hints: [.folder("photos", pattern: "photos/**")]).message
+            PlanError.nothingMatched(patterns: ["photos"], hints: [.folder("photos", pattern: "photos/**")]).message
                 == "no file matches 'photos'\n   = 'photos' names a folder: 'photos/**' chooses the files in it")
     }
 }

@@ -65,7 +65,7 @@ extension JobPlan {
     ///
     /// - Returns: what is wrong with single frames, by their inputs' paths from a folder.
     @discardableResult
-    func checkAll(below folder: String = "/") throws -> [PathKey: PlanProblem] {
+    func checkAll(below folder: String = "/") throws -> [PathKey: PlanError] {
         let outputs = frames.flatMap { frame in
             zip(self.outputs(of: frame, measures: nil), frame.formats).map { path, format in
                 PlannedOutput(

@@ -44,7 +44,7 @@ import Testing
         try folder.touch("out/a.png.receipt.json")
         let plan = try plan(["photos/a.jpg", "out/a.png.receipt.json"], template(".png"))
         let input = folder.file("out/a.png.receipt.json")
-        #expect(throws: PlanProblem.overwritesInput(output: input, input: input)) { try plan.checkAll() }
+        #expect(throws: PlanError.overwritesInput(output: input, input: input)) { try plan.checkAll() }
     }
 
     @Test func `an output that is named like another one's receipt is refused`() throws {
@@ -65,7 +65,7 @@ import Testing
         try folder.touch("photos/\(stem).jpg")
         let plan = try plan(["photos/*"], template(".png"))
         let long = folder.file("out/\(stem).png.receipt.json")
-        #expect(throws: PlanProblem.nameTooLong(output: long, input: folder.file("photos/\(stem).jpg"))) {
+        #expect(throws: PlanError.nameTooLong(output: long, input: folder.file("photos/\(stem).jpg"))) {
             try plan.checkAll()
         }
     }

@@ -163,7 +163,7 @@ import TestSupport
 
     @Test func `a second run of one name is refused`() throws {
         let run = try RunClaim(state: state.path, name: "run-4", scratch: nil)
-        #expect(throws: FileTrouble.self) { try RunClaim(state: state.path, name: "run-4", scratch: nil) }
+        #expect(throws: FileError.self) { try RunClaim(state: state.path, name: "run-4", scratch: nil) }
         withExtendedLifetime(run) {}
     }
 
@@ -194,7 +194,7 @@ import TestSupport
         chmod(state.file("documents"), 0o755)
         symlink(state.file("documents"), scratch)
 
-        let trouble = #expect(throws: FileTrouble.self) {
+        let trouble = #expect(throws: FileError.self) {
             try RunClaim(claiming: RunFolder(state: state.path, name: Self.killed))
         }
         #expect(
@@ -212,7 +212,7 @@ import TestSupport
         try write("theirs", to: "scratch/penumbra-\(Self.killed)/diary")
         chown(scratch, 12345, 12345)
 
-        let trouble = #expect(throws: FileTrouble.self) {
+        let trouble = #expect(throws: FileError.self) {
             try RunClaim(claiming: RunFolder(state: state.path, name: Self.killed))
         }
         #expect(
@@ -228,7 +228,7 @@ import TestSupport
     func `another user's run is not resumed, and the error says so`() throws {
         try leaveBehind("run-7", journal: [])
         chown(state.file("runs/run-7"), 12345, 12345)
-        let trouble = #expect(throws: FileTrouble.self) {
+        let trouble = #expect(throws: FileError.self) {
             try RunClaim(claiming: RunFolder(state: state.path, name: "run-7"))
         }
         #expect(

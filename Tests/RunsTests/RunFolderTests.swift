@@ -59,7 +59,7 @@ import TestSupport
         #expect(symlink(elsewhere.path, place.file(name)) == 0)
 
         func message(_ body: () throws -> Void) -> String? {
-            #expect(throws: FileTrouble.self) { try body() }?.message
+            #expect(throws: FileError.self) { try body() }?.message
         }
         let refusal = "\(place.file(name)): cannot open the folder: it is a link, and Penumbra did not make it so"
         switch name {

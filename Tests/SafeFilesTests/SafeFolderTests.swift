@@ -95,7 +95,7 @@ import Testing
     @Test func `a new file replaces nothing`() throws {
         try root.create("a", [1])
 
-        #expect(throws: FileTrouble.self) { try root.create("a", [2]) }
+        #expect(throws: FileError.self) { try root.create("a", [2]) }
         #expect(try root.contents(of: "a") == [1])
     }
 
@@ -212,7 +212,7 @@ import Testing
             _ = try body()
             return nil
         } catch {
-            return (error as? FileTrouble).map { String($0.message.dropFirst(temporary.path.count)) }
+            return (error as? FileError).map { String($0.message.dropFirst(temporary.path.count)) }
         }
     }
 }

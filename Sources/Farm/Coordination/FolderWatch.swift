@@ -40,7 +40,7 @@ package final class FolderWatch: Sendable {
             if code == EMFILE {
                 throw ResourceLimitError.found(for: action) ?? ResourceLimitError(.watchers, action, limit: nil)
             }
-            throw FileTrouble(path: "inotify", code: code, action: action)
+            throw FileError(path: "inotify", code: code, action: action)
         }
         (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         source = Source(descriptor)

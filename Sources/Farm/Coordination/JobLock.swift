@@ -64,10 +64,10 @@ package final class JobLock: Sendable {
                     roots[PathKey(folder)] = identity
                     seen.insert(identity)
                 }
-            } catch let error as FileTrouble where FolderLock.unsupported.contains(error.code) {
+            } catch let error as FileError where FolderLock.unsupported.contains(error.code) {
                 // The file system has no locks, so other runs are not excluded.
             }
-            guard realPath(folder) == way else { throw FileTrouble.exchanged(folder, "lock it") }
+            guard realPath(folder) == way else { throw FileError.exchanged(folder, "lock it") }
         }
         return .taken(JobLock(own, locks, LockedFolders(roots)))
     }
@@ -98,8 +98,8 @@ package final class LockedFolders: Sendable {
     }
 
     /// - Parameter path: a folder or file that will be changed.
-    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the path leads elsewhere than before.
-    package func check(_ path: String, _ action: String = "publish there") throws(FileTrouble) {
+    /// - Throws: ``FileError`` with `ESTALE`, which stops the run, if the path leads elsewhere than before.
+    package func check(_ path: String, _ action: String = "publish there") throws(FileError) {
         for (folder, identity) in identities
         where folder == PathKey(path) || PathNames.isBelow(path, folder.path) {
             guard FileSystem.stamp(folder.path)?.identity == identity else { throw .exchanged(folder.path, action) }
@@ -111,17 +111,17 @@ package final class LockedFolders: Sendable {
     /// - Parameter body: gets the open folder.
     /// - Throws: the errors of ``check(_:_:)`` and of `body`.
     func opening<Result>(
-        _ path: String, _ action: String, _ body: (Int32) throws(FileTrouble) -> Result
-    ) throws(FileTrouble) -> Result {
+        _ path: String, _ action: String, _ body: (Int32) throws(FileError) -> Result
+    ) throws(FileError) -> Result {
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else {
             let code = errno
             let isExchanged = identities[PathKey(path)] != nil && [ENOENT, ENOTDIR].contains(code)
-            throw isExchanged ? .exchanged(path, action) : FileTrouble(path: path, code: code, action: action)
+            throw isExchanged ? .exchanged(path, action) : FileError(path: path, code: code, action: action)
         }
         defer { close(folder) }
         var found = stat()
-        guard fstat(folder, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: action) }
+        guard fstat(folder, &found) == 0 else { throw FileError(path: path, code: errno, action: action) }
         if let locked = identities[PathKey(path)], locked != FileStamp(found).identity {
             throw .exchanged(path, action)
         }
@@ -129,10 +129,10 @@ package final class LockedFolders: Sendable {
     }
 }
 
-extension FileTrouble {
+extension FileError {
     /// A folder of outputs was replaced since the run began.
-    static func exchanged(_ folder: String, _ action: String = "publish there") -> FileTrouble {
-        FileTrouble(
+    static func exchanged(_ folder: String, _ action: String = "publish there") -> FileError {
+        FileError(
             path: folder, code: ESTALE, action: action,
             reason: "the folder was replaced by another one, or by a link, while the run went on",
             remedy: "put the folder back, and run the job again")

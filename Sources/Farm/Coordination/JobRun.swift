@@ -166,7 +166,7 @@ extension JobRun: RunLoop.Delegate {
         return target.report(.skipped(reason: "published before the run was interrupted"))
     }
 
-    private func prepareFolders(of target: FrameTarget) throws(FileTrouble) {
+    private func prepareFolders(of target: FrameTarget) throws(FileError) {
         for output in target.outputs {
             try outputs.begin(PathText.folder(of: output), in: directory)
         }
@@ -243,7 +243,7 @@ extension JobRun: RunLoop.Delegate {
         return .adopt(work, outputs: outputs)
     }
 
-    package func willStart(_ lease: Lease) throws(FileTrouble) {
+    package func willStart(_ lease: Lease) throws(FileError) {
         let now = clock.now
         state.withLock { state in
             if state.open[lease.task.frame]?.began == nil { state.open[lease.task.frame]?.began = now }
@@ -278,7 +278,7 @@ extension JobRun: RunLoop.Delegate {
         return folder.isAsked(.cancel) ? .stop(.cancelled) : .pause(folder.isAsked(.pause) || observer.isBehind)
     }
 
-    private func expect(_ temporary: String, of frame: FrameID) throws(FileTrouble) {
+    private func expect(_ temporary: String, of frame: FrameID) throws(FileError) {
         try directory.expectTemporary(temporary)
         state.withLock { $0.open[frame]?.temporaries.append(temporary) }
     }
@@ -294,8 +294,8 @@ extension JobRun: RunLoop.Delegate {
                 "\(open.target.files.input): changed after its outputs got their names; the next run renders it")
         }
         let items: [PublishQueue.Item]
-        do throws(StoreProblem) {
-            items = try await tracker.thread.run { () throws(StoreProblem) in try self.items(outputs, of: open) }
+        do throws(StoreError) {
+            items = try await tracker.thread.run { () throws(StoreError) in try self.items(outputs, of: open) }
         } catch {
             return .stop(StopReason(error))
         }
@@ -303,8 +303,8 @@ extension JobRun: RunLoop.Delegate {
     }
 
     /// The first output of a recipe writes the recipe to the database.
-    private func items(_ outputs: [Publication], of open: OpenFrame) throws(StoreProblem) -> [PublishQueue.Item] {
-        try outputs.map { (output) throws(StoreProblem) in
+    private func items(_ outputs: [Publication], of open: OpenFrame) throws(StoreError) -> [PublishQueue.Item] {
+        try outputs.map { (output) throws(StoreError) in
             let (files, rule) = (open.target.files, open.replacements[output.part]?.rule ?? .nothing)
             let record = try tracker.record(of: output, files)
             let receipt = record.flatMap { receipts?.receipt(of: output, $0, tracker.recipe(of: output, files)) }

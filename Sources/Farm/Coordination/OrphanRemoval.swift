@@ -55,7 +55,7 @@ package struct OrphanRemoval: Sendable {
     ///
     /// - Returns: why it was not removed; nil if it was.
     private static func remove(_ path: String, below roots: [String]) -> String? {
-        do throws(FileTrouble) {
+        do throws(FileError) {
             guard let folder = try folder(of: path, below: roots) else { return nil }
             let name = PathNames.last(of: path)
             guard let found = try folder.status(of: name) else { return nil }
@@ -69,7 +69,7 @@ package struct OrphanRemoval: Sendable {
             ReceiptFile.remove(beside: path, in: folder)
             return nil
         } catch {
-            return error.code == FileTrouble.refusal && error.reason != nil
+            return error.code == FileError.refusal && error.reason != nil
                 ? "lies behind a link, which nothing is removed through" : unremovable
         }
     }
@@ -77,7 +77,7 @@ package struct OrphanRemoval: Sendable {
     private static let unremovable = "could not be removed"
 
     /// The folder of a path, opened from an output folder; nil if it is gone.
-    private static func folder(of path: String, below roots: [String]) throws(FileTrouble) -> SafeFolder? {
+    private static func folder(of path: String, below roots: [String]) throws(FileError) -> SafeFolder? {
         let parent = PathText.folder(of: path)
         let above = roots.filter { $0 == parent || PathNames.relative(parent, to: $0) != nil }
         let root = above.max { $0.utf8.count < $1.utf8.count } ?? parent

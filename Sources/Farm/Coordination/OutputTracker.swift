@@ -56,7 +56,7 @@ package final class OutputTracker: Sendable {
         try? ledger?.publish(records)
     }
 
-    private func id(of key: RecipeKey, _ ledger: Ledger) throws(StoreProblem) -> RecipeID {
+    private func id(of key: RecipeKey, _ ledger: Ledger) throws(StoreError) -> RecipeID {
         if let known = recipes.withLock({ $0[key] }) { return known }
         let id = try ledger.id(of: freshness.recipes[key])
         recipes.withLock { $0[key] = id }
@@ -72,7 +72,7 @@ package final class OutputTracker: Sendable {
     func recipeText(of files: FrameFiles) -> String { freshness.recipes.text(of: files.outputs.map(\.recipe)) }
 
     /// The record of an output that is about to be published.
-    func record(of output: Publication, _ files: FrameFiles) throws(StoreProblem) -> OutputRecord? {
+    func record(of output: Publication, _ files: FrameFiles) throws(StoreError) -> OutputRecord? {
         guard let ledger else { return nil }
         let receipt = output.receipt
         return OutputRecord(
@@ -88,8 +88,7 @@ package final class OutputTracker: Sendable {
     }
 
     /// The record of an adopted output.
-    func record(of output: AdoptedOutput, _ files: FrameFiles, source: FileFacts) throws(StoreProblem) -> OutputRecord?
-    {
+    func record(of output: AdoptedOutput, _ files: FrameFiles, source: FileFacts) throws(StoreError) -> OutputRecord? {
         let found = files.outputs[output.part]
         guard let ledger, let stamp = found.stamp else { return nil }
         return OutputRecord(

@@ -105,8 +105,8 @@ final class PublishQueue: Sendable {
             batch.discard()
             let reason: StopReason =
                 switch error {
-                case let error as FileTrouble: StopReason(error)
-                case let error as StoreProblem: StopReason(error)
+                case let error as FileError: StopReason(error)
+                case let error as StoreError: StopReason(error)
                 default: .storage("\(error)")
                 }
             return frames.map { _ in .stop(reason) }
@@ -149,7 +149,7 @@ private struct PublishBatch {
 
     /// Writes the receipts to temporary files. A receipt that cannot be written does not affect its output: the end of the run
     /// tries again, and reports it.
-    func writeReceipts(syncs: Bool) throws(FileTrouble) {
+    func writeReceipts(syncs: Bool) throws(FileError) {
         for item in frames.joined() {
             guard let receipt = item.receipt else { continue }
             FileSystem.remove(item.temporaryReceipt)
@@ -164,7 +164,7 @@ private struct PublishBatch {
     }
 
     /// Waits until the disk has the data of all outputs. This comes before the first rename.
-    func syncFileSystems() throws(FileTrouble) {
+    func syncFileSystems() throws(FileError) {
         var seen: Set<UInt64> = []
         for folder in folders where seen.insert(FileSystem.stamp(folder.path)?.device ?? 0).inserted {
             try FileSystem.syncFileSystem(of: folder.path, calls: calls)
@@ -191,7 +191,7 @@ private struct PublishBatch {
         var folders: [PathKey: SafeFolder] = [:]
         for (index, items) in frames.enumerated() {
             for (number, item) in items.enumerated() {
-                do throws(FileTrouble) {
+                do throws(FileError) {
                     let folder = try folder(of: item, &folders)
                     failures[index] = put(item, in: folder)
                     if failures[index] == nil { putReceipt(of: item, in: folder) }
@@ -211,7 +211,7 @@ private struct PublishBatch {
     /// Opens the folder of an output before the rename, so that a folder that cannot be read fails early.
     private func folder(
         of item: PublishQueue.Item, _ folders: inout [PathKey: SafeFolder]
-    ) throws(FileTrouble) -> SafeFolder {
+    ) throws(FileError) -> SafeFolder {
         let path = FileSystem.folder(of: item.publication.path)
         if let open = folders[PathKey(path)] { return open }
         let folder = try SafeFolder(path, trusting: .everybody, calls: calls)
@@ -249,7 +249,7 @@ private struct PublishBatch {
 
     private func putFile(
         _ temporary: String, at path: String, _ rule: ReplacementRule, _ folder: SafeFolder
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         try refuseChanged(path, rule, isFolder: false)
         let (from, name) = (PathNames.last(of: temporary), PathNames.last(of: path))
         switch rule {
@@ -261,29 +261,29 @@ private struct PublishBatch {
     }
 
     /// An output that was edited while the new one was rendered stays.
-    private func refuseChanged(_ path: String, _ rule: ReplacementRule, isFolder: Bool) throws(FileTrouble) {
+    private func refuseChanged(_ path: String, _ rule: ReplacementRule, isFolder: Bool) throws(FileError) {
         guard case .published(let stamp) = rule else { return }
         // The stamp of a folder has the number of its files in place of an inode.
         let compare = isFolder ? .stamp : compare
         guard FileSystem.outputStamp(path, isFolder: isFolder)?.isUntouched(since: stamp, by: compare) ?? true else {
-            throw FileTrouble(path: path, code: EEXIST, action: "publish")
+            throw FileError(path: path, code: EEXIST, action: "publish")
         }
     }
 
     /// Replaces only a folder that contains nothing but files of an output with this name.
     private func putFolder(
         _ temporary: String, at path: String, _ rule: ReplacementRule, _ folder: SafeFolder
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         let (from, name) = (PathNames.last(of: temporary), PathNames.last(of: path))
         guard FileSystem.exists(path), !FileSystem.isEmptyFolder(path) else {
             return try folder.rename(from, as: name)
         }
         try refuseChanged(path, rule, isFolder: true)
-        guard rule != .nothing else { throw FileTrouble(path: path, code: EEXIST, action: "publish") }
-        guard FileSystem.isOwnFolder(path) else { throw FileTrouble(path: path, code: ENOTDIR, action: "publish") }
+        guard rule != .nothing else { throw FileError(path: path, code: EEXIST, action: "publish") }
+        guard FileSystem.isOwnFolder(path) else { throw FileError(path: path, code: ENOTDIR, action: "publish") }
         let isOurs = FileSystem.isOutput(path) || FileSystem.isEmptyFolder(path)
         guard isOurs, DeepZoomNames(of: path).all(FileSystem.files(below: path)) else {
-            throw FileTrouble(path: path, code: ENOTEMPTY, action: "publish")
+            throw FileError(path: path, code: ENOTEMPTY, action: "publish")
         }
         if folder.exchange(from, name) { return }
         let old = temporary + "-old"
@@ -298,7 +298,7 @@ private struct PublishBatch {
         FileSystem.removeTree(old)
     }
 
-    private static func failure(_ error: FileTrouble, at path: String) -> PublishFailure {
+    private static func failure(_ error: FileError, at path: String) -> PublishFailure {
         if error.concernsStorage { return .stop(StopReason(error)) }
         return switch error.code {
         case EEXIST: .refused("\(path): appeared or was changed while it was rendered; left as it is")
@@ -389,8 +389,8 @@ final class OutputGuard: Sendable {
 
     /// Creates the folder of an output if it is missing, and remembers it, before a worker writes in it.
     ///
-    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if its path leads elsewhere than before.
-    func begin(_ folder: String, in directory: RunClaim) throws(FileTrouble) {
+    /// - Throws: ``FileError`` with `ESTALE`, which stops the run, if its path leads elsewhere than before.
+    func begin(_ folder: String, in directory: RunClaim) throws(FileError) {
         try checkWay(to: folder)
         try directory.makeFolder(folder)
         if let identity = FileSystem.stamp(folder)?.identity {
@@ -402,15 +402,15 @@ final class OutputGuard: Sendable {
         try checkWay(to: folder)
     }
 
-    private func checkWay(to folder: String) throws(FileTrouble) {
+    private func checkWay(to folder: String) throws(FileError) {
         try roots.check(folder)
         if let way = ways[PathKey(folder)], PathKey(realPath(folder)) != PathKey(way) { throw .exchanged(folder) }
     }
 
     /// - Parameter folder: the open folder in which the output is renamed.
-    /// - Throws: ``FileTrouble`` with `ESTALE`, which stops the run, if the folder was replaced since the run began, or an
+    /// - Throws: ``FileError`` with `ESTALE`, which stops the run, if the folder was replaced since the run began, or an
     ///   input is at the output's path.
-    func check(_ output: String, in folder: SafeFolder) throws(FileTrouble) {
+    func check(_ output: String, in folder: SafeFolder) throws(FileError) {
         let path = PathText.folder(of: output)
         try checkWay(to: path)
         if let known = folders.withLock({ $0[PathKey(path)] }), FileStamp(try folder.status()).identity != known {
@@ -418,7 +418,7 @@ final class OutputGuard: Sendable {
         }
         // Only this name counts, because a file may have several names.
         if let found = FileSystem.ownName(output), inputs.contains(found) {
-            throw FileTrouble(
+            throw FileError(
                 path: output, code: ESTALE, action: "publish there",
                 reason: "an input of this job is at that path now",
                 remedy: "find out what changed the folders while the run went on, and run the job again")

@@ -11,7 +11,7 @@ package struct RunLoop: Sendable {
         /// The next frames, at most `count`; none at the end of the plan.
         func nextFrames(_ count: Int) -> Frames
         /// Called before a worker writes the files of a lease.
-        func willStart(_ lease: Lease) throws(FileTrouble)
+        func willStart(_ lease: Lease) throws(FileError)
         /// Called concurrently with all other calls. It may block on a disk.
         func publish(_ frame: FrameID, _ outputs: [Publication]) async -> PublishFailure?
         /// Decides about a frame after the files of its order were read.

@@ -61,7 +61,7 @@ package final class RunRecorder: Sendable {
     package convenience init(
         state: String, job spec: JobSpec, directory: RunClaim, workers: Int, request: String, isShared: Bool = false,
         counts: (Set<FrameID>) -> RunCounts, now: @escaping @Sendable () -> Int64
-    ) throws(StoreProblem) {
+    ) throws(StoreError) {
         // If a power failure loses a record, the work is done again.
         let store = try JobStore(path: JobStore.databasePath(state: state), survivesPowerLoss: false)
         let (name, epoch, time) = (directory.name, directory.epoch, now())
@@ -95,7 +95,7 @@ package final class RunRecorder: Sendable {
     }
 
     /// - Parameter reason: nil if the plan was completed.
-    package func end(exitCode: Int, reason: String?, counts: RunCounts) throws(StoreProblem) {
+    package func end(exitCode: Int, reason: String?, counts: RunCounts) throws(StoreError) {
         flush()
         let time = now()
         try store.write { writer in
@@ -201,7 +201,7 @@ package final class RunRecorder: Sendable {
         }
         guard !frames.isEmpty || !attempts.isEmpty || !publications.isEmpty else { return }
         share(frames.values, attempts.values, publications)
-        do throws(StoreProblem) {
+        do throws(StoreError) {
             try store.write { writer in
                 for frame in frames.values { try writer.put(frame, run: run) }
                 // Ended attempts come first, because a worker has one lease at a time.
@@ -223,7 +223,7 @@ package final class RunRecorder: Sendable {
         guard let log else { return }
         let ended = attempts.filter { $0.state != .running }.map(\.withoutReceipt)
         let concluded = frames.filter { $0.state != .open }
-        do throws(FileTrouble) {
+        do throws(FileError) {
             try log.append(
                 ended.map { .attempt($0) } + concluded.map { .frame($0) } + publications.map { .publication($0) },
                 epoch: epoch)

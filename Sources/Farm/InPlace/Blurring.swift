@@ -139,7 +139,7 @@ package struct Blurring: Sendable {
         case .original(let original):
             // The original itself is at the path, so its old record is not needed.
             guard before != nil, before == folder.inspect(at: wanted.picture) else { throw .changed }
-            try InPlaceError.on { () throws(FileTrouble) in try original.store.remove(original.file) }
+            try InPlaceError.on { () throws(FileError) in try original.store.remove(original.file) }
             older.removeAll { $0.file == original.file }
         case .unknown, .edited, .missing: break
         }
@@ -152,7 +152,7 @@ package struct Blurring: Sendable {
                 "is one file with \(found.links) names (hard links), of which the others would go on showing the original; "
                     + "blur a copy of it")
         }
-        try InPlaceError.on { () throws(FileTrouble) in try folder.refuseReadOnly() }
+        try InPlaceError.on { () throws(FileError) in try folder.refuseReadOnly() }
         let latest = older.first?.record.generation ?? 0
         guard latest < KeptOriginal.latestGeneration else {
             throw .refused("its latest original has the highest number that there is, \(latest); unblur it first")
@@ -200,9 +200,9 @@ package struct Blurring: Sendable {
         _ candidate: Candidate, _ format: FormatDescriptor
     ) throws(InPlaceError) -> InPlaceRendering.Item {
         let picture = candidate.wanted.picture
-        return try InPlaceError.on { () throws(FileTrouble) in
+        return try InPlaceError.on { () throws(FileError) in
             let (store, key) = try originals.prepareStore(for: picture, location, owner: candidate.found.user)
-            let (copy, attributes) = try store.copy(candidate.index) { (folder, name) throws(FileTrouble) in
+            let (copy, attributes) = try store.copy(candidate.index) { (folder, name) throws(FileError) in
                 try candidate.folder.copy(picture, to: folder, as: name)
             }
             return InPlaceRendering.Item(

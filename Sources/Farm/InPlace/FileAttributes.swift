@@ -18,14 +18,14 @@ package struct FileAttributes: Hashable, Sendable, Codable {
 
 extension FileAttributes {
     /// Reads the attributes of an open file.
-    package init(of file: Int32, path: String) throws(FileTrouble) {
+    package init(of file: Int32, path: String) throws(FileError) {
         var found = stat()
-        guard fstat(file, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: "examine") }
+        guard fstat(file, &found) == 0 else { throw FileError(path: path, code: errno, action: "examine") }
         (mode, user, group) = (found.st_mode & 0o7777, found.st_uid, found.st_gid)
         (modified, accessed) = (found.st_mtim.nanoseconds, found.st_atim.nanoseconds)
         // A later time could not be restored.
         guard (Int64.min + 1..<Int64.max).contains(modified) else {
-            throw FileTrouble(
+            throw FileError(
                 path: path, code: EOVERFLOW, action: "keep its time",
                 remedy: "give it a time before 2262: touch '\(path)'")
         }
@@ -50,20 +50,20 @@ extension FileAttributes {
     /// Applies the attributes to an open file.
     ///
     /// - Returns: the attributes that could not be applied, in words: `its owner`.
-    func give(to file: Int32, path: String, withTimes: Bool) throws(FileTrouble) -> [String] {
+    func give(to file: Int32, path: String, withTimes: Bool) throws(FileError) -> [String] {
         var missing: [String] = []
         var found = stat()
-        guard fstat(file, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: "examine") }
+        guard fstat(file, &found) == 0 else { throw FileError(path: path, code: errno, action: "examine") }
         if found.st_uid != user, fchown(file, user, gid_t.max) != 0 { missing.append("its owner") }
         if found.st_gid != group, fchown(file, uid_t.max, group) != 0 { missing.append("its group") }
         missing += try ExtendedAttribute.replaceAll(of: file, path: path, by: extended).map { "its attribute \($0)" }
         // The rights are set after the owner, whose change clears bits, and after access control lists, which
         // contain the same bits.
-        guard fchmod(file, mode) == 0 else { throw FileTrouble(path: path, code: errno, action: "set the rights") }
+        guard fchmod(file, mode) == 0 else { throw FileError(path: path, code: errno, action: "set the rights") }
         if withTimes {
             let times = [Self.time(accessed), Self.time(modified)]
             guard futimens(file, times) == 0 else {
-                throw FileTrouble(path: path, code: errno, action: "set the time")
+                throw FileError(path: path, code: errno, action: "set the time")
             }
         }
         return missing
@@ -86,7 +86,7 @@ struct ExtendedAttribute: Hashable, Sendable, Codable {
     }
 
     /// Empty if the file system has none.
-    static func all(of file: Int32, path: String) throws(FileTrouble) -> [ExtendedAttribute] {
+    static func all(of file: Int32, path: String) throws(FileError) -> [ExtendedAttribute] {
         guard let get = call("fgetxattr", as: Get.self) else { return [] }
         var attributes: [ExtendedAttribute] = []
         for name in try names(of: file, path: path) {
@@ -95,23 +95,23 @@ struct ExtendedAttribute: Hashable, Sendable, Codable {
             let read = size > 0 ? get(file, name, &value, size) : size
             // An attribute that this user may not read cannot be copied.
             guard read == value.count else {
-                throw FileTrouble(path: path, code: read < 0 ? errno : ERANGE, action: "read the attribute \(name)")
+                throw FileError(path: path, code: read < 0 ? errno : ERANGE, action: "read the attribute \(name)")
             }
             attributes.append(ExtendedAttribute(name: name, value: Data(value)))
         }
         return attributes
     }
 
-    private static func names(of file: Int32, path: String) throws(FileTrouble) -> [String] {
+    private static func names(of file: Int32, path: String) throws(FileError) -> [String] {
         guard let list = call("flistxattr", as: List.self) else { return [] }
         let size = list(file, nil, 0)
         guard size != 0, size > 0 || errno != EOPNOTSUPP else { return [] }
         var bytes = [CChar](repeating: 0, count: max(1, size))
         let read = size < 0 ? size : list(file, &bytes, size)
-        guard read >= 0 else { throw FileTrouble(path: path, code: errno, action: "list the attributes") }
-        return try bytes.prefix(read).split(separator: 0).map { (name) throws(FileTrouble) in
+        guard read >= 0 else { throw FileError(path: path, code: errno, action: "list the attributes") }
+        return try bytes.prefix(read).split(separator: 0).map { (name) throws(FileError) in
             guard let text = String(validating: name.map { UInt8(bitPattern: $0) }, as: UTF8.self) else {
-                throw FileTrouble(path: path, code: EILSEQ, action: "read an attribute's name")
+                throw FileError(path: path, code: EILSEQ, action: "read an attribute's name")
             }
             return text
         }.sorted()
@@ -122,7 +122,7 @@ struct ExtendedAttribute: Hashable, Sendable, Codable {
     /// - Returns: the names of the attributes that this user or the file system refuses.
     static func replaceAll(
         of file: Int32, path: String, by wanted: [ExtendedAttribute]
-    ) throws(FileTrouble) -> [String] {
+    ) throws(FileError) -> [String] {
         let there = try all(of: file, path: path)
         if there == wanted { return [] }
         guard let set = call("fsetxattr", as: Set.self), let remove = call("fremovexattr", as: Remove.self) else {

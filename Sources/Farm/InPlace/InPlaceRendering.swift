@@ -85,9 +85,9 @@ final class InPlaceRendering: Sendable {
         _ item: Item, _ original: FileContent, by receipt: OutputReceipt
     ) throws(InPlaceError) {
         guard isUntouched(item) else { throw .changed }
-        let (record, file, blurred) = try InPlaceError.on { () throws(FileTrouble) in
+        let (record, file, blurred) = try InPlaceError.on { () throws(FileError) in
             guard FileSystem.size(receipt.path) == receipt.bytes else {
-                throw FileTrouble(path: receipt.path, code: EIO, action: "read what was rendered")
+                throw FileError(path: receipt.path, code: EIO, action: "read what was rendered")
             }
             let blurred = try PictureFolder.sha256(of: rendered(receipt.path))
             let record = KeptOriginal(
@@ -98,7 +98,7 @@ final class InPlaceRendering: Sendable {
             return (record, try item.store.write(record), blurred)
         }
         do throws(InPlaceError) {
-            guard try InPlaceError.on({ () throws(FileTrouble) in try item.store.isKept(record.objectName) }) else {
+            guard try InPlaceError.on({ () throws(FileError) in try item.store.isKept(record.objectName) }) else {
                 throw .refused("its original was taken out of its store meanwhile; left as it is")
             }
             try replace(item, byFileAt: receipt.path, sha256: blurred)
@@ -106,7 +106,7 @@ final class InPlaceRendering: Sendable {
             // If the picture was not replaced, its record is removed. (It may have been replaced although its
             // folder could not be synced.)
             if isUntouched(item) {
-                try InPlaceError.on { () throws(FileTrouble) in try item.store.remove(file) }
+                try InPlaceError.on { () throws(FileError) in try item.store.remove(file) }
             }
             throw error
         }
@@ -114,7 +114,7 @@ final class InPlaceRendering: Sendable {
 
     private func replace(_ item: Item, byFileAt path: String, sha256: String) throws(InPlaceError) {
         let source: SafeFile
-        do throws(FileTrouble) {
+        do throws(FileError) {
             source = try rendered(path)
         } catch {
             throw InPlaceError(error)
@@ -123,12 +123,12 @@ final class InPlaceRendering: Sendable {
             item.picture, item.found, by: source, sha256: sha256, item.attributes, .blurred)
     }
 
-    private func rendered(_ path: String) throws(FileTrouble) -> SafeFile {
+    private func rendered(_ path: String) throws(FileError) -> SafeFile {
         // The folder is the run's own. On some network file systems, files that root writes belong to another
         // user.
         let folder = try SafeFolder(PathText.folder(of: path), trusting: .everybody)
         guard let file = try folder.file(PathText.name(of: path)) else {
-            throw FileTrouble(path: path, code: ENOENT, action: "read what was rendered")
+            throw FileError(path: path, code: ENOENT, action: "read what was rendered")
         }
         return file
     }
@@ -170,7 +170,7 @@ extension InPlaceRendering: RunLoop.Delegate {
         return .render(outputs: [path(of: frame.number)])
     }
 
-    func willStart(_ lease: Lease) throws(FileTrouble) {
+    func willStart(_ lease: Lease) throws(FileError) {
         _ = try FileSystem.createFolders(folder(of: lease.task.frame))
     }
 

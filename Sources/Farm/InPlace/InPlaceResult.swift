@@ -81,12 +81,12 @@ package enum InPlaceConversion: Hashable, Sendable, CaseIterable {
 struct InPlaceError: Error {
     let outcome: InPlaceResult.Outcome
     /// An error of the disk or the machine, which other pictures would meet, too.
-    let storageError: FileTrouble?
+    let storageError: FileError?
 
     init(outcome: InPlaceResult.Outcome) { (self.outcome, storageError) = (outcome, nil) }
 
     /// A folder that is read-only or forbidden to this user is as unusable as a full disk.
-    init(_ trouble: FileTrouble) {
+    init(_ trouble: FileError) {
         outcome =
             switch trouble.code {
             // A time that cannot be stored concerns this picture alone.
@@ -103,8 +103,8 @@ struct InPlaceError: Error {
     static let changed = refused("changed meanwhile; left as it is")
 
     /// Calls `body` and converts its errors.
-    static func on<Result>(_ body: () throws(FileTrouble) -> Result) throws(InPlaceError) -> Result {
-        do throws(FileTrouble) {
+    static func on<Result>(_ body: () throws(FileError) -> Result) throws(InPlaceError) -> Result {
+        do throws(FileError) {
             return try body()
         } catch {
             throw InPlaceError(error)

@@ -59,7 +59,7 @@ package struct InspectedPicture: Sendable {
     /// Whether the picture exists and could not be read.
     package let isUnreadable: Bool
     /// Why a record of the picture is not trusted. If it is set, the picture is not changed.
-    package let distrust: FileTrouble?
+    package let distrust: FileError?
     /// Whether only a record of another user supports ``condition``. Such a record decides nothing, unless the
     /// user forces it.
     package let isUntrusted: Bool
@@ -132,7 +132,7 @@ package struct InspectedPicture: Sendable {
         (self.picture, distrust) = (picture, known.kept.distrust)
         let found = findings[Self.file(of: picture)]
         var (content, isRead): (PictureContent?, Bool) = (nil, found != nil)
-        do throws(FileTrouble) {
+        do throws(FileError) {
             if let found, let facts = found {
                 content = try Self.content(of: picture, FileContent(facts), known.all, folders)
             }
@@ -180,7 +180,7 @@ package struct InspectedPicture: Sendable {
     /// - Returns: nil if there is no regular file.
     private static func content(
         of picture: InputFile, _ reported: FileContent, _ originals: [StoredOriginal], _ folders: OpenFolders?
-    ) throws(FileTrouble) -> PictureContent? {
+    ) throws(FileError) -> PictureContent? {
         guard let file = try open(picture, folders) else { return nil }
         let status = try file.status()
         let bytes = Int(status.st_size)
@@ -190,13 +190,13 @@ package struct InspectedPicture: Sendable {
             reported: reported)
     }
 
-    private static func open(_ picture: InputFile, _ folders: OpenFolders?) throws(FileTrouble) -> SafeFile? {
+    private static func open(_ picture: InputFile, _ folders: OpenFolders?) throws(FileError) -> SafeFile? {
         if let folders { return try folders.open(picture) }
         return try PictureFolder.open(at: picture)
     }
 
     private static func holds(_ picture: InputFile, _ original: StoredOriginal, _ folders: OpenFolders?) -> Bool {
-        do throws(FileTrouble) {
+        do throws(FileError) {
             guard let file = try open(picture, folders) else { return false }
             return try original.store.holds(original.record, file)
         } catch {

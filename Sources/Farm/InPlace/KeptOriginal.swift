@@ -87,12 +87,12 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     /// The name of its record. It has the picture's name, the generation, a random part and the original's
     /// name, so that a list of names tells which originals are needed. The random part makes the name unique
     /// where locks do not work.
-    func recordName(random: String) throws(FileTrouble) -> String {
+    func recordName(random: String) throws(FileError) -> String {
         "\(try Self.name(of: key)).\(generation).\(random).\(objectName).json"
     }
 
     /// The part of a record's name that stands for the picture.
-    package static func name(of key: [UInt8]) throws(FileTrouble) -> String {
+    package static func name(of key: [UInt8]) throws(FileError) -> String {
         guard var digest = SHA256Stream() else { throw PictureFolder.noDigest(InputFile(bytes: key, dir: "").path) }
         key.withUnsafeBytes { digest.update($0) }
         guard let name = digest.finish() else { throw PictureFolder.noDigest(InputFile(bytes: key, dir: "").path) }
@@ -103,7 +103,7 @@ package struct KeptOriginal: Hashable, Sendable, Codable {
     package static func formerName(of key: [UInt8]) -> String { FNV.name(of: key) }
 
     /// Whether the name is of the same picture, generation and original.
-    func fits(_ name: RecordName) throws(FileTrouble) -> Bool {
+    func fits(_ name: RecordName) throws(FileError) -> Bool {
         guard name.generation == "\(generation)", name.object == objectName else { return false }
         if name.picture == Self.formerName(of: key) { return true }
         return name.picture == (try Self.name(of: key))

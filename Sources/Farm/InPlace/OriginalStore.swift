@@ -90,7 +90,7 @@ package final class OriginalStore: Sendable {
     package struct Records {
         package var records: [Record] = []
         /// Why other records are not trusted.
-        package var distrusted: [FileTrouble] = []
+        package var distrusted: [FileError] = []
     }
 
     /// The copy of a picture before it becomes an original.
@@ -128,23 +128,23 @@ package final class OriginalStore: Sendable {
 
     // MARK: Folders
 
-    private func parentFolder() throws(FileTrouble) -> SafeFolder {
+    private func parentFolder() throws(FileError) -> SafeFolder {
         if let parent { return parent }
         let path = PathNames.folder(of: root) ?? ""
         return try SafeFolder(path.isEmpty ? "/" : path, trusting: .everybody)
     }
 
     /// Nil if there is no store yet.
-    private func rootFolder() throws(FileTrouble) -> SafeFolder? {
+    private func rootFolder() throws(FileError) -> SafeFolder? {
         if let opened = opened.withLock(\.self) { return opened }
         let parent: SafeFolder
-        do throws(FileTrouble) {
+        do throws(FileError) {
             parent = try parentFolder()
         } catch {
             guard error.code == ENOENT || error.code == ENOTDIR else { throw error }
             return nil
         }
-        do throws(FileTrouble) {
+        do throws(FileError) {
             guard let found = try parent.folder(PathNames.last(of: root)) else { return nil }
             if !isShared { try Self.refuseMounted(found, in: parent) }
             // A search may concern more stores than a process may have open files.
@@ -156,22 +156,22 @@ package final class OriginalStore: Sendable {
     }
 
     /// A mounted folder may have the originals of another store, whose records and lock are not visible here.
-    private static func refuseMounted(_ folder: SafeFolder, in parent: SafeFolder) throws(FileTrouble) {
+    private static func refuseMounted(_ folder: SafeFolder, in parent: SafeFolder) throws(FileError) {
         guard try !folder.isMounted(in: parent) else {
-            throw FileTrouble(
-                path: folder.path, code: FileTrouble.refusal, action: "open the folder",
+            throw FileError(
+                path: folder.path, code: FileError.refusal, action: "open the folder",
                 reason: "another folder is mounted there, which may be another store's")
         }
     }
 
     /// One of the three folders; nil if there is no store yet.
-    private func part(_ part: Part) throws(FileTrouble) -> SafeFolder? {
+    private func part(_ part: Part) throws(FileError) -> SafeFolder? {
         guard let root = try rootFolder() else { return nil }
         return try self.part(part, in: root)
     }
 
-    private func part(_ part: Part, in root: SafeFolder) throws(FileTrouble) -> SafeFolder? {
-        do throws(FileTrouble) {
+    private func part(_ part: Part, in root: SafeFolder) throws(FileError) -> SafeFolder? {
+        do throws(FileError) {
             guard let folder = try root.folder(part.rawValue) else { return nil }
             try Self.refuseMounted(folder, in: root)
             return folder
@@ -180,16 +180,16 @@ package final class OriginalStore: Sendable {
         }
     }
 
-    private func needed(_ part: Part) throws(FileTrouble) -> SafeFolder {
+    private func needed(_ part: Part) throws(FileError) -> SafeFolder {
         guard let folder = try self.part(part) else {
-            throw FileTrouble(path: "\(root)/\(part)", code: ENOENT, action: "open the folder")
+            throw FileError(path: "\(root)/\(part)", code: ENOENT, action: "open the folder")
         }
         return folder
     }
 
-    private static func refusal(_ trouble: FileTrouble) -> FileTrouble {
-        guard trouble.code == FileTrouble.refusal, trouble.reason != nil else { return trouble }
-        return FileTrouble(
+    private static func refusal(_ trouble: FileError) -> FileError {
+        guard trouble.code == FileError.refusal, trouble.reason != nil else { return trouble }
+        return FileError(
             path: trouble.path, code: trouble.code, action: "keep originals there", reason: trouble.reason,
             remedy: "put back the folder that Penumbra made, or move the originals elsewhere; nothing was removed")
     }
@@ -197,9 +197,9 @@ package final class OriginalStore: Sendable {
     /// Creates the folders of the store and takes its lock.
     ///
     /// - Parameter owner: the owner of the picture.
-    /// - Throws: ``FileTrouble``, also if another user could remove the originals, and with ``busyCode`` if
+    /// - Throws: ``FileError``, also if another user could remove the originals, and with ``busyCode`` if
     ///   another command holds the lock.
-    package func create(for owner: UInt32) throws(FileTrouble) {
+    package func create(for owner: UInt32) throws(FileError) {
         let parent = try parentFolder()
         var isNew = try parent.status(of: PathNames.last(of: root)) == nil
         let folder = try makingRoot(in: parent, for: owner)
@@ -207,8 +207,8 @@ package final class OriginalStore: Sendable {
         let writers = TrustedWriters([try folder.writers(isPrivate: folder.isPrivate())])
         // The state folder is trusted, because the user has chosen it.
         guard isShared || writers.isTrusted(with: owner) else {
-            throw FileTrouble(
-                path: root, code: FileTrouble.refusal, action: "keep originals there",
+            throw FileError(
+                path: root, code: FileError.refusal, action: "keep originals there",
                 reason: "the folder belongs to another user, or others may write to it", remedy: "use --keep state")
         }
         for part in Part.allCases {
@@ -219,17 +219,17 @@ package final class OriginalStore: Sendable {
         if isNew { try folder.sync() }
     }
 
-    private func makingRoot(in parent: SafeFolder, for owner: UInt32) throws(FileTrouble) -> SafeFolder {
+    private func makingRoot(in parent: SafeFolder, for owner: UInt32) throws(FileError) -> SafeFolder {
         for _ in 0..<4 {
-            do throws(FileTrouble) {
+            do throws(FileError) {
                 // The originals may be pictures that other users must not see.
                 _ = try parent.makingFolder(PathNames.last(of: root), mode: 0o700)
             } catch {
                 throw Self.refusal(error)
             }
-            do throws(FileTrouble) {
+            do throws(FileError) {
                 guard try takeLock(for: owner) else {
-                    throw FileTrouble(path: root, code: Self.busyCode, action: "keep originals there")
+                    throw FileError(path: root, code: Self.busyCode, action: "keep originals there")
                 }
                 if let folder = try rootFolder() { return folder }
             } catch {
@@ -238,7 +238,7 @@ package final class OriginalStore: Sendable {
             // Another command has just removed the empty store.
             opened.withLock { $0 = nil }
         }
-        throw FileTrouble(path: root, code: ENOENT, action: "create the folder")
+        throw FileError(path: root, code: ENOENT, action: "create the folder")
     }
 
     /// The code of the error that another command uses the store.
@@ -250,11 +250,11 @@ package final class OriginalStore: Sendable {
     /// - Parameter owner: an owner of the store whose lock is taken, in addition to this user and root; nil for
     ///   the folder's owner.
     /// - Returns: false if another command holds the lock; true also if there is no store yet.
-    package func takeLock(for owner: UInt32? = nil) throws(FileTrouble) -> Bool {
+    package func takeLock(for owner: UInt32? = nil) throws(FileError) -> Bool {
         guard !isHeld, let root = try rootFolder() else { return true }
         let (own, folder) = (try root.status().st_uid, try parentFolder().status().st_uid)
         guard [geteuid(), 0, owner ?? folder].contains(own) else { return true }
-        let taken = try root.withDescriptor { (folder) throws(FileTrouble) in
+        let taken = try root.withDescriptor { (folder) throws(FileError) in
             try KernelLock.takeFile(Self.lockName, in: folder, root.path)
         }
         guard let taken else { return false }
@@ -273,7 +273,7 @@ package final class OriginalStore: Sendable {
 
     // MARK: Records
 
-    private func known() throws(FileTrouble) -> [Substring: [String]] {
+    private func known() throws(FileError) -> [Substring: [String]] {
         if let known = names.withLock(\.self) { return known }
         // An unreadable list must not look like an empty store, so the error is thrown.
         let all = try part(.records)?.names().filter { $0.hasSuffix(RecordName.ending) } ?? []
@@ -283,7 +283,7 @@ package final class OriginalStore: Sendable {
     }
 
     /// The records of a picture.
-    package func originals(of key: [UInt8]) throws(FileTrouble) -> Records {
+    package func originals(of key: [UInt8]) throws(FileError) -> Records {
         let known = try known()
         if known.isEmpty { return Records() }
         let files = [try KeptOriginal.name(of: key), KeptOriginal.formerName(of: key)].flatMap { known[$0[...]] ?? [] }
@@ -297,15 +297,15 @@ package final class OriginalStore: Sendable {
     }
 
     /// Passes all records to `body` one by one, because there may be many.
-    package func all(_ body: (Record) -> Void, distrusted: (FileTrouble) -> Void) throws(FileTrouble) {
+    package func all(_ body: (Record) -> Void, distrusted: (FileError) -> Void) throws(FileError) {
         try read(known().values.flatMap { $0 }.sorted(), body, distrusted: distrusted)
     }
 
     /// The keys of the pictures whose blurred pictures have this size.
-    package func keys(ofSize size: Int) throws(FileTrouble) -> Set<[UInt8]> { try allSizes()[size] ?? [] }
+    package func keys(ofSize size: Int) throws(FileError) -> Set<[UInt8]> { try allSizes()[size] ?? [] }
 
     /// The keys by size. Each record is read once. Records that this process writes are added.
-    func allSizes() throws(FileTrouble) -> [Int: Set<[UInt8]>] {
+    func allSizes() throws(FileError) -> [Int: Set<[UInt8]>] {
         if let known = sizes.withLock(\.self) { return known }
         let names = try known().values.flatMap(\.self)
         var readings = readings.of(root).filter { [names = Set(names)] in names.contains($0.key) }
@@ -325,14 +325,14 @@ package final class OriginalStore: Sendable {
     }
 
     private func read(
-        _ names: [String], _ body: (Record) -> Void, distrusted: (FileTrouble) -> Void
-    ) throws(FileTrouble) {
+        _ names: [String], _ body: (Record) -> Void, distrusted: (FileError) -> Void
+    ) throws(FileError) {
         guard !names.isEmpty, let root = try rootFolder(), let records = try part(.records, in: root) else { return }
         let objects = try part(.objects, in: root)
         let isPrivate = try root.isPrivate()
         let rootWriters = try root.writers(isPrivate: isPrivate)
         for name in names {
-            do throws(FileTrouble) {
+            do throws(FileError) {
                 guard let original = try read(name, in: records) else { continue }
                 var parts = [rootWriters, try records.writers(of: name, isPrivate: isPrivate)]
                 // A missing original was written by nobody.
@@ -348,16 +348,16 @@ package final class OriginalStore: Sendable {
     }
 
     /// Nil if it has just been removed.
-    private func read(_ name: String, in records: SafeFolder) throws(FileTrouble) -> KeptOriginal? {
-        func distrust(_ code: Int32, _ reason: String?) -> FileTrouble {
-            FileTrouble(
+    private func read(_ name: String, in records: SafeFolder) throws(FileError) -> KeptOriginal? {
+        func distrust(_ code: Int32, _ reason: String?) -> FileError {
+            FileError(
                 path: "\(records.path)/\(name)", code: code, action: "read this record of an original", reason: reason,
                 remedy:
                     "the original itself is \(path(of: String(Self.object(of: name)))); once it is safe, remove the record"
             )
         }
         let bytes: [UInt8]
-        do throws(FileTrouble) {
+        do throws(FileError) {
             guard let owner = try records.status(of: name)?.st_uid else { return nil }
             let isForeign = owner != geteuid() && owner != 0
             let limit = isForeign ? Self.largestForeignRecord : Self.largestRecord
@@ -378,13 +378,13 @@ package final class OriginalStore: Sendable {
     /// Writes a record and syncs it.
     ///
     /// - Returns: the name of the record's file.
-    package func write(_ original: KeptOriginal) throws(FileTrouble) -> String {
+    package func write(_ original: KeptOriginal) throws(FileError) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let (incoming, records) = (try needed(.incoming), try needed(.records))
         // Texts, numbers and bytes can always be encoded.
         guard let json = try? encoder.encode(original) else {
-            throw FileTrouble(path: records.path, code: EINVAL, action: "write a record")
+            throw FileError(path: records.path, code: EINVAL, action: "write a record")
         }
         let name = try original.recordName(random: Self.unique())
         let temporary = "\(Self.unique()).\(name)"
@@ -399,7 +399,7 @@ package final class OriginalStore: Sendable {
     }
 
     /// Removes a record. The next ``removeUnneeded()`` removes its original.
-    package func remove(_ record: String) throws(FileTrouble) {
+    package func remove(_ record: String) throws(FileError) {
         let records = try needed(.records)
         try records.remove(record)
         try records.sync()
@@ -408,7 +408,7 @@ package final class OriginalStore: Sendable {
 
     /// Marks an original as restored under another name. Its record stays, because there may be more copies of
     /// the blurred picture, and the picture itself may be on a disk that is not mounted.
-    package func markRestored(_ record: String) throws(FileTrouble) {
+    package func markRestored(_ record: String) throws(FileError) {
         guard let parts = RecordName(record), !parts.isRestored else { return }
         let (records, name) = (try needed(.records), RecordName.restored(record, parts))
         try records.rename(record, as: name)
@@ -436,8 +436,8 @@ package final class OriginalStore: Sendable {
     ///
     /// - Parameter fill: creates a file of this name in this folder and returns its SHA-256.
     package func copy<Beside>(
-        _ number: Int, _ fill: (SafeFolder, String) throws(FileTrouble) -> (Beside, sha256: String)
-    ) throws(FileTrouble) -> (Copy, Beside) {
+        _ number: Int, _ fill: (SafeFolder, String) throws(FileError) -> (Beside, sha256: String)
+    ) throws(FileError) -> (Copy, Beside) {
         let (folder, name) = (try needed(.incoming), "\(number)-\(Self.unique())")
         let (beside, sha256) = try fill(folder, name)
         return (Copy(path: "\(folder.path)/\(name)", sha256: sha256, name: name), beside)
@@ -447,16 +447,16 @@ package final class OriginalStore: Sendable {
     /// compared, because the existing one may be damaged. A file with other bytes gets another name.
     ///
     /// - Returns: the name of the original.
-    package func keep(_ copy: Copy, as content: FileContent) throws(FileTrouble) -> String {
+    package func keep(_ copy: Copy, as content: FileContent) throws(FileError) -> String {
         let (incoming, objects) = (try needed(.incoming), try needed(.objects))
         guard let size = try incoming.status(of: copy.name)?.st_size, size == content.bytes else {
-            throw FileTrouble(path: copy.path, code: EIO, action: "keep the copy")
+            throw FileError(path: copy.path, code: EIO, action: "keep the copy")
         }
         try incoming.file(copy.name)?.sync()
         for number in 1...100 {
             let name = ObjectName.text(sha256: copy.sha256, bytes: content.bytes, number: number)
             if try objects.status(of: name) == nil {
-                do throws(FileTrouble) {
+                do throws(FileError) {
                     try incoming.renameWithoutReplacing(copy.name, to: objects, as: name)
                     try objects.sync()
                     return name
@@ -470,25 +470,25 @@ package final class OriginalStore: Sendable {
                 return name
             }
         }
-        throw FileTrouble(path: path(of: copy.sha256), code: EEXIST, action: "keep the original beside others")
+        throw FileError(path: path(of: copy.sha256), code: EEXIST, action: "keep the original beside others")
     }
 
     private static func areSame(
         _ folder: SafeFolder, _ name: String, _ other: SafeFolder, _ otherName: String
-    ) throws(FileTrouble) -> Bool {
-        do throws(FileTrouble) {
+    ) throws(FileError) -> Bool {
+        do throws(FileError) {
             guard let first = try folder.file(name), let second = try other.file(otherName) else { return false }
             return try areSame(first, second)
         } catch {
             // A link or a pipe under that name is not an original.
-            guard error.code == FileTrouble.refusal, error.reason != nil else { throw error }
+            guard error.code == FileError.refusal, error.reason != nil else { throw error }
             return false
         }
     }
 
     private static func areSame(
         _ first: borrowing SafeFile, _ second: borrowing SafeFile
-    ) throws(FileTrouble) -> Bool {
+    ) throws(FileError) -> Bool {
         while true {
             let (a, b) = (try first.next(), try second.next())
             if a != b { return false }
@@ -499,13 +499,13 @@ package final class OriginalStore: Sendable {
     /// Whether an original still has its name. This is checked after its record was written and before the
     /// picture is replaced: where locks do not work, another command may have removed the original because it
     /// saw no record.
-    package func isKept(_ object: String) throws(FileTrouble) -> Bool {
+    package func isKept(_ object: String) throws(FileError) -> Bool {
         guard let root = try rootFolder(), root.isInPlace else { return false }
         return try part(.objects, in: root)?.status(of: object) != nil
     }
 
     /// Opens an original; nil if it is gone.
-    package func original(of record: KeptOriginal) throws(FileTrouble) -> SafeFile? {
+    package func original(of record: KeptOriginal) throws(FileError) -> SafeFile? {
         guard let objects = try part(.objects) else { return nil }
         if let found = try objects.file(record.objectName) { return try Self.whole(found, record) }
         // A command was killed after it had renamed the original.
@@ -518,13 +518,13 @@ package final class OriginalStore: Sendable {
     /// Nil if it has another size: it is damaged, and may be so large that reading it takes hours.
     private static func whole(
         _ found: consuming SafeFile, _ record: KeptOriginal
-    ) throws(FileTrouble) -> SafeFile? {
+    ) throws(FileError) -> SafeFile? {
         guard try Int(found.status().st_size) == record.original.bytes else { return nil }
         return found
     }
 
     /// Whether a file has an original's bytes. Used for records of earlier versions, which have no SHA-256.
-    func holds(_ record: KeptOriginal, _ file: borrowing SafeFile) throws(FileTrouble) -> Bool {
+    func holds(_ record: KeptOriginal, _ file: borrowing SafeFile) throws(FileError) -> Bool {
         guard let original = try original(of: record) else { return false }
         return try Self.areSame(file, original)
     }
@@ -572,7 +572,7 @@ package final class OriginalStore: Sendable {
 
     /// The names of needed originals, read from the disk, because another instance of this store may have
     /// written records.
-    private static func needed(by records: SafeFolder) throws(FileTrouble) -> Set<String> {
+    private static func needed(by records: SafeFolder) throws(FileError) -> Set<String> {
         Set(try records.names().map { String(object(of: $0)) })
     }
 

@@ -89,7 +89,7 @@ package final class Originals: Sendable {
         /// The originals, the latest first.
         package let originals: [StoredOriginal]
         /// Why a record of the picture is not trusted; nil if all are.
-        package let distrust: FileTrouble?
+        package let distrust: FileError?
 
         package var isNothing: Bool { originals.isEmpty && distrust == nil }
     }
@@ -97,9 +97,9 @@ package final class Originals: Sendable {
     /// The originals of a picture. A store that cannot be read affects only its own pictures.
     package func all(of picture: InputFile) -> Kept {
         var found: [StoredOriginal] = []
-        var distrusted: [FileTrouble] = []
+        var distrusted: [FileError] = []
         for store in [shared] + (besideStore(of: picture).map { [$0] } ?? []) {
-            do throws(FileTrouble) {
+            do throws(FileError) {
                 let key = store.isShared ? picture.exactPath : picture.nameBytes
                 let records = try store.originals(of: key)
                 found += records.records.map { StoredOriginal($0, in: store) }
@@ -117,14 +117,14 @@ package final class Originals: Sendable {
     /// - Throws: if no originals can be kept beside the picture.
     func prepareStore(
         for picture: InputFile, _ location: OriginalLocation, owner: UInt32
-    ) throws(FileTrouble) -> (OriginalStore, key: [UInt8]) {
+    ) throws(FileError) -> (OriginalStore, key: [UInt8]) {
         switch location {
         case .state:
             try shared.create(for: owner)
             return (shared, picture.exactPath)
         case .beside:
             guard let store = besideStore(of: picture), let folder = picture.folderPath else {
-                throw FileTrouble(
+                throw FileError(
                     path: PathText.folder(of: picture.path), code: EILSEQ, action: "keep originals beside the picture",
                     remedy: "the folder's name is not UTF-8: rename it, or use --keep state")
             }
@@ -205,10 +205,10 @@ package final class Originals: Sendable {
     /// trusted.
     ///
     /// - Parameter more: folders that may have come from elsewhere, with originals beside their pictures.
-    package func pictures(andIn more: [String]) -> (known: [InputFile], distrusted: [FileTrouble]) {
-        var (paths, distrusted): (Set<[UInt8]>, [FileTrouble]) = ([], [])
+    package func pictures(andIn more: [String]) -> (known: [InputFile], distrusted: [FileError]) {
+        var (paths, distrusted): (Set<[UInt8]>, [FileError]) = ([], [])
         for store in allStores(andIn: more) {
-            do throws(FileTrouble) {
+            do throws(FileError) {
                 try store.all { record in
                     let original = StoredOriginal(record, in: store)
                     if original.isPlausible { paths.insert(original.picture.exactPath) }
@@ -247,7 +247,7 @@ package final class Originals: Sendable {
     /// The remembered folders whose stores are gone.
     package func foldersWithoutStore() -> [String] {
         rememberedFolders().filter { folder in
-            do throws(FileTrouble) {
+            do throws(FileError) {
                 let found = try SafeFolder(folder, trusting: .everybody)
                 // An empty folder may be the mount point of a disk.
                 guard try found.status(of: Self.folderName) == nil else { return false }
@@ -260,10 +260,10 @@ package final class Originals: Sendable {
     }
 
     /// Writes the note of a folder, before the first original is kept in it.
-    private func remember(_ folder: String) throws(FileTrouble) {
+    private func remember(_ folder: String) throws(FileError) {
         let name = FNV.name(of: folder.utf8)
         guard let store = try SafeFolder.unlinked(root, trusting: .everybody) else {
-            throw FileTrouble(path: root, code: ENOENT, action: "open the folder")
+            throw FileError(path: root, code: ENOENT, action: "open the folder")
         }
         let notes = try store.makingFolder(Self.notesName)
         guard try notes.status(of: name) == nil else { return }

@@ -28,7 +28,7 @@ final class PictureFolder: Sendable {
     /// Whether killed commands may have left files.
     private let hasLeftovers = Mutex(true)
 
-    /// - Throws: ``BusyError`` or ``FileTrouble``.
+    /// - Throws: ``BusyError`` or ``FileError``.
     init(of picture: InputFile) throws {
         path = PathText.folder(of: picture.path)
         guard let lock = try FolderLock.take(Self.chars(picture.folderBytes), path) else { throw BusyError() }
@@ -39,7 +39,7 @@ final class PictureFolder: Sendable {
     var identity: FileStamp.Identity? { lock.identity }
 
     /// Opens the folder again.
-    func open() throws(FileTrouble) -> SafeFolder { try SafeFolder(reopening: descriptor, path) }
+    func open() throws(FileError) -> SafeFolder { try SafeFolder(reopening: descriptor, path) }
 
     private static func chars(_ bytes: some Sequence<UInt8>) -> [CChar] { bytes.map { CChar(bitPattern: $0) } + [0] }
 
@@ -66,25 +66,25 @@ final class PictureFolder: Sendable {
     var disk: String? { (try? open()).flatMap { DiskMark.of($0.path) } }
 
     /// The folder's inode.
-    func inode() throws(FileTrouble) -> UInt64 { UInt64(try open().status().st_ino) }
+    func inode() throws(FileError) -> UInt64 { UInt64(try open().status().st_ino) }
 
     /// Opens a picture for reading; nil if there is no regular file.
-    func open(_ picture: InputFile) throws(FileTrouble) -> SafeFile? {
+    func open(_ picture: InputFile) throws(FileError) -> SafeFile? {
         try Self.open(picture.nameBytes, in: descriptor, picture)
     }
 
     /// The same by its path, for callers that change nothing.
-    static func open(at picture: InputFile) throws(FileTrouble) -> SafeFile? {
+    static func open(at picture: InputFile) throws(FileError) -> SafeFile? {
         try open(picture.exactPath, in: AT_FDCWD, picture)
     }
 
     private static func open(
         _ name: [UInt8], in folder: Int32, _ picture: InputFile
-    ) throws(FileTrouble) -> SafeFile? {
+    ) throws(FileError) -> SafeFile? {
         let opened = openat(folder, chars(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
         guard opened >= 0 else {
             guard [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) else {
-                throw FileTrouble(path: picture.path, code: errno, action: "read")
+                throw FileError(path: picture.path, code: errno, action: "read")
             }
             return nil
         }
@@ -94,7 +94,7 @@ final class PictureFolder: Sendable {
     }
 
     /// The SHA-256 of the remaining bytes of an open file.
-    static func sha256(of file: borrowing SafeFile) throws(FileTrouble) -> String {
+    static func sha256(of file: borrowing SafeFile) throws(FileError) -> String {
         guard var digest = SHA256Stream() else { throw noDigest(file.path) }
         while true {
             let bytes = try file.next(1 << 20)
@@ -106,9 +106,9 @@ final class PictureFolder: Sendable {
     }
 
     /// Throws if files in the folder cannot be replaced. Called before anything is prepared.
-    func refuseReadOnly() throws(FileTrouble) {
+    func refuseReadOnly() throws(FileError) {
         guard faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0 else {
-            throw FileTrouble(path: path, code: errno, action: "write in the folder")
+            throw FileError(path: path, code: errno, action: "write in the folder")
         }
     }
 
@@ -117,17 +117,17 @@ final class PictureFolder: Sendable {
     /// - Returns: the picture's attributes and SHA-256.
     func copy(
         _ picture: InputFile, to folder: SafeFolder, as name: String
-    ) throws(FileTrouble) -> (attributes: FileAttributes, sha256: String) {
+    ) throws(FileError) -> (attributes: FileAttributes, sha256: String) {
         let opened = openat(
             descriptor, Self.chars(picture.nameBytes), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard opened >= 0 else { throw FileTrouble(path: picture.path, code: errno, action: "read") }
+        guard opened >= 0 else { throw FileError(path: picture.path, code: errno, action: "read") }
         let file = SafeFile(taking: opened, picture.path)
         let attributes = try FileAttributes(of: file.descriptor, path: picture.path)
         let new = try folder.newFile(name, mode: 0o600)
         let digest = try Self.copy(file, to: new)
         // Whoever may read the picture may read its original. Nobody has to write to it.
         guard fchmod(new.descriptor, attributes.mode & 0o444 | 0o400) == 0 else {
-            throw FileTrouble(path: new.path, code: errno, action: "set the rights")
+            throw FileError(path: new.path, code: errno, action: "set the rights")
         }
         return (attributes, digest)
     }
@@ -135,7 +135,7 @@ final class PictureFolder: Sendable {
     /// - Returns: the SHA-256 of the bytes.
     private static func copy(
         _ file: borrowing SafeFile, to new: borrowing SafeFile
-    ) throws(FileTrouble) -> String {
+    ) throws(FileError) -> String {
         guard var digest = SHA256Stream() else { throw noDigest(new.path) }
         while true {
             let bytes = try file.next(1 << 20)
@@ -147,8 +147,8 @@ final class PictureFolder: Sendable {
         return name
     }
 
-    static func noDigest(_ path: String) -> FileTrouble {
-        FileTrouble(
+    static func noDigest(_ path: String) -> FileError {
+        FileError(
             path: path, code: ENOSYS, action: "take the SHA-256 digest", reason: "OpenSSL's library gives none",
             remedy: "repair the installation of libssl3")
     }
@@ -175,7 +175,7 @@ final class PictureFolder: Sendable {
         let temporary = Self.temporary()
         do throws(InPlaceError) {
             let prepared: (missing: [String], sha256: String)
-            do throws(FileTrouble) {
+            do throws(FileError) {
                 prepared = try prepare(temporary, for: picture, source, attributes, kind)
             } catch {
                 throw InPlaceError(error)
@@ -192,7 +192,7 @@ final class PictureFolder: Sendable {
             guard inspect(at: picture).map({ $0.stamp.isSameState(as: found?.stamp) }) ?? (found == nil) else {
                 throw .changed
             }
-            try InPlaceError.on { () throws(FileTrouble) in try putInPlace(temporary, picture) }
+            try InPlaceError.on { () throws(FileError) in try putInPlace(temporary, picture) }
             return prepared.missing
         } catch {
             unlinkat(descriptor, temporary, 0)
@@ -200,10 +200,10 @@ final class PictureFolder: Sendable {
         }
     }
 
-    private func putInPlace(_ temporary: String, _ picture: InputFile) throws(FileTrouble) {
+    private func putInPlace(_ temporary: String, _ picture: InputFile) throws(FileError) {
         let name = Self.chars(picture.nameBytes)
         guard renameat(descriptor, temporary, descriptor, name) == 0 else {
-            throw FileTrouble(path: picture.path, code: errno, action: "replace")
+            throw FileError(path: picture.path, code: errno, action: "replace")
         }
         try sync()
     }
@@ -212,10 +212,10 @@ final class PictureFolder: Sendable {
     private func prepare(
         _ temporary: String, for picture: InputFile, _ source: borrowing SafeFile, _ attributes: FileAttributes,
         _ kind: Replacement
-    ) throws(FileTrouble) -> (missing: [String], sha256: String) {
+    ) throws(FileError) -> (missing: [String], sha256: String) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let opened = openat(descriptor, temporary, flags, 0o600)
-        guard opened >= 0 else { throw FileTrouble(path: path, code: errno, action: "write in the folder") }
+        guard opened >= 0 else { throw FileError(path: path, code: errno, action: "write in the folder") }
         let new = SafeFile(taking: opened, picture.path)
         let digest = try Self.copy(source, to: new)
         let missing = try attributes.give(to: new.descriptor, path: picture.path, withTimes: kind == .original)
@@ -240,9 +240,9 @@ final class PictureFolder: Sendable {
         return name.hasPrefix(temporaryPrefix) && (1...16).contains(rest.utf8.count) && rest.allSatisfy(\.isHexDigit)
     }
 
-    private func sync() throws(FileTrouble) {
+    private func sync() throws(FileError) {
         guard fsync(descriptor) == 0 || errno == EINVAL else {
-            throw FileTrouble(path: path, code: errno, action: "sync the folder")
+            throw FileError(path: path, code: errno, action: "sync the folder")
         }
     }
 }
@@ -277,7 +277,7 @@ struct OpenFolders {
     }
 
     /// Opens a picture for reading; nil if there is no regular file, or the folder could not be locked.
-    func open(_ picture: InputFile) throws(FileTrouble) -> SafeFile? {
+    func open(_ picture: InputFile) throws(FileError) -> SafeFile? {
         guard case .success(let folder) = folders[picture.folderBytes] else { return nil }
         return try folder.open(picture)
     }
@@ -293,8 +293,8 @@ struct OpenFolders {
                 throw .refused("its folder was replaced by another one meanwhile; left as it is")
             }
             return folder
-        case .failure(let trouble as FileTrouble) where [ENOENT, ENOTDIR].contains(trouble.code): return nil
-        case .failure(let trouble as FileTrouble): throw InPlaceError(trouble)
+        case .failure(let trouble as FileError) where [ENOENT, ENOTDIR].contains(trouble.code): return nil
+        case .failure(let trouble as FileError): throw InPlaceError(trouble)
         case .failure, nil: throw InPlaceError(outcome: .busy)
         }
     }

@@ -151,7 +151,7 @@ package struct Unblurring: Sendable {
         _ folder: PictureFolder
     ) throws(InPlaceError) -> [String] {
         let opened: SafeFile?
-        do throws(FileTrouble) {
+        do throws(FileError) {
             opened = try original.store.original(of: original.record)
         } catch {
             throw InPlaceError(error)
@@ -165,6 +165,6 @@ package struct Unblurring: Sendable {
 
     /// Removes the record of a picture that is the original again.
     private func forget(_ original: StoredOriginal) throws(InPlaceError) {
-        try InPlaceError.on { () throws(FileTrouble) in try original.store.remove(original.file) }
+        try InPlaceError.on { () throws(FileError) in try original.store.remove(original.file) }
     }
 }

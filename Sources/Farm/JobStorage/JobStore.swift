@@ -18,7 +18,7 @@ package final class JobStore: Sendable {
     ///   - settings: further settings of the connection, in SQL.
     package convenience init(
         path: String, survivesPowerLoss: Bool = true, timeout: Double = 60, settings: String = ""
-    ) throws(StoreProblem) {
+    ) throws(StoreError) {
         var configuration = Self.configuration
         configuration.busyMode = .timeout(timeout)
         let synchronous = survivesPowerLoss ? "FULL" : "NORMAL"
@@ -52,7 +52,7 @@ package final class JobStore: Sendable {
     }
 
     /// Opens an existing database only for ``read(_:)``. The database is not changed.
-    package convenience init(readOnly path: String, timeout: Double = 60) throws(StoreProblem) {
+    package convenience init(readOnly path: String, timeout: Double = 60) throws(StoreError) {
         var configuration = Self.configuration
         configuration.busyMode = .timeout(timeout)
         configuration.readonly = true
@@ -63,41 +63,41 @@ package final class JobStore: Sendable {
     /// creating it.
     ///
     /// - Parameter timeout: how long to wait for another process that writes, in seconds.
-    package static func unmigrated(at path: String, timeout: Double = 60) throws(StoreProblem) -> JobStore? {
+    package static func unmigrated(at path: String, timeout: Double = 60) throws(StoreError) -> JobStore? {
         guard access(path, F_OK) == 0 else { return nil }
         let store = try JobStore(readOnly: path, timeout: timeout)
         do {
             return try inspect(store.queue) { try $0.tableExists("jobs") } ? store : nil
         } catch {
-            throw StoreProblem(path: path, error)
+            throw StoreError(path: path, error)
         }
     }
 
     /// Opens and migrates an existing database. Nil if there is none.
-    package static func existing(at path: String) throws(StoreProblem) -> JobStore? {
+    package static func existing(at path: String) throws(StoreError) -> JobStore? {
         guard access(path, F_OK) == 0 else { return nil }
         let store = try JobStore(readOnly: path)
         do {
             if try inspect(store.queue, migrator.hasCompletedMigrations) { return store }
         } catch {
-            throw StoreProblem(path: path, error)
+            throw StoreError(path: path, error)
         }
         return try JobStore(path: path)
     }
 
     private init(
         _ path: String, _ configuration: Configuration, prepare: (DatabaseQueue) throws -> Void
-    ) throws(StoreProblem) {
+    ) throws(StoreError) {
         self.path = path
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
             try prepare(queue)
             let isKnown = try Self.inspect(queue, Self.migrator.hasBeenSuperseded) == false
             guard isKnown else {
-                throw StoreProblem(path: path, reason: "a newer version of Penumbra wrote it; use that version")
+                throw StoreError(path: path, reason: "a newer version of Penumbra wrote it; use that version")
             }
         } catch {
-            throw (error as? StoreProblem) ?? StoreProblem(path: path, error)
+            throw (error as? StoreError) ?? StoreError(path: path, error)
         }
     }
 
@@ -142,20 +142,20 @@ package final class JobStore: Sendable {
         }
     }
 
-    package func read<Result>(_ body: (StoreReader) throws -> Result) throws(StoreProblem) -> Result {
+    package func read<Result>(_ body: (StoreReader) throws -> Result) throws(StoreError) -> Result {
         do {
             return try queue.read { try body(StoreReader(database: $0)) }
         } catch {
-            throw StoreProblem(path: path, error)
+            throw StoreError(path: path, error)
         }
     }
 
     /// Writes in one transaction. After a power failure, all of it is there, or nothing.
-    package func write<Result>(_ body: (StoreWriter) throws -> Result) throws(StoreProblem) -> Result {
+    package func write<Result>(_ body: (StoreWriter) throws -> Result) throws(StoreError) -> Result {
         do {
             return try queue.write { try body(StoreWriter(database: $0)) }
         } catch {
-            throw StoreProblem(path: path, error)
+            throw StoreError(path: path, error)
         }
     }
 }
@@ -165,7 +165,7 @@ extension JobStore {
 }
 
 /// An error of the database.
-package struct StoreProblem: Error, Hashable, Sendable {
+package struct StoreError: Error, Hashable, Sendable {
     package let path: String
     package let reason: String
     /// The file is not a database, or is damaged.

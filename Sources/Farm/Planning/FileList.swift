@@ -95,7 +95,7 @@ struct FileListRecord: Sendable {
 }
 
 /// All problems of one entry.
-struct FileListFault: Error {
+struct ListFormatError: Error {
     let kinds: [FileListError.Kind]
 }
 
@@ -103,7 +103,7 @@ struct FileListFault: Error {
 enum FileListText {
     struct Line: Sendable {
         let number: Int
-        let content: Result<FileListRecord, FileListFault>
+        let content: Result<FileListRecord, ListFormatError>
     }
 
     private static let lineFeed = UInt8(ascii: "\n")
@@ -113,7 +113,7 @@ enum FileListText {
     /// The entries that are not empty.
     static func lines(of text: [UInt8]) -> [Line] {
         if text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) {
-            return [Line(number: 1, content: .failure(FileListFault(kinds: [.utf16])))]
+            return [Line(number: 1, content: .failure(ListFormatError(kinds: [.utf16])))]
         }
         let body = text.starts(with: byteOrderMark) ? text.dropFirst(byteOrderMark.count) : text[...]
         let hasNULs = text.contains(0)
@@ -125,20 +125,20 @@ enum FileListText {
         }
     }
 
-    private static func path(_ path: [UInt8]) -> Result<FileListRecord, FileListFault> {
+    private static func path(_ path: [UInt8]) -> Result<FileListRecord, ListFormatError> {
         let text = NonUTF8Name.readable(path)
-        guard !PathText.isRemote(text) else { return .failure(FileListFault(kinds: [.remotePath(text)])) }
+        guard !PathText.isRemote(text) else { return .failure(ListFormatError(kinds: [.remotePath(text)])) }
         return .success(FileListRecord(path: path, settings: []))
     }
 
-    private static func record(_ json: ArraySlice<UInt8>) -> Result<FileListRecord, FileListFault> {
+    private static func record(_ json: ArraySlice<UInt8>) -> Result<FileListRecord, ListFormatError> {
         let value: JSONValue
         do {
             value = try JSONScanner.value(of: Array(json))
         } catch {
-            return .failure(FileListFault(kinds: [.brokenRecord(column: error.column)]))
+            return .failure(ListFormatError(kinds: [.brokenRecord(column: error.column)]))
         }
-        return Result { () throws(FileListFault) in try JSONRecord(value).record() }
+        return Result { () throws(ListFormatError) in try JSONRecord(value).record() }
     }
 }
 
@@ -161,11 +161,11 @@ struct JSONRecord {
     }
 
     /// - Throws: All problems of the record.
-    func record() throws(FileListFault) -> FileListRecord {
+    func record() throws(ListFormatError) -> FileListRecord {
         var kinds = kinds
         let path = pathText(&kinds)
         let settings = settings(&kinds)
-        guard kinds.isEmpty else { throw FileListFault(kinds: kinds) }
+        guard kinds.isEmpty else { throw ListFormatError(kinds: kinds) }
         return FileListRecord(path: Array(path.utf8), settings: settings)
     }
 

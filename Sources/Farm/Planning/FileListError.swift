@@ -65,7 +65,7 @@ extension FileListError.Kind {
         case .nulInPath:
             "the path has a NUL in it, which no file's name can have\n   = look at how the list is made"
         case .remotePath(let path):
-            PlanProblem.remotePath(path)
+            PlanError.remotePath(path)
         case .badSettingPath(let path):
             "'\(PathText.visible(path))' is no path of the manifest\n   = write keys and indexes as --set takes them: "
                 + "filters[0].gaussian.radius"

@@ -45,7 +45,7 @@ struct InputFinder {
     ///
     /// - Parameter allowsMissing: If true, an entry whose file or folder does not exist matches nothing, and the search
     ///   continues.
-    mutating func find(allowsMissing: Bool = false) throws(PlanProblem) -> [InputFile] {
+    mutating func find(allowsMissing: Bool = false) throws(PlanError) -> [InputFile] {
         try rules.refuseUnusable()
         for pattern in rules.patterns {
             isPartial = false
@@ -69,7 +69,7 @@ struct InputFinder {
     }
 
     /// Why an entry without wildcards names neither a file nor a folder.
-    private static func problem(ofMissing pattern: InputPattern) -> PlanProblem {
+    private static func problem(ofMissing pattern: InputPattern) -> PlanError {
         if FileKind(of: pattern.text) == .other { return .notAFile(pattern.text) }
         return DeadLink(onWayTo: pattern.text).map { .deadLink($0, pattern: pattern.text) }
             ?? .missingFile(pattern.text)
@@ -99,7 +99,7 @@ struct InputFinder {
         }
     }
 
-    private mutating func addMatches(of pattern: InputPattern, _ allowsMissing: Bool) throws(PlanProblem) {
+    private mutating func addMatches(of pattern: InputPattern, _ allowsMissing: Bool) throws(PlanError) {
         let root = PathText.joined(pattern.glob.fixedFolder)
         if isHidden(Array(root.utf8)) { return }
         let exists = FileKind(of: root) == .folder

@@ -30,7 +30,7 @@ struct InputRules: Sendable {
     func exclusions(of path: [UInt8]) -> [Int] { excluded.indices.filter { excluded[$0].matches(path) } }
 
     /// Refuses entries that no file can match.
-    func refuseUnusable() throws(PlanProblem) {
+    func refuseUnusable() throws(PlanError) {
         for pattern in patterns where pattern.kind == .remote { throw .remotePath(pattern.text) }
         for pattern in patterns.map(\.glob) + excluded.map(\.glob) where pattern.isTooWide {
             throw .patternTooWide(pattern.text)

@@ -80,7 +80,7 @@ indirect enum JSONValue: Hashable, Sendable {
 /// They also lose the order of keys, keys that occur twice, and the column of an error.
 struct JSONScanner {
     /// The text is not JSON.
-    struct Fault: Error {
+    struct SyntaxError: Error {
         /// Counted in bytes, from 1.
         let column: Int
     }
@@ -91,7 +91,7 @@ struct JSONScanner {
     private let bytes: [UInt8]
     private var position = 0
 
-    static func value(of text: [UInt8]) throws(Fault) -> JSONValue {
+    static func value(of text: [UInt8]) throws(SyntaxError) -> JSONValue {
         var scanner = JSONScanner(bytes: text)
         let value = try scanner.value(depth: 0)
         scanner.skipBlanks()
@@ -99,7 +99,7 @@ struct JSONScanner {
         return value
     }
 
-    private var fault: Fault { Fault(column: position + 1) }
+    private var fault: SyntaxError { SyntaxError(column: position + 1) }
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func skipBlanks() {
@@ -112,13 +112,13 @@ struct JSONScanner {
         return true
     }
 
-    private mutating func take(word: String, for value: JSONValue) throws(Fault) -> JSONValue {
+    private mutating func take(word: String, for value: JSONValue) throws(SyntaxError) -> JSONValue {
         guard bytes[position...].starts(with: word.utf8) else { throw fault }
         position += word.utf8.count
         return value
     }
 
-    private mutating func value(depth: Int) throws(Fault) -> JSONValue {
+    private mutating func value(depth: Int) throws(SyntaxError) -> JSONValue {
         skipBlanks()
         guard let first = next, depth < Self.depth else { throw fault }
         switch first {
@@ -132,17 +132,17 @@ struct JSONScanner {
         }
     }
 
-    private mutating func list(depth: Int) throws(Fault) -> JSONValue {
+    private mutating func list(depth: Int) throws(SyntaxError) -> JSONValue {
         var items: [JSONValue] = []
-        try members(closedBy: "]") { (scanner) throws(Fault) in
+        try members(closedBy: "]") { (scanner) throws(SyntaxError) in
             items.append(try scanner.value(depth: depth + 1))
         }
         return .list(items)
     }
 
-    private mutating func object(depth: Int) throws(Fault) -> JSONValue {
+    private mutating func object(depth: Int) throws(SyntaxError) -> JSONValue {
         var result: [JSONValue.Member] = []
-        try members(closedBy: "}") { (scanner) throws(Fault) in
+        try members(closedBy: "}") { (scanner) throws(SyntaxError) in
             let key = try scanner.text()
             scanner.skipBlanks()
             guard scanner.take(":") else { throw scanner.fault }
@@ -153,8 +153,8 @@ struct JSONScanner {
 
     /// Reads members with commas between them, up to the closing bracket.
     private mutating func members(
-        closedBy closer: Unicode.Scalar, _ member: (inout JSONScanner) throws(Fault) -> Void
-    ) throws(Fault) {
+        closedBy closer: Unicode.Scalar, _ member: (inout JSONScanner) throws(SyntaxError) -> Void
+    ) throws(SyntaxError) {
         position += 1
         skipBlanks()
         if take(closer) { return }
@@ -169,7 +169,7 @@ struct JSONScanner {
 
 extension JSONScanner {
     /// `-0.5e3`: a minus, digits without a leading zero, a fraction, an exponent.
-    private mutating func number() throws(Fault) -> String {
+    private mutating func number() throws(SyntaxError) -> String {
         let start = position
         _ = take("-")
         if !take("0") { try digits() }
@@ -181,13 +181,13 @@ extension JSONScanner {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    private mutating func digits() throws(Fault) {
+    private mutating func digits() throws(SyntaxError) {
         let start = position
         while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
         guard position > start else { throw fault }
     }
 
-    private mutating func text() throws(Fault) -> String {
+    private mutating func text() throws(SyntaxError) -> String {
         guard take("\"") else { throw fault }
         var result: [UInt8] = []
         while let byte = next, byte >= 0x20 {
@@ -205,7 +205,7 @@ extension JSONScanner {
         throw fault
     }
 
-    private mutating func escape() throws(Fault) -> Unicode.Scalar {
+    private mutating func escape() throws(SyntaxError) -> Unicode.Scalar {
         position += 1
         guard let letter = next else { throw fault }
         position += 1
@@ -222,7 +222,7 @@ extension JSONScanner {
     }
 
     /// Four digits. A character outside the first plane is a pair of surrogates.
-    private mutating func unicodeEscape() throws(Fault) -> Unicode.Scalar {
+    private mutating func unicodeEscape() throws(SyntaxError) -> Unicode.Scalar {
         let unit = try codeUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }
         guard UTF16.isLeadSurrogate(unit), take("\\"), take("u") else { throw fault }
@@ -234,7 +234,7 @@ extension JSONScanner {
         return scalar
     }
 
-    private mutating func codeUnit() throws(Fault) -> UInt16 {
+    private mutating func codeUnit() throws(SyntaxError) -> UInt16 {
         let digits = bytes[position...].prefix(4)
         guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
             let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)

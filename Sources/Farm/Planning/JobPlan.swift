@@ -9,7 +9,7 @@ package struct JobPlan: Sendable {
     /// Frames of a list whose files do not exist or are folders.
     package let missing: [PlannedFrame]
     /// Frames whose output names ask for a format that cannot be written.
-    package let unwritable: [(frame: PlannedFrame, problem: PlanProblem)]
+    package let unwritable: [(frame: PlannedFrame, problem: PlanError)]
     /// Folders that could not be listed, and names that could not be inspected. Each stands for pictures that may be
     /// there.
     package let unreadableFolders: [(frame: PlannedFrame, folder: UnreadableFolder)]
@@ -77,7 +77,7 @@ package struct JobPlan: Sendable {
     package init(
         _ job: JobSpec, catalog: Catalog, date: String, selection: Selection, allowsMissing: Bool = false,
         allowsNothing: Bool = false
-    ) throws(PlanProblem) {
+    ) throws(PlanError) {
         var finder = InputFinder(InputRules(job, pictures: catalog.readableExtensions))
         let inputs = try finder.find(allowsMissing: allowsMissing)
         if inputs.isEmpty, let folder = finder.warnings.unreadableFolders.first {
@@ -103,7 +103,7 @@ package struct JobPlan: Sendable {
     /// Files that do not exist become ``missing`` and do not stop the job.
     package init(
         _ job: JobSpec, list: FileList, catalog: Catalog, date: String, selection: Selection
-    ) throws(PlanProblem) {
+    ) throws(PlanError) {
         let rules = InputRules(job, pictures: catalog.readableExtensions)
         let found = FoundInputs(list, rules, folder: job.folder)
         guard !found.inputs.isEmpty else {
@@ -115,7 +115,7 @@ package struct JobPlan: Sendable {
     private init(
         _ job: JobSpec, _ catalog: Catalog, _ date: String, _ selection: Selection, _ rules: InputRules,
         _ warnings: SearchWarnings, _ found: FoundInputs
-    ) throws(PlanProblem) {
+    ) throws(PlanError) {
         self.job = job
         self.catalog = catalog
         self.rules = rules
@@ -149,7 +149,7 @@ package struct JobPlan: Sendable {
         choiceFolders = selection.folders(with: job.folder)
         var choice = FormatChoice(naming, catalog)
         let pages = job.pages
-        var (frames, unwritable): ([PlannedFrame], [(frame: PlannedFrame, problem: PlanProblem)]) = ([], [])
+        var (frames, unwritable): ([PlannedFrame], [(frame: PlannedFrame, problem: PlanError)]) = ([], [])
         frames.reserveCapacity(chosen.count)
         for offset in chosen {
             let input = found.inputs[offset]
@@ -242,7 +242,7 @@ extension JobPlan {
     /// - Throws: A problem of the job as a whole, for example that no frame is left.
     package func check(
         _ outputs: [PlannedOutput], inputStamps: [FileStamp?], pictures: [String] = []
-    ) throws(PlanProblem) -> [PlannedOutput.Owner: PlanProblem] {
+    ) throws(PlanError) -> [PlannedOutput.Owner: PlanError] {
         var unlucky = NameCollisions(outputs + otherOutputs)
         unlucky.refuseCollisions()
         unlucky.refuseFilesAsFolders()
@@ -264,7 +264,7 @@ extension JobPlan {
     }
 
     /// Refuses receipts whose paths are those of inputs.
-    private func checkReceipts(of outputs: [PlannedOutput], pictures: [String]) throws(PlanProblem) {
+    private func checkReceipts(of outputs: [PlannedOutput], pictures: [String]) throws(PlanError) {
         for path in outputs.map({ ReceiptName.path(of: $0.path) }) {
             if let picture = pictures.first(where: { PathKey($0) == PathKey(path) }) {
                 throw .overwritesPicture(output: path, picture: picture)
@@ -281,7 +281,7 @@ extension JobPlan {
     /// - Throws: If the paths are the same path. Then the job as a whole would write to its inputs.
     private func linkedToInputs(
         _ outputs: [PlannedOutput], _ inputStamps: [FileStamp?]
-    ) throws(PlanProblem) -> [(PlannedOutput, PlanProblem)] {
+    ) throws(PlanError) -> [(PlannedOutput, PlanError)] {
         var existing: [FileStamp.Identity: [PlannedOutput]] = [:]
         for output in outputs {
             if let stamp = output.stamp { existing[stamp.identity, default: []].append(output) }
@@ -293,7 +293,7 @@ extension JobPlan {
     }
 
     /// Refuses outputs at the paths of pictures that filters read, or of folders around them.
-    private func refuseOverwriting(_ outputs: [PlannedOutput], pictures: [String]) throws(PlanProblem) {
+    private func refuseOverwriting(_ outputs: [PlannedOutput], pictures: [String]) throws(PlanError) {
         for picture in pictures {
             let identity = FileStamp(of: picture)?.identity
             let output = outputs.first { output in
@@ -306,8 +306,8 @@ extension JobPlan {
 
     private func linked(
         _ existing: [FileStamp.Identity: [PlannedOutput]], _ inputs: [InputFile], _ stamps: [FileStamp?]
-    ) throws(PlanProblem) -> [(PlannedOutput, PlanProblem)] {
-        var found: [(PlannedOutput, PlanProblem)] = []
+    ) throws(PlanError) -> [(PlannedOutput, PlanError)] {
+        var found: [(PlannedOutput, PlanError)] = []
         for (input, stamp) in zip(inputs, stamps) {
             guard let stamp else { continue }
             for output in existing[stamp.identity] ?? [] {
@@ -328,7 +328,7 @@ extension JobPlan {
     }
 
     /// Refuses an output that is a folder and contains an input.
-    private func refuseInput(inside folder: String) throws(PlanProblem) {
+    private func refuseInput(inside folder: String) throws(PlanError) {
         let prefix = "\(folder)/"
         guard let input = inputs.first(inOrderNotBefore: prefix), input.path.utf8.starts(with: prefix.utf8) else {
             return
@@ -343,7 +343,7 @@ extension JobPlan {
         return (["\(name).dzi"] + tiles).map { "\(path)/\($0)" }
     }
 
-    private func refuseFutureInputs(_ paths: [String]) throws(PlanProblem) {
+    private func refuseFutureInputs(_ paths: [String]) throws(PlanError) {
         let taken = concurrentMap(paths, keeping: OutputInputCollision(rules)) { path, collisions in
             collisions.pattern(taking: path) != nil
         }

@@ -32,16 +32,16 @@ private struct ResolvedPaths {
 struct NameCollisions {
     /// The outputs of frames without a problem.
     private(set) var rest: [PlannedOutput]
-    private(set) var problems: [PlannedOutput.Owner: PlanProblem] = [:]
+    private(set) var problems: [PlannedOutput.Owner: PlanError] = [:]
     /// The frames with problems, in the order in which they were found.
     private var order: [PlannedOutput.Owner] = []
 
     /// The first problem that was found.
-    var first: PlanProblem? { order.lazy.compactMap { problems[$0] }.first }
+    var first: PlanError? { order.lazy.compactMap { problems[$0] }.first }
 
     init(_ outputs: [PlannedOutput]) { rest = outputs }
 
-    mutating func refuse(_ found: [(PlannedOutput, PlanProblem)]) {
+    mutating func refuse(_ found: [(PlannedOutput, PlanError)]) {
         guard !found.isEmpty else { return }
         for (output, problem) in found where problems[output.owner] == nil {
             problems[output.owner] = problem
@@ -68,7 +68,7 @@ struct NameCollisions {
                     (
                         output,
                         isOwn
-                            ? PlanProblem.ownCollision(output: output.path, input: output.input)
+                            ? PlanError.ownCollision(output: output.path, input: output.input)
                             : .collision(output: output.path, inputs: inputs)
                     )
                 }
@@ -87,14 +87,14 @@ struct NameCollisions {
             })
     }
 
-    private static func oneFile(_ outputs: [PlannedOutput]) -> [(PlannedOutput, PlanProblem)] {
+    private static func oneFile(_ outputs: [PlannedOutput]) -> [(PlannedOutput, PlanError)] {
         outputs.map { ($0, .oneFile(outputs: outputs.map(\.path), inputs: outputs.map(\.input))) }
     }
 
     /// Refuses outputs that are files at the path of a folder that another output needs.
     mutating func refuseFilesAsFolders() {
         let files = Dictionary(rest.lazy.filter { !$0.isFolder }.map { (PathKey($0.path), $0) }) { first, _ in first }
-        var (seen, found): (Set<PathKey>, [(PlannedOutput, PlanProblem)]) = ([], [])
+        var (seen, found): (Set<PathKey>, [(PlannedOutput, PlanError)]) = ([], [])
         for output in rest {
             var above = PathText.folder(of: output.path)
             while above != "/", seen.insert(PathKey(above)).inserted {

@@ -212,7 +212,7 @@ struct FormatChoice {
     }
 
     /// One name for each of the job's outputs. Equal lists share their memory.
-    mutating func formats(of input: InputFile) throws(PlanProblem) -> [String] {
+    mutating func formats(of input: InputFile) throws(PlanError) -> [String] {
         if !last.isEmpty, !extensions.contains(nil) { return last }
         var result: [String] = []
         for (template, common) in zip(naming.templates, extensions) {
@@ -222,7 +222,7 @@ struct FormatChoice {
         return last
     }
 
-    private mutating func format(_ ext: String, _ input: InputFile) throws(PlanProblem) -> String {
+    private mutating func format(_ ext: String, _ input: InputFile) throws(PlanError) -> String {
         if let name = known[ext] { return name }
         guard let format = catalog.format(forExtension: ext), format.canWrite else {
             let writable = catalog.formats.filter(\.canWrite).flatMap { $0.extensions.prefix(1) }

@@ -29,10 +29,10 @@ package enum CoordinatorClaim {
     package static func exists(epoch: Int, in folder: String) -> Bool { FileSystem.exists(path(epoch, folder)) }
 
     /// Creates the file. Fails if it exists.
-    package static func take(epoch: Int, as token: CoordinatorToken, in folder: String) throws(FileTrouble) {
+    package static func take(epoch: Int, as token: CoordinatorToken, in folder: String) throws(FileError) {
         let path = path(epoch, folder)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "claim the run") }
+        guard file >= 0 else { throw FileError(path: path, code: errno, action: "claim the run") }
         close(file)
         try FileSystem.append(Array(token.secret.utf8), to: path, syncs: true)
     }
@@ -71,7 +71,7 @@ package enum CoordinatorClaim {
     }
 
     /// Lets another coordinator claim the run at once.
-    package static func release(epoch: Int, in folder: String) throws(FileTrouble) {
+    package static func release(epoch: Int, in folder: String) throws(FileError) {
         try FileSystem.append([], to: "\(folder)/released.\(epoch)")
     }
 

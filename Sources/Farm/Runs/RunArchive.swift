@@ -293,7 +293,7 @@ package enum StoredRuns {
     /// Ends a run that nobody will resume.
     package static func abandon(
         _ run: RunRecord, state: String, exitCode: Int, reason: String, counts: RunCounts, at time: Int64
-    ) throws(StoreProblem) {
+    ) throws(StoreError) {
         let store = try JobStore(path: JobStore.databasePath(state: state))
         try store.write { writer in
             try writer.set(run.id, counts: counts.json)
@@ -340,7 +340,7 @@ package enum StoredRuns {
         return frame
     }
 
-    package static func prune(keeping runs: Int, state: String) throws(StoreProblem) {
+    package static func prune(keeping runs: Int, state: String) throws(StoreError) {
         let store = try JobStore(path: JobStore.databasePath(state: state))
         try store.write { try $0.prune(runs: runs) }
     }

@@ -53,7 +53,7 @@ package final class RunClaim: Sendable {
     ///   - job: the job of the run; nil for a run that cannot be resumed.
     package init(
         state: String, token: CoordinatorToken, scratch: String?, job: JobSpec? = nil, calls: FileCalls = .kernel
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         let name = token.run
         self.token = token
         folder = RunFolder(state: state, name: name)
@@ -61,7 +61,7 @@ package final class RunClaim: Sendable {
         published = ([], 0)
         origin = .new
         let missing = scratch.map { RunFolder.isForNodes($0, state) ? FileSystem.missingFolders($0) : [] } ?? []
-        let (gate, runs) = try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
+        let (gate, runs) = try FileSystem.retrying(ENOENT) { () throws(FileError) in
             _ = try FileSystem.createFolders(state)
             // Without the gate, a run that ends could remove an empty folder.
             let gate = try RunFolder.gate(state)
@@ -73,9 +73,9 @@ package final class RunClaim: Sendable {
         // The folder holds canvases and tiles of pictures that may be private.
         try FileSystem.makePrivate(path, trusting: .everybody)
         self.scratch = scratch.map { "\($0)/penumbra-\(name)" } ?? "\(path)/scratch"
-        do throws(FileTrouble) {
+        do throws(FileError) {
             guard let lock = try KernelLock.take("\(path)/lock") else {
-                throw FileTrouble(path: path, code: EEXIST, action: "create the run's folder")
+                throw FileError(path: path, code: EEXIST, action: "create the run's folder")
             }
             self.lock = lock
             journal = try Journal("\(path)/journal", calls: calls)
@@ -99,7 +99,7 @@ package final class RunClaim: Sendable {
     /// For a run that has not started a worker yet.
     package convenience init(
         state: String, name: String, scratch: String?, job: JobSpec? = nil, calls: FileCalls = .kernel
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         try self.init(state: state, token: CoordinatorToken(run: name), scratch: scratch, job: job, calls: calls)
     }
 
@@ -108,7 +108,7 @@ package final class RunClaim: Sendable {
     ///
     /// - Parameter keepsRequests: whether requests to the last coordinator apply to this one, too. Otherwise only requests
     ///   count that came while the run had no coordinator.
-    package init?(claiming folder: RunFolder, keepsRequests: Bool = false) throws(FileTrouble) {
+    package init?(claiming folder: RunFolder, keepsRequests: Bool = false) throws(FileError) {
         self.folder = folder
         let (path, name, state) = (folder.path, folder.name, folder.state)
         let gate = try RunFolder.gate(state)
@@ -151,7 +151,7 @@ package final class RunClaim: Sendable {
         _ = try FileSystem.createFolders(scratch, mode: 0o700)
         // An earlier version may have made them readable for everybody.
         try FileSystem.makePrivate(path, trusting: .ownAndRoot)
-        try RunFolder.refusing("remove what is there, and run again") { () throws(FileTrouble) in
+        try RunFolder.refusing("remove what is there, and run again") { () throws(FileError) in
             try FileSystem.makePrivate(scratch, trusting: .ownAndRoot)
         }
     }
@@ -160,7 +160,7 @@ package final class RunClaim: Sendable {
     package var isSuperseded: Bool { CoordinatorClaim.exists(epoch: epoch + 1, in: path) }
 
     /// Creates a folder for outputs, with its parents. Created folders that stay empty are removed at the end.
-    package func makeFolder(_ folder: String) throws(FileTrouble) {
+    package func makeFolder(_ folder: String) throws(FileError) {
         guard !FileSystem.isFolder(folder) else { return }
         for missing in FileSystem.missingFolders(folder) { try journal.write(.folder(missing)) }
         let created = try FileSystem.createFolders(folder)
@@ -171,19 +171,19 @@ package final class RunClaim: Sendable {
 
     /// Creates the folder of a frame's canvases and tiles.
     ///
-    /// - Throws: ``FileTrouble`` if a link is in its place, because workers would write to the link's target.
-    package func makeFrameFolder(named name: String) throws(FileTrouble) {
+    /// - Throws: ``FileError`` if a link is in its place, because workers would write to the link's target.
+    package func makeFrameFolder(named name: String) throws(FileError) {
         _ = try SafeFolder(scratch, trusting: .everybody).makingFolder(name)
     }
 
     /// The same check for a folder that exists.
-    package func refuseLinkedFolder(named name: String) throws(FileTrouble) {
+    package func refuseLinkedFolder(named name: String) throws(FileError) {
         guard FileSystem.isLink("\(scratch)/\(name)") else { return }
         try makeFrameFolder(named: name)
     }
 
     /// Records a temporary file in the journal, before a worker writes it beside outputs.
-    package func expectTemporary(_ file: String) throws(FileTrouble) {
+    package func expectTemporary(_ file: String) throws(FileError) {
         let folder = PathText.folder(of: file)
         if temporaryFolders.withLock({ $0.insert(PathKey(folder)).inserted }) {
             try journal.write(.outputFolder(folder))
@@ -302,10 +302,10 @@ package final class Journal: Sendable {
     private let path: String
     private let calls: FileCalls
 
-    init(_ path: String, calls: FileCalls = .kernel) throws(FileTrouble) {
+    init(_ path: String, calls: FileCalls = .kernel) throws(FileError) {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let file = calls.open(AT_FDCWD, path, flags, 0o666)
-        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "create the journal") }
+        guard file >= 0 else { throw FileError(path: path, code: errno, action: "create the journal") }
         descriptor = Mutex(file)
         self.path = path
         self.calls = calls
@@ -314,26 +314,26 @@ package final class Journal: Sendable {
     deinit { descriptor.withLock { _ = close($0) } }
 
     /// One write call, so that a kill leaves complete lines, or at worst one torn last line.
-    package func write(_ entry: Entry) throws(FileTrouble) {
+    package func write(_ entry: Entry) throws(FileError) {
         // Entries contain only strings, which can always be encoded.
         guard let json = try? JSONEncoder().encode(entry) else {
-            throw FileTrouble(path: path, code: EINVAL, action: "write the journal")
+            throw FileError(path: path, code: EINVAL, action: "write the journal")
         }
         let line = Array(json) + [UInt8(ascii: "\n")]
         let written = descriptor.withLock { file in line.withUnsafeBytes { calls.write(file, $0.baseAddress, $0.count) }
         }
         guard written == line.count else {
-            throw FileTrouble(path: path, code: written < 0 ? errno : ENOSPC, action: "write the journal")
+            throw FileError(path: path, code: written < 0 ? errno : ENOSPC, action: "write the journal")
         }
     }
 
     /// Ends the torn line of a coordinator that was killed.
-    func endTornLine() throws(FileTrouble) { try FileSystem.append([UInt8(ascii: "\n")], to: path) }
+    func endTornLine() throws(FileError) { try FileSystem.append([UInt8(ascii: "\n")], to: path) }
 
     /// Makes the entries survive a power failure.
-    package func sync() throws(FileTrouble) {
+    package func sync() throws(FileError) {
         guard descriptor.withLock({ calls.sync($0) }) == 0 else {
-            throw FileTrouble(path: path, code: errno, action: "sync the journal")
+            throw FileError(path: path, code: errno, action: "sync the journal")
         }
         try FileSystem.syncFolder(PathText.folder(of: path), calls: calls)
     }

@@ -92,7 +92,7 @@ package struct RunFolder: Hashable, Sendable {
         }
     }
 
-    package func note(lastStop reason: String) throws(FileTrouble) {
+    package func note(lastStop reason: String) throws(FileError) {
         FileSystem.remove("\(path)/stopped")
         try FileSystem.append(Array(reason.utf8), to: "\(path)/stopped")
     }
@@ -110,10 +110,10 @@ package struct RunFolder: Hashable, Sendable {
             Array("\(left)".utf8), to: "\(path)/left", by: "\(path)/.left.\(CoordinatorClaim.temporarySuffix)")
     }
 
-    package func write(_ record: RunRecord) throws(FileTrouble) {
+    package func write(_ record: RunRecord) throws(FileError) {
         guard record.state.isEnded else {
             guard let own = try SafeFolder(state, trusting: .everybody).folder(at: "runs/\(name)") else {
-                throw FileTrouble(path: path, code: ENOENT, action: "write to the run's folder")
+                throw FileError(path: path, code: ENOENT, action: "write to the run's folder")
             }
             return try Self.write(record, as: "run.json", in: own)
         }
@@ -147,7 +147,7 @@ package struct RunFolder: Hashable, Sendable {
 
     private static func write(
         _ record: RunRecord, as name: String, in folder: SafeFolder
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         // Texts and integers can always be encoded.
         let bytes = (try? JSONEncoder().encode(record)).map(Array.init) ?? []
         let temporary = ".\(name).\(CoordinatorClaim.temporarySuffix)"
@@ -172,15 +172,15 @@ extension RunFolder {
     package func isAsked(_ control: Control) -> Bool { FileSystem.exists("\(path)/\(control)") }
 
     /// The folder may belong to another user, whose run root ends. Links to it are not followed.
-    private func openFolder() throws(FileTrouble) -> SafeFolder? {
+    private func openFolder() throws(FileError) -> SafeFolder? {
         try SafeFolder(state, trusting: .everybody).folder(at: "runs/\(name)")
     }
 
-    package func ask(_ control: Control) throws(FileTrouble) {
+    package func ask(_ control: Control) throws(FileError) {
         guard let own = try openFolder() else {
-            throw FileTrouble(path: path, code: ENOENT, action: "ask anything of the run")
+            throw FileError(path: path, code: ENOENT, action: "ask anything of the run")
         }
-        do throws(FileTrouble) {
+        do throws(FileError) {
             try own.create("\(control)", [])
         } catch {
             // The request exists already.
@@ -246,24 +246,24 @@ extension RunFolder {
     }
 
     /// Keeps a sweep from removing a run's folder between its creation and its locking.
-    static func gate(_ state: String) throws(FileTrouble) -> KernelLock {
+    static func gate(_ state: String) throws(FileError) -> KernelLock {
         try KernelLock.wait("\(state)/runs.lock")
     }
 
     /// A run's folder decides what is moved and removed, so the folder of another user is not trusted.
-    func refuseOthers() throws(FileTrouble) {
-        try Self.refusing("let the user who began the run go on with it") { () throws(FileTrouble) in
+    func refuseOthers() throws(FileError) {
+        try Self.refusing("let the user who began the run go on with it") { () throws(FileError) in
             _ = try SafeFolder(state).folder(at: "runs/\(name)")
         }
     }
 
     /// Adds to an error about a link, or another user's folder, that the run is not resumed.
-    static func refusing(_ remedy: String, _ body: () throws(FileTrouble) -> Void) throws(FileTrouble) {
+    static func refusing(_ remedy: String, _ body: () throws(FileError) -> Void) throws(FileError) {
         do {
             try body()
         } catch {
-            guard error.code == FileTrouble.refusal, error.reason != nil else { throw error }
-            throw FileTrouble(
+            guard error.code == FileError.refusal, error.reason != nil else { throw error }
+            throw FileError(
                 path: error.path, code: error.code, action: "go on with this run", reason: error.reason,
                 remedy: remedy)
         }
@@ -435,7 +435,7 @@ extension RunFolder {
 
     private static let largestPath = 1 << 16
 
-    package func remember(in state: String) throws(FileTrouble) {
+    package func remember(in state: String) throws(FileError) {
         _ = try FileSystem.createFolders(state)
         let folder = try SafeFolder(state).makingFolder(Self.detachedName)
         let temporary = ".\(name).\(CoordinatorClaim.temporarySuffix)"

@@ -27,20 +27,20 @@ package struct RunLog: Hashable, Sendable {
     package let name: String
 
     /// - Parameter epoch: the epoch of the coordinator.
-    package func append(_ lines: [Line], epoch: Int) throws(FileTrouble) {
+    package func append(_ lines: [Line], epoch: Int) throws(FileError) {
         try append(lines, to: "\(epoch)")
     }
 
-    private func append(_ lines: [some Encodable], to name: String) throws(FileTrouble) {
+    private func append(_ lines: [some Encodable], to name: String) throws(FileError) {
         guard !lines.isEmpty else { return }
         let encoder = JSONEncoder()
         // Texts and numbers can always be encoded.
         let bytes = lines.flatMap { line in (try? encoder.encode(line)).map { Array($0) + [UInt8(ascii: "\n")] } ?? [] }
-        try FileSystem.retrying(ENOENT) { () throws(FileTrouble) in
+        try FileSystem.retrying(ENOENT) { () throws(FileError) in
             _ = try FileSystem.createFolders(state)
             // A link in place of one of these folders would lead to foreign files.
             let own = try SafeFolder(state, trusting: .everybody).makingFolder("history").makingFolder(self.name)
-            try own.withDescriptor { (folder) throws(FileTrouble) in
+            try own.withDescriptor { (folder) throws(FileError) in
                 // The coordinator that resumes the run trusts the file.
                 try FileSystem.append(bytes, to: "\(own.path)/\(name)", in: folder, mode: 0o600)
             }
@@ -58,7 +58,7 @@ package struct RunLog: Hashable, Sendable {
     }
 
     /// Nil if the run has no log.
-    private func ownFolder() throws(FileTrouble) -> SafeFolder? {
+    private func ownFolder() throws(FileError) -> SafeFolder? {
         try SafeFolder(state).folder(at: "history/\(name)")
     }
 
@@ -96,7 +96,7 @@ package struct RunLog: Hashable, Sendable {
         }.filter(\.isPlausible)
     }
 
-    package func append(_ broken: [BrokenTransfer], as kind: BrokenPictures) throws(FileTrouble) {
+    package func append(_ broken: [BrokenTransfer], as kind: BrokenPictures) throws(FileError) {
         try append(Set(broken).subtracting(self.broken(kind)).sorted { $0.input < $1.input }, to: "\(kind)")
     }
 

@@ -7,14 +7,14 @@ package enum FileSystem {
     /// Creates a folder and its parents. Returns the created folders, outermost first.
     ///
     /// - Parameter mode: the rights of the last folder.
-    package static func createFolders(_ path: String, mode: mode_t = 0o777) throws(FileTrouble) -> [String] {
+    package static func createFolders(_ path: String, mode: mode_t = 0o777) throws(FileError) -> [String] {
         if isFolder(path) { return [] }
         let parent = PathNames.folder(of: path) ?? ""
         let above = parent.isEmpty ? [] : try createFolders(parent)
         guard mkdir(path, mode) == 0 else {
             let code = errno
             if code == EEXIST, isFolder(path) { return above }
-            throw FileTrouble(path: path, code: code == EEXIST ? ENOTDIR : code, action: "create the folder")
+            throw FileError(path: path, code: code == EEXIST ? ENOTDIR : code, action: "create the folder")
         }
         return above + [path]
     }
@@ -125,16 +125,16 @@ package enum FileSystem {
     package static func append(
         _ bytes: [UInt8], to path: String, in folder: Int32? = nil, mode: mode_t = 0o666, syncs: Bool = false,
         calls: FileCalls = .kernel
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         // A pipe is refused: opening it could block, and bytes cannot be removed from it.
         let file = calls.open(
             folder ?? AT_FDCWD, folder == nil ? path : PathNames.last(of: path),
             O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode)
-        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
+        guard file >= 0 else { throw FileError(path: path, code: errno, action: "write") }
         defer { close(file) }
         var found = stat()
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
-            throw FileTrouble(path: path, code: ENXIO, action: "write", reason: "it is no regular file")
+            throw FileError(path: path, code: ENXIO, action: "write", reason: "it is no regular file")
         }
         let end = lseek(file, 0, SEEK_END)
         var rest = bytes[...]
@@ -144,11 +144,11 @@ package enum FileSystem {
             guard count > 0 else {
                 let code = count < 0 ? errno : ENOSPC
                 ftruncate(file, end)
-                throw FileTrouble(path: path, code: code, action: "write")
+                throw FileError(path: path, code: code, action: "write")
             }
             rest = rest.dropFirst(count)
         }
-        guard !syncs || calls.syncData(file) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
+        guard !syncs || calls.syncData(file) == 0 else { throw FileError(path: path, code: errno, action: "sync") }
     }
 
     /// No line that Penumbra writes is longer.
@@ -162,7 +162,7 @@ package enum FileSystem {
     /// - Returns: the bytes, and ``OpenFile/distrustReason``.
     package static func lines(
         of path: String, in folder: Int32? = nil
-    ) throws(FileTrouble) -> (bytes: [UInt8], distrustReason: String?)? {
+    ) throws(FileError) -> (bytes: [UInt8], distrustReason: String?)? {
         guard let file = try OpenFile(path, in: folder) else { return nil }
         var (bytes, whole): ([UInt8], Int) = ([], 0)
         while true {
@@ -172,7 +172,7 @@ package enum FileSystem {
             bytes += piece
             guard bytes.count - whole <= longestLine else { return (Array(bytes[..<whole]), file.distrustReason) }
             guard bytes.count <= largestFileOfLines else {
-                throw FileTrouble(
+                throw FileError(
                     path: path, code: EFBIG, action: "read",
                     reason: "it is larger than \(largestFileOfLines >> 30) GB, and Penumbra writes none like that",
                     remedy: "move it away and run again")
@@ -181,19 +181,19 @@ package enum FileSystem {
     }
 
     /// Waits until all changes of a folder's file system are on its disk.
-    package static func syncFileSystem(of folder: String, calls: FileCalls = .kernel) throws(FileTrouble) {
+    package static func syncFileSystem(of folder: String, calls: FileCalls = .kernel) throws(FileError) {
         let file = calls.open(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        guard file >= 0 else { throw FileTrouble(path: folder, code: errno, action: "open the folder") }
+        guard file >= 0 else { throw FileError(path: folder, code: errno, action: "open the folder") }
         defer { close(file) }
         if calls.syncFileSystem(file) == 0 { return }
-        guard errno == ENOSYS else { throw FileTrouble(path: folder, code: errno, action: "sync the file system") }
+        guard errno == ENOSYS else { throw FileError(path: folder, code: errno, action: "sync the file system") }
         // This system has no such call.
         sync()
     }
 
     /// Renames a file to its final path. An existing file is replaced atomically.
-    package static func rename(_ from: String, to path: String) throws(FileTrouble) {
-        guard Glibc.rename(from, path) == 0 else { throw FileTrouble(path: path, code: errno, action: "publish") }
+    package static func rename(_ from: String, to path: String) throws(FileError) {
+        guard Glibc.rename(from, path) == 0 else { throw FileError(path: path, code: errno, action: "publish") }
     }
 
     /// Whether an output is at the path: a file, or a Deep Zoom folder with its `.dzi`. Other folders are not
@@ -221,7 +221,7 @@ package enum FileSystem {
     }
 
     /// Waits until the disk has the names in a folder.
-    package static func syncFolder(_ path: String, calls: FileCalls = .kernel) throws(FileTrouble) {
+    package static func syncFolder(_ path: String, calls: FileCalls = .kernel) throws(FileError) {
         try SafeFolder(path, trusting: .everybody, calls: calls).sync()
     }
 
@@ -232,9 +232,9 @@ package enum FileSystem {
     ///
     /// - Parameter trust: the allowed owners of the folder. Some file systems show another owner for a folder
     ///   that this user has just created.
-    package static func makePrivate(_ folder: String, trusting trust: SafeFolder.Trust) throws(FileTrouble) {
+    package static func makePrivate(_ folder: String, trusting trust: SafeFolder.Trust) throws(FileError) {
         guard let own = try SafeFolder.unlinked(folder, trusting: trust) else {
-            throw FileTrouble(path: folder, code: ENOENT, action: "open the folder")
+            throw FileError(path: folder, code: ENOENT, action: "open the folder")
         }
         own.makePrivate()
     }
@@ -279,14 +279,14 @@ package enum FileSystem {
 
     /// All names in one of Penumbra's own folders. Throws if they cannot be read, for callers that act on a
     /// missing name.
-    package static func allNames(in folder: String) throws(FileTrouble) -> [String] {
-        guard let stream = opendir(folder) else { throw FileTrouble(path: folder, code: errno, action: "list") }
+    package static func allNames(in folder: String) throws(FileError) -> [String] {
+        guard let stream = opendir(folder) else { throw FileError(path: folder, code: errno, action: "list") }
         defer { closedir(stream) }
         var result: [String] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
-                guard errno == 0 else { throw FileTrouble(path: folder, code: errno, action: "list") }
+                guard errno == 0 else { throw FileError(path: folder, code: errno, action: "list") }
                 return result
             }
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
@@ -300,10 +300,10 @@ extension FileSystem {
     /// Tries again if another process has just removed the folder that this one created. On a busy machine this
     /// can happen many times in a row.
     package static func retrying<Result>(
-        _ code: Int32, _ body: () throws(FileTrouble) -> Result
-    ) throws(FileTrouble) -> Result {
+        _ code: Int32, _ body: () throws(FileError) -> Result
+    ) throws(FileError) -> Result {
         for _ in 0..<100 {
-            do throws(FileTrouble) {
+            do throws(FileError) {
                 return try body()
             } catch {
                 guard error.code == code else { throw error }
@@ -318,13 +318,13 @@ extension FileSystem {
     /// After this the final path has the old folder or the new one.
     ///
     /// - Throws: if the old folder stays at its temporary path, which the error names.
-    package static func undoReplacement(old: String, final: String) throws(FileTrouble) {
+    package static func undoReplacement(old: String, final: String) throws(FileError) {
         guard exists(old) else { return }
         guard !exists(final) else { return removeTree(old) }
         do {
             try rename(old, to: final)
         } catch {
-            throw FileTrouble(path: old, code: error.code, action: "put this folder back to \(final)")
+            throw FileError(path: old, code: error.code, action: "put this folder back to \(final)")
         }
     }
 }
@@ -336,7 +336,7 @@ package enum AtomicFile {
     /// - Parameter mode: the file's rights before the umask is applied.
     package static func write(
         _ bytes: [UInt8], to path: String, by temporary: String, mode: mode_t = 0o666
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         _ = try FileSystem.createFolders(String(FileSystem.folder(of: path).dropLast()))
         FileSystem.remove(temporary)
         do {

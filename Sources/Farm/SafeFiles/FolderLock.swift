@@ -28,17 +28,17 @@ package final class FolderLock: Sendable {
     /// - Parameters:
     ///   - folder: as the file system has it, with a zero at its end.
     ///   - path: the same for messages.
-    package static func take(_ folder: [CChar], _ path: String) throws(FileTrouble) -> FolderLock? {
+    package static func take(_ folder: [CChar], _ path: String) throws(FileError) -> FolderLock? {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
+        guard descriptor >= 0 else { throw FileError(path: path, code: errno, action: "open the folder") }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return FolderLock(descriptor, nil) }
         let code = errno
-        do throws(FileTrouble) {
+        do throws(FileError) {
             guard code != EWOULDBLOCK else {
                 close(descriptor)
                 return nil
             }
-            guard unsupported.contains(code) else { throw FileTrouble(path: path, code: code, action: "lock") }
+            guard unsupported.contains(code) else { throw FileError(path: path, code: code, action: "lock") }
             guard let file = try KernelLock.takeFile(fileName, in: descriptor, path) else {
                 close(descriptor)
                 return nil

@@ -8,18 +8,18 @@ package final class KernelLock: Sendable {
     deinit { close(descriptor) }
 
     /// Waits for the lock, at most half a minute. For what is held for moments only.
-    package static func wait(_ path: String) throws(FileTrouble) -> KernelLock {
+    package static func wait(_ path: String) throws(FileError) -> KernelLock {
         for _ in 0..<3000 {
             let lock = try KernelLock(opening: path)
             // Who held it may have removed it.
             if try lock.isTaken(path), lock.isStillAt(path) { return lock }
             usleep(10_000)
         }
-        throw FileTrouble(path: path, code: ETIMEDOUT, action: "lock")
+        throw FileError(path: path, code: ETIMEDOUT, action: "lock")
     }
 
     /// Nil when another process holds the lock.
-    package static func take(_ path: String) throws(FileTrouble) -> KernelLock? {
+    package static func take(_ path: String) throws(FileError) -> KernelLock? {
         let lock = try KernelLock(opening: path)
         return try lock.isTaken(path) ? lock : nil
     }
@@ -41,11 +41,11 @@ package final class KernelLock: Sendable {
     /// removes the file does so before the lock ends.
     ///
     /// - Parameter path: the folder's, for messages.
-    package static func takeFile(_ name: String, in folder: Int32, _ path: String) throws(FileTrouble) -> KernelLock? {
+    package static func takeFile(_ name: String, in folder: Int32, _ path: String) throws(FileError) -> KernelLock? {
         for _ in 0..<100 {
             let file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
             guard file >= 0 else {
-                throw FileTrouble(path: "\(path)/\(name)", code: errno, action: "open the lock file")
+                throw FileError(path: "\(path)/\(name)", code: errno, action: "open the lock file")
             }
             let lock = KernelLock(taking: file)
             guard try lock.isTaken("\(path)/\(name)") else { return nil }
@@ -67,16 +67,16 @@ package final class KernelLock: Sendable {
         return fstat(descriptor, &own) == 0 && FileSystem.stamp(path)?.identity == FileStamp(own).identity
     }
 
-    private func isTaken(_ path: String) throws(FileTrouble) -> Bool {
+    private func isTaken(_ path: String) throws(FileError) -> Bool {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
-        guard errno == EWOULDBLOCK else { throw FileTrouble(path: path, code: errno, action: "lock") }
+        guard errno == EWOULDBLOCK else { throw FileError(path: path, code: errno, action: "lock") }
         return false
     }
 
     /// Not locked yet.
-    private init(opening path: String) throws(FileTrouble) {
+    private init(opening path: String) throws(FileError) {
         // A pipe in its place would be waited for.
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
-        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the lock file") }
+        guard descriptor >= 0 else { throw FileError(path: path, code: errno, action: "open the lock file") }
     }
 }

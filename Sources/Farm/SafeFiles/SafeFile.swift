@@ -15,14 +15,14 @@ package struct SafeFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    package func status() throws(FileTrouble) -> stat {
+    package func status() throws(FileError) -> stat {
         var found = stat()
-        guard fstat(descriptor, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: "look at") }
+        guard fstat(descriptor, &found) == 0 else { throw FileError(path: path, code: errno, action: "look at") }
         return found
     }
 
     /// The next bytes, at most this number. Empty at the end.
-    package func next(_ most: Int = 1 << 18) throws(FileTrouble) -> [UInt8] {
+    package func next(_ most: Int = 1 << 18) throws(FileError) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
             var found = read(descriptor, buffer.baseAddress, most)
@@ -30,25 +30,25 @@ package struct SafeFile: ~Copyable {
             if found < 0 { failure = errno }
             count = max(0, found)
         }
-        guard failure == 0 else { throw FileTrouble(path: path, code: failure, action: "read") }
+        guard failure == 0 else { throw FileError(path: path, code: failure, action: "read") }
         return bytes
     }
 
-    package func append(_ bytes: [UInt8]) throws(FileTrouble) {
+    package func append(_ bytes: [UInt8]) throws(FileError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                throw FileTrouble(path: path, code: count < 0 ? errno : ENOSPC, action: "write")
+                throw FileError(path: path, code: count < 0 ? errno : ENOSPC, action: "write")
             }
             rest = rest.dropFirst(count)
         }
     }
 
     /// Waits until the disk has the file.
-    package func sync() throws(FileTrouble) {
-        guard fsync(descriptor) == 0 else { throw FileTrouble(path: path, code: errno, action: "sync") }
+    package func sync() throws(FileError) {
+        guard fsync(descriptor) == 0 else { throw FileError(path: path, code: errno, action: "sync") }
     }
 }
 
@@ -61,13 +61,13 @@ package struct OpenFile: ~Copyable {
     /// Nil if there is no regular file at the path. Links are not followed, and a pipe is not waited for.
     ///
     /// - Parameter folder: the open folder of the file. If it is given, only the last name of the path counts.
-    package init?(_ path: String, in folder: Int32? = nil) throws(FileTrouble) {
+    package init?(_ path: String, in folder: Int32? = nil) throws(FileError) {
         let descriptor = openat(
             folder ?? AT_FDCWD, folder == nil ? path : PathNames.last(of: path),
             O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if [ENOENT, ENOTDIR, ELOOP, ENXIO].contains(errno) { return nil }
-            throw FileTrouble(path: path, code: errno, action: "read")
+            throw FileError(path: path, code: errno, action: "read")
         }
         let file = SafeFile(taking: descriptor, path)
         var found = stat()
@@ -87,5 +87,5 @@ package struct OpenFile: ~Copyable {
     }
 
     /// The following bytes, at most so many; empty at the end.
-    package func next(_ most: Int = 1 << 18) throws(FileTrouble) -> [UInt8] { try file.next(most) }
+    package func next(_ most: Int = 1 << 18) throws(FileError) -> [UInt8] { try file.next(most) }
 }

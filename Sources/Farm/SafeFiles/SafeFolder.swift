@@ -17,8 +17,7 @@ package final class SafeFolder: Sendable {
     private let calls: FileCalls
 
     /// Opens a folder that the user has named, if its last name is no link. Nil if nothing exists there.
-    package static func unlinked(_ path: String, trusting trust: Trust = .ownAndRoot) throws(FileTrouble) -> SafeFolder?
-    {
+    package static func unlinked(_ path: String, trusting trust: Trust = .ownAndRoot) throws(FileError) -> SafeFolder? {
         let parent = PathNames.folder(of: path) ?? ""
         do {
             return try SafeFolder(parent.isEmpty ? "/" : parent, trusting: .everybody)
@@ -46,26 +45,26 @@ package final class SafeFolder: Sendable {
 
     /// Opens a folder that the user has named.
     ///
-    /// - Throws: ``FileTrouble`` if it does not exist, is no folder, or its owner is not trusted.
+    /// - Throws: ``FileError`` if it does not exist, is no folder, or its owner is not trusted.
     package convenience init(
         _ path: String, trusting trust: Trust = .ownAndRoot, calls: FileCalls = .kernel
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         let descriptor = calls.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
+        guard descriptor >= 0 else { throw FileError(path: path, code: errno, action: "open the folder") }
         try self.init(path, descriptor, trust, calls)
     }
 
     /// Opens an open folder once more. Its path is for messages and may not be UTF-8.
     package convenience init(
         reopening folder: Int32, _ path: String, calls: FileCalls = .kernel
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         let descriptor = calls.open(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { throw FileTrouble(path: path, code: errno, action: "open the folder") }
+        guard descriptor >= 0 else { throw FileError(path: path, code: errno, action: "open the folder") }
         try self.init(path, descriptor, .everybody, calls)
     }
 
     /// Takes ownership of the descriptor.
-    private init(_ path: String, _ descriptor: Int32, _ trust: Trust, _ calls: FileCalls) throws(FileTrouble) {
+    private init(_ path: String, _ descriptor: Int32, _ trust: Trust, _ calls: FileCalls) throws(FileError) {
         self.path = path
         self.calls = calls
         self.descriptor = descriptor
@@ -79,10 +78,10 @@ package final class SafeFolder: Sendable {
 
     /// Opens a folder in this one. Nil if nothing has the name.
     ///
-    /// - Throws: ``FileTrouble`` for a link, for anything else that is no folder, and for another user's folder.
-    package func folder(_ name: String) throws(FileTrouble) -> SafeFolder? { try folder(name, trusting: trust) }
+    /// - Throws: ``FileError`` for a link, for anything else that is no folder, and for another user's folder.
+    package func folder(_ name: String) throws(FileError) -> SafeFolder? { try folder(name, trusting: trust) }
 
-    private func folder(_ name: String, trusting trust: Trust) throws(FileTrouble) -> SafeFolder? {
+    private func folder(_ name: String, trusting trust: Trust) throws(FileError) -> SafeFolder? {
         let path = try path(of: name, "open the folder")
         let opened = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard opened >= 0 else {
@@ -94,7 +93,7 @@ package final class SafeFolder: Sendable {
     }
 
     /// Opens folders one below the other, as in `runs/photos-1`.
-    package func folder(at relative: String) throws(FileTrouble) -> SafeFolder? {
+    package func folder(at relative: String) throws(FileError) -> SafeFolder? {
         var found = self
         for name in PathNames.all(in: relative) {
             guard let next = try found.folder(String(name)) else { return nil }
@@ -105,10 +104,10 @@ package final class SafeFolder: Sendable {
 
     /// All bytes of a regular file in this folder. Nil if nothing has the name.
     ///
-    /// - Throws: ``FileTrouble`` for a link, a pipe, a folder, another user's file, or a file larger than `limit`. None
+    /// - Throws: ``FileError`` for a link, a pipe, a folder, another user's file, or a file larger than `limit`. None
     ///   of these is read
     /// or blocks.
-    package func contents(of name: String, limit: Int = 64 << 20) throws(FileTrouble) -> [UInt8]? {
+    package func contents(of name: String, limit: Int = 64 << 20) throws(FileError) -> [UInt8]? {
         try read(name, limit: limit)?.bytes
     }
 
@@ -116,12 +115,12 @@ package final class SafeFolder: Sendable {
     /// it.
     package func read(
         _ name: String, limit: Int = 64 << 20
-    ) throws(FileTrouble) -> (bytes: [UInt8], isOwn: Bool)? {
+    ) throws(FileError) -> (bytes: [UInt8], isOwn: Bool)? {
         guard let file = try file(name) else { return nil }
         let found = try file.status()
         let own = try status()
         let isOwn = Self.isOwn(found) && Self.isOwn(own)
-        let tooLarge = FileTrouble(
+        let tooLarge = FileError(
             path: file.path, code: EFBIG, action: "read", reason: "it is larger than \(limit) bytes")
         guard found.st_size <= limit else { throw tooLarge }
         var bytes: [UInt8] = []
@@ -137,8 +136,8 @@ package final class SafeFolder: Sendable {
 
     /// Opens a regular file in this folder for reading. Nil if nothing has the name.
     ///
-    /// - Throws: ``FileTrouble`` for a link, a pipe, a folder, a device, or another user's file. None of these blocks.
-    package func file(_ name: String) throws(FileTrouble) -> SafeFile? {
+    /// - Throws: ``FileError`` for a link, a pipe, a folder, a device, or another user's file. None of these blocks.
+    package func file(_ name: String) throws(FileError) -> SafeFile? {
         let path = try path(of: name, "read")
         // Without O_NONBLOCK a pipe without a writer would block the reader for ever.
         let opened = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -155,20 +154,20 @@ package final class SafeFolder: Sendable {
     }
 
     /// The names in this folder, unordered. Names that are not UTF-8 are left out, because Penumbra writes none.
-    package func names() throws(FileTrouble) -> [String] {
+    package func names() throws(FileError) -> [String] {
         // The stream takes ownership of the descriptor and of its read offset, so it gets a descriptor of its own.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let stream = fdopendir(copy) else {
             let code = errno
             if copy >= 0 { close(copy) }
-            throw FileTrouble(path: path, code: code, action: "list")
+            throw FileError(path: path, code: code, action: "list")
         }
         defer { closedir(stream) }
         var result: [String] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
-                guard errno == 0 else { throw FileTrouble(path: path, code: errno, action: "list") }
+                guard errno == 0 else { throw FileError(path: path, code: errno, action: "list") }
                 return result
             }
             let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
@@ -177,16 +176,16 @@ package final class SafeFolder: Sendable {
     }
 
     /// The status of a name in this folder. Links are not followed. Nil if nothing has the name.
-    package func status(of name: String) throws(FileTrouble) -> stat? {
+    package func status(of name: String) throws(FileError) -> stat? {
         let path = try path(of: name, "look at")
         var found = stat()
         if fstatat(descriptor, name, &found, AT_SYMLINK_NOFOLLOW) == 0 { return found }
-        guard errno == ENOENT else { throw FileTrouble(path: path, code: errno, action: "look at") }
+        guard errno == ENOENT else { throw FileError(path: path, code: errno, action: "look at") }
         return nil
     }
 
     /// True if only this user or root can have changed the folder's names: they own it, and others may not write to it.
-    package func isOwn() throws(FileTrouble) -> Bool {
+    package func isOwn() throws(FileError) -> Bool {
         let own = try status()
         return Self.isOwn(own) && own.st_mode & 0o022 == 0
     }
@@ -196,7 +195,7 @@ package final class SafeFolder: Sendable {
     /// others may write to them, or the name is no file's.
     ///
     /// - Parameter isShut: Whether others cannot enter the folder. Then their rights in it do not matter.
-    package func writers(of name: String? = nil, isPrivate: Bool) throws(FileTrouble) -> Set<UInt32>? {
+    package func writers(of name: String? = nil, isPrivate: Bool) throws(FileError) -> Set<UInt32>? {
         let own = try status()
         guard isPrivate || own.st_mode & 0o022 == 0 else { return nil }
         guard let name, let found = try status(of: name) else { return [own.st_uid] }
@@ -205,7 +204,7 @@ package final class SafeFolder: Sendable {
     }
 
     /// True if only the folder's owner and root may enter it.
-    package func isPrivate() throws(FileTrouble) -> Bool { try status().st_mode & 0o077 == 0 }
+    package func isPrivate() throws(FileError) -> Bool { try status().st_mode & 0o077 == 0 }
 
     /// Removes the rights of others, if the file system has rights.
     package func makePrivate() { fchmod(descriptor, 0o700) }
@@ -218,13 +217,13 @@ package final class SafeFolder: Sendable {
     /// Whether the folder is a mount point. The mounted folder may be on the same disk.
     ///
     /// - Parameter parent: The folder that this one was opened in.
-    package func isMounted(in parent: SafeFolder) throws(FileTrouble) -> Bool {
+    package func isMounted(in parent: SafeFolder) throws(FileError) -> Bool {
         if let answer = MountPoint.isMounted(descriptor) { return answer }
         return try status().st_dev != parent.status().st_dev
     }
 
     /// The status of the folder itself.
-    package func status() throws(FileTrouble) -> stat { try Self.status(of: descriptor, path, "look at") }
+    package func status() throws(FileError) -> stat { try Self.status(of: descriptor, path, "look at") }
 
     /// True if the folder's path still leads to it.
     package var isInPlace: Bool {
@@ -237,26 +236,26 @@ package final class SafeFolder: Sendable {
     // MARK: Changing
 
     /// Opens a folder in this one. Creates it if nothing has the name.
-    package func makingFolder(_ name: String, mode: mode_t = 0o777) throws(FileTrouble) -> SafeFolder {
+    package func makingFolder(_ name: String, mode: mode_t = 0o777) throws(FileError) -> SafeFolder {
         for _ in 0..<4 {
             if let found = try folder(name) { return found }
             guard mkdirat(descriptor, name, mode) == 0 || errno == EEXIST else {
-                throw FileTrouble(path: "\(path)/\(name)", code: errno, action: "create the folder")
+                throw FileError(path: "\(path)/\(name)", code: errno, action: "create the folder")
             }
         }
         // Someone else removes it again and again.
-        throw FileTrouble(path: "\(path)/\(name)", code: ENOENT, action: "create the folder")
+        throw FileError(path: "\(path)/\(name)", code: ENOENT, action: "create the folder")
     }
 
     /// Writes a new file.
     ///
-    /// - Throws: ``FileTrouble``, with `EEXIST` if the name exists. A file that could not be written completely is
+    /// - Throws: ``FileError``, with `EEXIST` if the name exists. A file that could not be written completely is
     ///   removed.
     package func create(
         _ name: String, _ bytes: [UInt8], mode: mode_t = 0o666, syncs: Bool = false
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         let file = try newFile(name, mode: mode)
-        do throws(FileTrouble) {
+        do throws(FileError) {
             try file.append(bytes)
             if syncs { try file.sync() }
         } catch {
@@ -266,28 +265,28 @@ package final class SafeFolder: Sendable {
     }
 
     /// Creates a new file and opens it for writing.
-    package func newFile(_ name: String, mode: mode_t = 0o666) throws(FileTrouble) -> SafeFile {
+    package func newFile(_ name: String, mode: mode_t = 0o666) throws(FileError) -> SafeFile {
         let path = try path(of: name, "write")
         let file = calls.open(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write") }
+        guard file >= 0 else { throw FileError(path: path, code: errno, action: "write") }
         return SafeFile(path, file)
     }
 
     /// Moves a file or folder of this folder to another name or folder, in one step. An existing file there is
     /// replaced.
-    package func rename(_ name: String, to folder: SafeFolder? = nil, as other: String) throws(FileTrouble) {
+    package func rename(_ name: String, to folder: SafeFolder? = nil, as other: String) throws(FileError) {
         let folder = folder ?? self
         _ = try path(of: name, "move")
         let target = try folder.path(of: other, "put a file in place")
         guard calls.rename(descriptor, name, folder.descriptor, other, 0) == 0 else {
-            throw FileTrouble(path: target, code: errno, action: "put a file in place")
+            throw FileError(path: target, code: errno, action: "put a file in place")
         }
     }
 
     /// The same, unless something has the other name already.
     ///
-    /// - Throws: ``FileTrouble``, then with `EEXIST`.
-    package func renameWithoutReplacing(_ name: String, to folder: SafeFolder, as other: String) throws(FileTrouble) {
+    /// - Throws: ``FileError``, then with `EEXIST`.
+    package func renameWithoutReplacing(_ name: String, to folder: SafeFolder, as other: String) throws(FileError) {
         _ = try path(of: name, "move")
         let target = try folder.path(of: other, "put a file in place")
         let noReplace: UInt32 = 1
@@ -295,18 +294,18 @@ package final class SafeFolder: Sendable {
         let code = errno
         // Other codes come from file systems without this kind of rename.
         guard [ENOSYS, EINVAL, EPERM, EOPNOTSUPP].contains(code) else {
-            throw FileTrouble(path: target, code: code, action: "put a file in place")
+            throw FileError(path: target, code: code, action: "put a file in place")
         }
         if calls.link(descriptor, name, folder.descriptor, other) == 0 {
             unlinkat(descriptor, name, 0)
             return
         }
         guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else {
-            throw FileTrouble(path: target, code: errno, action: "put a file in place")
+            throw FileError(path: target, code: errno, action: "put a file in place")
         }
         // The file system has no hard links. A file that appears at this very moment is replaced.
         guard try folder.status(of: other) == nil else {
-            throw FileTrouble(path: target, code: EEXIST, action: "put a file in place")
+            throw FileError(path: target, code: EEXIST, action: "put a file in place")
         }
         try self.rename(name, to: folder, as: other)
     }
@@ -321,10 +320,10 @@ package final class SafeFolder: Sendable {
     }
 
     /// Removes a file or a link. A missing one is no error.
-    package func remove(_ name: String) throws(FileTrouble) {
+    package func remove(_ name: String) throws(FileError) {
         let path = try path(of: name, "remove")
         guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
-            throw FileTrouble(path: path, code: errno, action: "remove")
+            throw FileError(path: path, code: errno, action: "remove")
         }
     }
 
@@ -367,10 +366,10 @@ package final class SafeFolder: Sendable {
     }
 
     /// Waits until the disk has the folder's names.
-    package func sync() throws(FileTrouble) {
+    package func sync() throws(FileError) {
         // Some network filesystems cannot sync a folder and say so; their renames are then as safe as they get.
         guard calls.sync(descriptor) == 0 || errno == EINVAL else {
-            throw FileTrouble(path: path, code: errno, action: "sync the folder")
+            throw FileError(path: path, code: errno, action: "sync the folder")
         }
     }
 
@@ -382,30 +381,30 @@ package final class SafeFolder: Sendable {
             && name.utf8.count <= 255
     }
 
-    private func path(of name: String, _ action: String) throws(FileTrouble) -> String {
+    private func path(of name: String, _ action: String) throws(FileError) -> String {
         guard Self.isName(name) else {
-            throw FileTrouble(
-                path: "\(path)/\(name)", code: FileTrouble.refusal, action: action,
+            throw FileError(
+                path: "\(path)/\(name)", code: FileError.refusal, action: action,
                 reason: "it is not the name of a file in this folder")
         }
         return "\(path)/\(name)"
     }
 
-    private static func status(of descriptor: Int32, _ path: String, _ action: String) throws(FileTrouble) -> stat {
+    private static func status(of descriptor: Int32, _ path: String, _ action: String) throws(FileError) -> stat {
         var found = stat()
-        guard fstat(descriptor, &found) == 0 else { throw FileTrouble(path: path, code: errno, action: action) }
+        guard fstat(descriptor, &found) == 0 else { throw FileError(path: path, code: errno, action: action) }
         return found
     }
 
     /// Why the kernel refused to open it.
-    private func refused(_ name: String, _ code: Int32, _ action: String) throws(FileTrouble) -> FileTrouble {
+    private func refused(_ name: String, _ code: Int32, _ action: String) throws(FileError) -> FileError {
         guard [ELOOP, ENOTDIR, ENXIO].contains(code), let found = try status(of: name) else {
-            return FileTrouble(path: "\(path)/\(name)", code: code, action: action)
+            return FileError(path: "\(path)/\(name)", code: code, action: action)
         }
         return Self.odd(found, "\(path)/\(name)", action)
     }
 
-    private static func odd(_ found: stat, _ path: String, _ action: String) -> FileTrouble {
+    private static func odd(_ found: stat, _ path: String, _ action: String) -> FileError {
         let kind =
             switch found.st_mode & S_IFMT {
             case S_IFLNK: "a link"
@@ -415,8 +414,8 @@ package final class SafeFolder: Sendable {
             case S_IFBLK, S_IFCHR: "a device"
             default: "a file"
             }
-        return FileTrouble(
-            path: path, code: FileTrouble.refusal, action: action,
+        return FileError(
+            path: path, code: FileError.refusal, action: action,
             reason: "it is \(kind), and Penumbra did not make it so")
     }
 
@@ -424,10 +423,10 @@ package final class SafeFolder: Sendable {
 
     private static func check(
         _ found: stat, _ trust: Trust, _ path: String, _ action: String
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         guard case .ownAndRoot = trust, !isOwn(found) else { return }
-        throw FileTrouble(
-            path: path, code: FileTrouble.refusal, action: action,
+        throw FileError(
+            path: path, code: FileError.refusal, action: action,
             reason: "it belongs to another user (uid \(found.st_uid))")
     }
 }

@@ -3,24 +3,24 @@ import Glibc
 /// Checks whether Penumbra can write in a folder.
 package enum WritableFolder {
     /// Throws if the rights or the file system of a folder forbid new files. A missing folder passes.
-    package static func refuseForbidden(_ path: String) throws(FileTrouble) {
+    package static func refuseForbidden(_ path: String) throws(FileError) {
         guard access(path, W_OK | X_OK) != 0, errno != ENOENT else { return }
-        throw FileTrouble(path: path, code: errno, action: "write in the folder")
+        throw FileError(path: path, code: errno, action: "write in the folder")
     }
 
     /// Writes a file in the folder and removes it.
     ///
     /// - Parameter creates: whether a missing folder is created.
     /// - Returns: the free bytes of its disk.
-    package static func examine(_ path: String, creates: Bool = true) throws(FileTrouble) -> Int {
+    package static func examine(_ path: String, creates: Bool = true) throws(FileError) -> Int {
         if creates { _ = try FileSystem.createFolders(path) }
         let probe = "\(path)/.penumbra-doctor-\(getpid())"
         let file = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw FileTrouble(path: path, code: errno, action: "write in the folder") }
+        guard file >= 0 else { throw FileError(path: path, code: errno, action: "write in the folder") }
         close(file)
         unlink(probe)
         var facts = statvfs()
-        guard statvfs(path, &facts) == 0 else { throw FileTrouble(path: path, code: errno, action: "examine") }
+        guard statvfs(path, &facts) == 0 else { throw FileError(path: path, code: errno, action: "examine") }
         return Int(facts.f_bavail) * Int(facts.f_frsize)
     }
 }

@@ -57,7 +57,7 @@ extension ValueReader where Value == [PluginPin] {
             for part in text.split(separator: ",") {
                 let sides = part.split(separator: ":")
                 guard sides.count == 2, let digest = Digits.sha256(String(sides[1])) else {
-                    return .failure(ValueFault(.notADigest(name: name, text: String(part), isList: true)))
+                    return .failure(ValueError(.notADigest(name: name, text: String(part), isList: true)))
                 }
                 pins.append(PluginPin(file: String(sides[0]), sha256: digest))
             }
@@ -70,7 +70,7 @@ extension ValueReader where Value == String {
     fileprivate static var sha256: ValueReader {
         .scalar("a SHA-256") { text, name in
             guard let digest = Digits.sha256(text) else {
-                return .failure(ValueFault(.notADigest(name: name, text: text, isList: false)))
+                return .failure(ValueError(.notADigest(name: name, text: text, isList: false)))
             }
             return .success(digest)
         }

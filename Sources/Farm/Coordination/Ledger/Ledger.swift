@@ -50,7 +50,7 @@ package final class Ledger: Sendable {
         let settled = intents.filter { $0.isInPlace(by: spec.compare) }
         let importer = IndexImport(store: store, job: job, compare: spec.compare, indexes: indexes)
         var behind: Set<PathKey> = []
-        var distrusted: [FileTrouble] = []
+        var distrusted: [FileError] = []
         for index in indexes {
             switch try importer.add(index) {
             case .alike: break
@@ -92,13 +92,13 @@ package final class Ledger: Sendable {
     }
 
     /// The present records of all outputs.
-    package func records() throws(StoreProblem) -> [OutputRecord] {
+    package func records() throws(StoreError) -> [OutputRecord] {
         let job = job
         return try store.read { try $0.outputs(of: job) }
     }
 
     /// The present contents.
-    package func currentContents() throws(StoreProblem) -> LedgerContents {
+    package func currentContents() throws(StoreError) -> LedgerContents {
         let job = job
         var contents = try store.read { try LedgerContents($0, job, settled: []) }
         contents.priorLookup = priorLookup
@@ -108,9 +108,9 @@ package final class Ledger: Sendable {
     /// The texts of all known recipes.
     package var recipeTexts: [RecipeID: String] { recipes.withLock { $0 } }
 
-    package func id(of recipe: Recipe) throws(StoreProblem) -> RecipeID { try id(ofText: recipe.text) }
+    package func id(of recipe: Recipe) throws(StoreError) -> RecipeID { try id(ofText: recipe.text) }
 
-    func id(ofText text: String) throws(StoreProblem) -> RecipeID {
+    func id(ofText text: String) throws(StoreError) -> RecipeID {
         let id = try store.write { try $0.recipe(text) }
         recipes.withLock { $0[id] = text }
         return id
@@ -151,7 +151,7 @@ package final class Ledger: Sendable {
             for index in indexes {
                 let paths = lost.map(\.record.path).filter { indexes.holding($0) === index }
                 if !paths.isEmpty {
-                    try roots.opening(index.folder, Self.action) { folder throws(FileTrouble) in
+                    try roots.opening(index.folder, Self.action) { folder throws(FileError) in
                         try index.append(gone: paths, of: publisher, in: folder)
                     }
                 }
@@ -162,7 +162,7 @@ package final class Ledger: Sendable {
     /// The digests of the inputs of outputs with these digests, whichever job published them.
     ///
     /// Adopted outputs are left out, because their inputs are not known.
-    func sources(of digests: Set<Digest>) throws(StoreProblem) -> [Digest: Set<Digest>] {
+    func sources(of digests: Set<Digest>) throws(StoreError) -> [Digest: Set<Digest>] {
         guard !digests.isEmpty else { return [:] }
         let found = try store.read { reader in try reader.outputs { digests.contains($0.digest) } }
         return found.reduce(into: [:]) { sources, owned in
@@ -200,7 +200,7 @@ package final class Ledger: Sendable {
             let own = records.filter { indexes.holding($0.path) === index }
             let lost = gone.filter { indexes.holding($0) === index }
             guard !own.isEmpty || !lost.isEmpty else { return nil }
-            let isWhole = try roots.opening(index.folder, Self.action) { folder throws(FileTrouble) in
+            let isWhole = try roots.opening(index.folder, Self.action) { folder throws(FileError) in
                 try index.append(own, areIntents: areIntents, gone: lost, in: folder) { texts[$0] ?? "" }
             }
             if !isWhole { behind.insert(PathKey(index.path)) }
@@ -209,12 +209,12 @@ package final class Ledger: Sendable {
         }
     }
 
-    func setBroken(_ record: BrokenRecord) throws(StoreProblem) {
+    func setBroken(_ record: BrokenRecord) throws(StoreError) {
         let job = job
         try store.write { try $0.setBroken(record, job: job) }
     }
 
-    package func forgetBroken(_ records: [BrokenRecord]) throws(StoreProblem) {
+    package func forgetBroken(_ records: [BrokenRecord]) throws(StoreError) {
         let job = job
         try store.write { writer in for record in records { try writer.forgetBroken(record, job: job) } }
     }
@@ -227,19 +227,19 @@ package final class Ledger: Sendable {
     }
 
     /// - Returns: false if the text was reported before.
-    package func reportOnce(_ text: String) throws(StoreProblem) -> Bool {
+    package func reportOnce(_ text: String) throws(StoreError) -> Bool {
         let job = job
         return try store.write { try $0.reportOnce(text, job: job) }
     }
 
     /// The notices of one kind that were not reported yet; see ``StoreWriter/reportNew(_:kind:isAll:job:)``.
-    package func reportNew(_ texts: [String], kind: String, isAll: Bool) throws(StoreProblem) -> [String] {
+    package func reportNew(_ texts: [String], kind: String, isAll: Bool) throws(StoreError) -> [String] {
         let job = job
         return try store.write { try $0.reportNew(texts, kind: kind, isAll: isAll, job: job) }
     }
 
     /// Records for the next run what this run found at the job's inputs and outputs.
-    package func setKnownDisks(_ disks: KnownDisks) throws(StoreProblem) {
+    package func setKnownDisks(_ disks: KnownDisks) throws(StoreError) {
         let job = job
         guard disks != contents.knownDisks else { return }
         try store.write { try $0.setKnownDisks(disks, of: job) }
@@ -263,7 +263,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    private func isLong(_ index: OutputIndex, for count: Int) throws(StoreProblem) -> Bool {
+    private func isLong(_ index: OutputIndex, for count: Int) throws(StoreError) -> Bool {
         // A line has about 500 bytes.
         let lines = try store.read { try $0.outputCount(indexedAt: index.path) }
         return (index.mark?.size ?? .max) > 100_000 + 2 * 600 * max(lines, count)
@@ -288,7 +288,7 @@ package struct LedgerContents: Sendable {
     /// Finds out who else published outputs; nil for a job without a manifest.
     package var priorLookup: PriorLookup?
     /// Why indexes are not trusted that have more than the database.
-    package var distrusted: [FileTrouble] = []
+    package var distrusted: [FileError] = []
     /// The runs of the job, the latest first.
     package var runs: [RunRecord] = []
     /// The inputs that were being rendered when the deadlines of the latest runs came. The runs count back to
@@ -325,7 +325,7 @@ package struct LedgerContents: Sendable {
     private static let workLeft = 3
 
     /// Adds the contents of an index, if it is trusted.
-    mutating func add(_ index: OutputIndex, _ compare: ComparePolicy) throws(FileTrouble) {
+    mutating func add(_ index: OutputIndex, _ compare: ComparePolicy) throws(FileError) {
         let (read, distrust) = try index.contents()
         let found = read.settled(below: index.folder, by: compare)
         guard let distrust else { return add(found, below: index.folder, compare) }
@@ -394,7 +394,7 @@ struct IndexImport {
         /// database then does not record the index's mark.
         case lacking
         /// The index has more than the database, and is not trusted.
-        case distrusted(FileTrouble)
+        case distrusted(FileError)
     }
 
     func add(_ index: OutputIndex) throws -> Outcome {

@@ -51,11 +51,11 @@ final class OutputIndex: Sendable {
 
     /// The contents, and why they are not trusted; nil if they are. The lines decide which files a run replaces
     /// and removes.
-    func contents() throws(FileTrouble) -> (contents: IndexContents, distrust: FileTrouble?) {
+    func contents() throws(FileError) -> (contents: IndexContents, distrust: FileError?) {
         let lines = try lines()
         let distrust = lines?.distrustReason.map { reason in
-            FileTrouble(
-                path: path, code: FileTrouble.refusal, action: "believe the index of the outputs", reason: reason,
+            FileError(
+                path: path, code: FileError.refusal, action: "believe the index of the outputs", reason: reason,
                 remedy: "if it is right, give it to the user who runs the job, and let only that user write to it "
                     + "(chown, chmod 644); 'penumbra adopt' accepts the outputs one by one")
         }
@@ -63,7 +63,7 @@ final class OutputIndex: Sendable {
     }
 
     /// - Parameter folder: the open folder of the index; nil to use its path.
-    private func lines(in folder: Int32? = nil) throws(FileTrouble) -> (bytes: [UInt8], distrustReason: String?)? {
+    private func lines(in folder: Int32? = nil) throws(FileError) -> (bytes: [UInt8], distrustReason: String?)? {
         do {
             return try FileSystem.lines(of: path, in: folder)
         } catch {
@@ -71,8 +71,8 @@ final class OutputIndex: Sendable {
         }
     }
 
-    private func error(_ code: Int32, _ action: String) -> FileTrouble {
-        FileTrouble(
+    private func error(_ code: Int32, _ action: String) -> FileError {
+        FileError(
             path: path, code: code, action: action,
             remedy: [EACCES, EPERM].contains(code)
                 ? "remove this file, or give it and its folder to the user who runs the job: the database knows what is "
@@ -89,8 +89,8 @@ final class OutputIndex: Sendable {
     func append(
         _ records: [OutputRecord], areIntents: Bool = false, gone: [String] = [], in folder: Int32,
         texts: (RecipeID) -> String
-    ) throws(FileTrouble) -> Bool {
-        try state.withLock { (state) throws(FileTrouble) in
+    ) throws(FileError) -> Bool {
+        try state.withLock { (state) throws(FileError) in
             let mark = mark
             // Another job may have written since, or a killed run may have left a torn line. Then the line of
             // the job is written again.
@@ -106,8 +106,8 @@ final class OutputIndex: Sendable {
     }
 
     /// Appends that outputs do not belong to another job any more.
-    func append(gone: [String], of publisher: IndexContents.Publisher, in folder: Int32) throws(FileTrouble) {
-        try state.withLock { (state) throws(FileTrouble) in
+    func append(gone: [String], of publisher: IndexContents.Publisher, in folder: Int32) throws(FileError) {
+        try state.withLock { (state) throws(FileError) in
             let lines =
                 [.job(name: publisher.name, manifest: publisher.manifest)]
                 + gone.map { IndexLine.gone(path: relative($0)) }
@@ -150,7 +150,7 @@ final class OutputIndex: Sendable {
     /// Appends bytes. If the file may not be written but the folder may, the file is replaced: a run by root
     /// leaves an index that only root may write. A link is replaced and not read, because another user may have
     /// chosen its target.
-    private func add(_ bytes: [UInt8], in folder: Int32) throws(FileTrouble) -> Bool {
+    private func add(_ bytes: [UInt8], in folder: Int32) throws(FileError) -> Bool {
         do {
             try FileSystem.append(bytes, to: path, in: folder, mode: Self.mode, syncs: true, calls: calls)
             return true
@@ -165,14 +165,14 @@ final class OutputIndex: Sendable {
 
     /// Replaces the file. Runs that write here exclude each other. The next run removes the temporary file of a
     /// killed one.
-    private func replace(with bytes: [UInt8], in descriptor: Int32) throws(FileTrouble) {
+    private func replace(with bytes: [UInt8], in descriptor: Int32) throws(FileError) {
         let temporary = Self.name + "-aside"
-        do throws(FileTrouble) {
+        do throws(FileError) {
             // The open folder is used, because another folder may have taken its path.
             let folder = try SafeFolder(reopening: descriptor, self.folder, calls: calls)
             try folder.remove(temporary)
             try folder.create(temporary, bytes, mode: Self.mode, syncs: true)
-            do throws(FileTrouble) {
+            do throws(FileError) {
                 try folder.rename(temporary, as: Self.name)
             } catch {
                 folder.removeTree(temporary)
@@ -183,7 +183,7 @@ final class OutputIndex: Sendable {
         }
     }
 
-    private func write(_ bytes: [UInt8], by temporary: String) throws(FileTrouble) {
+    private func write(_ bytes: [UInt8], by temporary: String) throws(FileError) {
         do {
             try AtomicFile.write(bytes, to: path, by: temporary, mode: Self.mode)
         } catch {
@@ -195,7 +195,7 @@ final class OutputIndex: Sendable {
     /// folder.
     func rewrite(
         _ records: [OutputRecord], by temporary: String, texts: (RecipeID) -> String
-    ) throws(FileTrouble) {
+    ) throws(FileError) {
         let (old, distrust) = try contents()
         let others = distrust == nil ? old.others : []
         var data = others.reduce(into: Data()) { $0 += $1 + [UInt8(ascii: "\n")] }

@@ -235,19 +235,19 @@ enum ReceiptFile {
 
     /// - Parameter output: the path of the output.
     static func inspect(beside output: String) -> Finding {
-        do throws(FileTrouble) {
+        do throws(FileError) {
             return inspect(beside: output, in: try folder(of: output))
         } catch {
             return error.code == ENOENT || error.code == ENOTDIR ? .nothing : .foreign
         }
     }
 
-    private static func folder(of output: String) throws(FileTrouble) -> SafeFolder {
+    private static func folder(of output: String) throws(FileError) -> SafeFolder {
         try SafeFolder(FileSystem.folder(of: output), trusting: .everybody)
     }
 
     private static func inspect(beside output: String, in folder: SafeFolder) -> Finding {
-        do throws(FileTrouble) {
+        do throws(FileError) {
             guard let bytes = try folder.contents(of: name(beside: output), limit: largest) else { return .nothing }
             return Receipt(bytes).map(Finding.receipt) ?? .foreign
         } catch {
@@ -265,7 +265,7 @@ enum ReceiptFile {
     ///
     /// - Returns: whether the receipt is in its place. If not, the temporary file was removed.
     static func put(_ temporary: String, beside output: String) -> Bool {
-        do throws(FileTrouble) {
+        do throws(FileError) {
             return put(temporary, beside: output, in: try folder(of: output))
         } catch {
             FileSystem.remove(temporary)
@@ -278,7 +278,7 @@ enum ReceiptFile {
     static func put(_ temporary: String, beside output: String, in folder: SafeFolder) -> Bool {
         // The temporary file is in the same folder.
         let temporary = PathNames.last(of: temporary)
-        do throws(FileTrouble) {
+        do throws(FileError) {
             if case .foreign = inspect(beside: output, in: folder) {
                 try folder.remove(temporary)
                 return false

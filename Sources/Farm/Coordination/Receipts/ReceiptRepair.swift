@@ -17,7 +17,7 @@ package struct ReceiptRepair: Sendable {
     /// Outputs that have another program's file at the receipt's path.
     package private(set) var blocked: [String] = []
     /// Outputs whose receipts could not be written, and why.
-    package private(set) var refused: [(output: String, trouble: FileTrouble)] = []
+    package private(set) var refused: [(output: String, trouble: FileError)] = []
 
     private enum Finding {
         case fine

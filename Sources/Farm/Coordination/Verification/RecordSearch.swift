@@ -13,7 +13,7 @@ package struct RecordSearch: Sendable {
     private let store: JobStore?
     private let indexes = IndexCache()
 
-    package init(state: String) throws(StoreProblem) {
+    package init(state: String) throws(StoreError) {
         self.state = state
         store = try JobStore.unmigrated(at: JobStore.databasePath(state: state))
     }
@@ -118,7 +118,7 @@ private final class IndexCache: Sendable {
     /// Empties the cache, because the indexes may have changed.
     func forget() { known.withLock { $0 = [:] } }
 
-    private static func read(_ folder: String) throws(FileTrouble) -> [PathKey: RecordedOutput] {
+    private static func read(_ folder: String) throws(FileError) -> [PathKey: RecordedOutput] {
         // Other users' indexes are used, too: outputs are only compared with them, and none is changed.
         guard let lines = try FileSystem.lines(of: PathNames.joined(folder, OutputIndex.name)) else { return [:] }
         let contents = IndexContents(Data(lines.bytes), of: nil).settled(below: folder)

@@ -121,7 +121,7 @@ extension Rerendering: RunLoop.Delegate {
         return .render(outputs: ["\(folder(of: frame))/\(PathNames.last(of: record.path))"])
     }
 
-    package func willStart(_ lease: Lease) throws(FileTrouble) {
+    package func willStart(_ lease: Lease) throws(FileError) {
         _ = try FileSystem.createFolders(folder(of: lease.task.frame))
     }
 
@@ -287,7 +287,7 @@ package final class VerificationScratch: Sendable {
     ///
     /// - Parameters:
     ///   - name: a name that is unique on this machine.
-    package init(in folder: String, name: String) throws(FileTrouble) {
+    package init(in folder: String, name: String) throws(FileError) {
         _ = try FileSystem.createFolders(folder)
         Self.sweep(folder)
         for attempt in 0..<10 {
@@ -302,7 +302,7 @@ package final class VerificationScratch: Sendable {
             (self.path, self.lock) = (path, lock)
             return
         }
-        throw FileTrouble(path: folder, code: EAGAIN, action: "lock a folder of its own")
+        throw FileError(path: folder, code: EAGAIN, action: "lock a folder of its own")
     }
 
     deinit { Self.remove(PathNames.last(of: path), in: PathNames.folder(of: path) ?? "") }

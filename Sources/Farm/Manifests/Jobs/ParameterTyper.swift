@@ -147,7 +147,7 @@ extension ValueReader<Int> {
             let neighbours = [value.rounded(.down), value.rounded(.up)].filter {
                 (Double(minimum)...Double(maximum)).contains($0)
             }
-            let fault = NumberFault.notWhole(nearest: neighbours.map { ($0 / scale).plain })
+            let fault = NumberError.notWhole(nearest: neighbours.map { ($0 / scale).plain })
             log.error(.value(.notANumber(name: name, text: node.text ?? "", fault: fault)), at: node.span)
             return nil
         }

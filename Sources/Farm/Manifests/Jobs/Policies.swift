@@ -99,19 +99,19 @@ extension ValueReader where Value == FailureLimit {
                         case .success(let part) = DecimalNumber.number(digits), part > 0, part <= 100
                     else {
                         return .failure(
-                            ValueFault(.notACount(name: name, text: text, kind: "a count", example: "off, 50 or 10%")))
+                            ValueError(.notACount(name: name, text: text, kind: "a count", example: "off, 50 or 10%")))
                     }
                     let remedy = "write \(digits)%, without the blank"
-                    return .failure(ValueFault(.unfitArgument(name: name, text: text, reason: remedy)))
+                    return .failure(ValueError(.unfitArgument(name: name, text: text, reason: remedy)))
                 }
                 guard case .success(let part) = number, part > 0, part <= 100 else {
-                    return .failure(ValueFault(.outOfRange(name: name, text: text, range: "above 0% and up to 100%")))
+                    return .failure(ValueError(.outOfRange(name: name, text: text, range: "above 0% and up to 100%")))
                 }
                 return .success(.percent(part))
             }
             guard case .success(let count) = DecimalNumber.integer(text), count > 0 else {
                 return .failure(
-                    ValueFault(.notACount(name: name, text: text, kind: "a count", example: "off, 50 or 10%")))
+                    ValueError(.notACount(name: name, text: text, kind: "a count", example: "off, 50 or 10%")))
             }
             return .success(.count(count))
         }

@@ -114,9 +114,9 @@ extension ValueReader where Value == String {
     /// A text for a script of `sbatch`, in which a line break would begin another line.
     fileprivate static var slurmName: ValueReader {
         .scalar("a text") { text, name in
-            if text.isEmpty { return .failure(ValueFault(.emptyText(name: name))) }
+            if text.isEmpty { return .failure(ValueError(.emptyText(name: name))) }
             guard !SlurmReader.hasControls(text) else {
-                return .failure(ValueFault(.unfitArgument(name: name, text: text, reason: SlurmReader.controlProblem)))
+                return .failure(ValueError(.unfitArgument(name: name, text: text, reason: SlurmReader.controlProblem)))
             }
             return .success(text)
         }
@@ -125,7 +125,7 @@ extension ValueReader where Value == String {
     fileprivate static func sbatchArgument(from source: SlurmReader.ArgumentSource) -> ValueReader {
         .scalar("an argument of sbatch") { text, name in
             SlurmReader.problem(ofArgument: text, from: source).map {
-                .failure(ValueFault(.unfitArgument(name: name, text: text, reason: $0)))
+                .failure(ValueError(.unfitArgument(name: name, text: text, reason: $0)))
             } ?? .success(text)
         }
     }

@@ -4,7 +4,7 @@
 /// proposal.
 enum DecimalNumber {
     /// The number, or the reason why the text is none.
-    static func number(_ text: String) -> Result<Double, NumberFault> {
+    static func number(_ text: String) -> Result<Double, NumberError> {
         guard let parts = Parts(text) else { return .failure(fault(of: text)) }
         if let fault = parts.fault { return .failure(fault) }
         guard let value = Double(text), value.isFinite else { return .failure(.notFinite) }
@@ -12,7 +12,7 @@ enum DecimalNumber {
     }
 
     /// A whole number without fraction or exponent.
-    static func integer(_ text: String) -> Result<Int, NumberFault> {
+    static func integer(_ text: String) -> Result<Int, NumberError> {
         switch number(text) {
         case .failure(.comma):
             guard let meant = withPoint(text).flatMap(Double.init) else { return .failure(.comma) }
@@ -74,7 +74,7 @@ enum DecimalNumber {
         var isInteger: Bool { fraction == nil && exponent == nil }
 
         /// Why a number of this form is refused.
-        var fault: NumberFault? {
+        var fault: NumberError? {
             if whole.isEmpty || fraction?.isEmpty == true { return .missingDigit(written: written) }
             if whole.count > 1, whole.first == "0" { return .leadingZero(written: written) }
             return nil
@@ -98,7 +98,7 @@ enum DecimalNumber {
     }
 
     /// Why a text that is no number may look like one.
-    private static func fault(of text: String) -> NumberFault {
+    private static func fault(of text: String) -> NumberError {
         let lower = text.lowercased()
         let word = lower.drop { "+-.".contains($0) }
         if ["nan", "inf", "infinity"].contains(word) { return .notFinite }

@@ -29,7 +29,7 @@ package struct ValueReader<Value> {
     ///
     /// - Parameter wanted: The kind of value with an article, for messages about lists and mappings.
     package static func scalar(
-        _ wanted: String, _ parse: @escaping (_ text: String, _ name: String) -> Result<Value, ValueFault>
+        _ wanted: String, _ parse: @escaping (_ text: String, _ name: String) -> Result<Value, ValueError>
     ) -> ValueReader {
         ValueReader { node, name, log in
             guard let text = node.text else {
@@ -55,7 +55,7 @@ package struct ValueReader<Value> {
 }
 
 /// Carries a problem through a `Result`.
-package struct ValueFault: Error {
+package struct ValueError: Error {
     package let problem: ValueProblem
 
     package init(_ problem: ValueProblem) {
@@ -83,7 +83,7 @@ extension ValueReader where Value == String {
 
     package static var nonEmptyText: ValueReader {
         .scalar("a text") { text, name in
-            text.isEmpty ? .failure(ValueFault(.emptyText(name: name))) : .success(text)
+            text.isEmpty ? .failure(ValueError(.emptyText(name: name))) : .success(text)
         }
     }
 
@@ -92,7 +92,7 @@ extension ValueReader where Value == String {
         .scalar("one of \(choices.enumeration)") { text, name in
             if choices.contains(text) { return .success(text) }
             let nearest = Suggestion.nearest(to: text, among: choices)
-            return .failure(ValueFault(.notAChoice(name: name, text: text, nearest: nearest, choices: choices)))
+            return .failure(ValueError(.notAChoice(name: name, text: text, nearest: nearest, choices: choices)))
         }
     }
 }
@@ -116,7 +116,7 @@ extension ValueReader where Value == Bool {
             case "true": return .success(true)
             case "false": return .success(false)
             default:
-                return .failure(ValueFault(.notABoolean(name: name, text: text, meant: meant[text.lowercased()])))
+                return .failure(ValueError(.notABoolean(name: name, text: text, meant: meant[text.lowercased()])))
             }
         }
     }
@@ -163,12 +163,12 @@ extension ValueReader where Value == Double {
             switch DecimalNumber.number(text) {
             case .failure(let fault):
                 let fault = fault.wanting(unit, isWhole: false)
-                return .failure(ValueFault(.notANumber(name: name, text: text, fault: fault)))
+                return .failure(ValueError(.notANumber(name: name, text: text, fault: fault)))
             case .success(let value) where range.contains(value):
                 return .success(value)
             case .success:
                 let words = rangeWords(range.lowerBound.plain, range.upperBound.plain, unit: unit)
-                return .failure(ValueFault(.outOfRange(name: name, text: withUnit(text, unit), range: words)))
+                return .failure(ValueError(.outOfRange(name: name, text: withUnit(text, unit), range: words)))
             }
         }
     }
@@ -182,18 +182,18 @@ extension ValueReader where Value == Int {
             case .success(let value) where range.contains(value):
                 return .success(value)
             case .success(let value):
-                return .failure(ValueFault(outside: range, isBelow: value < range.lowerBound, text, unit, name: name))
+                return .failure(ValueError(outside: range, isBelow: value < range.lowerBound, text, unit, name: name))
             case .failure(.noInteger(let isNegative)):
-                return .failure(ValueFault(outside: range, isBelow: isNegative, text, unit, name: name))
+                return .failure(ValueError(outside: range, isBelow: isNegative, text, unit, name: name))
             case .failure(.notWhole(let nearest)):
                 let nearest = nearest.filter { Int($0).map(range.contains) ?? false }
-                return .failure(ValueFault(.notANumber(name: name, text: text, fault: .notWhole(nearest: nearest))))
+                return .failure(ValueError(.notANumber(name: name, text: text, fault: .notWhole(nearest: nearest))))
             case .failure(.notDecimal):
-                let fault = NumberFault.notInteger(range: words(range, isBelow: true, unit))
-                return .failure(ValueFault(.notANumber(name: name, text: text, fault: fault)))
+                let fault = NumberError.notInteger(range: words(range, isBelow: true, unit))
+                return .failure(ValueError(.notANumber(name: name, text: text, fault: fault)))
             case .failure(let fault):
                 let fault = fault.wanting(unit, isWhole: true)
-                return .failure(ValueFault(.notANumber(name: name, text: text, fault: fault)))
+                return .failure(ValueError(.notANumber(name: name, text: text, fault: fault)))
             }
         }
     }
@@ -228,15 +228,15 @@ extension ValueReader where Value == Int {
             let parts = DecimalNumber.split(text)
             let number = DecimalNumber.number(String(parts.number))
             guard case .success(let value) = number, let factor = factors[parts.suffix] else {
-                return .failure(ValueFault(.notACount(name: name, text: text, kind: kind, example: example)))
+                return .failure(ValueError(.notACount(name: name, text: text, kind: kind, example: example)))
             }
             let product = value * factor
             guard product == product.rounded() else {
-                return .failure(ValueFault(.notACount(name: name, text: text, kind: kind, example: example)))
+                return .failure(ValueError(.notACount(name: name, text: text, kind: kind, example: example)))
             }
             guard let count = Int(exactly: product), range.contains(count) else {
                 let isBelow = product < Double(range.lowerBound)
-                return .failure(ValueFault(outside: range, isBelow: isBelow, text, unit, name: name))
+                return .failure(ValueError(outside: range, isBelow: isBelow, text, unit, name: name))
             }
             return .success(count)
         }
@@ -248,7 +248,7 @@ func rangeWords(_ lower: String, _ upper: String, unit: String) -> String {
     "from \(lower) to \(withUnit(upper, unit))"
 }
 
-extension ValueFault {
+extension ValueError {
     /// The fault of a whole number outside its range. If the range has no upper bound, only the lower one is named.
     fileprivate init(outside range: ClosedRange<Int>, isBelow: Bool, _ text: String, _ unit: String, name: String) {
         self.init(
@@ -280,11 +280,11 @@ extension ValueReader where Value == Double {
             let parts = DecimalNumber.split(text)
             guard case .success(let number) = DecimalNumber.number(String(parts.number)),
                 let unit = secondsPerUnit[parts.suffix]
-            else { return .failure(ValueFault(.notADuration(name: name, text: text))) }
+            else { return .failure(ValueError(.notADuration(name: name, text: text))) }
             let seconds = number * unit
             guard range.contains(seconds) else {
                 let words = "from \(shortest(range.lowerBound)) to \(shortest(range.upperBound))"
-                return .failure(ValueFault(.outOfRange(name: name, text: text, range: words)))
+                return .failure(ValueError(.outOfRange(name: name, text: text, range: words)))
             }
             return .success(seconds)
         }
@@ -317,12 +317,12 @@ extension ValueReader where Value == Length {
         .scalar("a length") { text, name in
             let parts = DecimalNumber.split(text)
             guard case .success(let number) = DecimalNumber.number(String(parts.number)) else {
-                return .failure(ValueFault(.notALength(name: name, text: text)))
+                return .failure(ValueError(.notALength(name: name, text: text)))
             }
             switch parts.suffix {
             case "", "px": return .success(.pixels(number))
             case "%": return .success(.percent(number))
-            default: return .failure(ValueFault(.notALength(name: name, text: text)))
+            default: return .failure(ValueError(.notALength(name: name, text: text)))
             }
         }
     }
@@ -332,7 +332,7 @@ extension ValueReader where Value == SizeWish {
     /// A size: `320`, `320x`, `x240`, `320x240` or `50%`.
     package static var size: ValueReader<SizeWish> {
         .scalar("a size") { text, name in
-            SizeWish(text).map { .success($0) } ?? .failure(ValueFault(.notASize(name: name, text: text)))
+            SizeWish(text).map { .success($0) } ?? .failure(ValueError(.notASize(name: name, text: text)))
         }
     }
 }
@@ -373,7 +373,7 @@ extension ValueReader where Value == Color {
     package static var color: ValueReader {
         .scalar("a color") { text, name in
             guard let color = Color.named[text.lowercased()] ?? Color(hex: text) else {
-                return .failure(ValueFault(.notAColor(name: name, text: text)))
+                return .failure(ValueError(.notAColor(name: name, text: text)))
             }
             return .success(color)
         }

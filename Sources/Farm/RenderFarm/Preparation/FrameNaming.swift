@@ -39,7 +39,7 @@ struct FrameNaming: Sendable {
                 files: files,
                 verdict: freshness.verdict(of: files))
         }
-        var problems: [PlannedOutput.Owner: PlanProblem]
+        var problems: [PlannedOutput.Owner: PlanError]
         do {
             problems = try nameCollisions(targets, inputStamps: stamps)
         } catch {
@@ -154,7 +154,7 @@ struct FrameNaming: Sendable {
     /// A file at an output's path that the run cannot replace, or must not.
     ///
     /// - Parameter isList: a list of files names the inputs.
-    private func obstacle(of target: FrameTarget, isList: Bool) -> (PlannedOutput.Owner, PlanProblem)? {
+    private func obstacle(of target: FrameTarget, isList: Bool) -> (PlannedOutput.Owner, PlanError)? {
         let owner = PlannedOutput.Owner(target.frame)
         for kept in target.verdict.kept where FileSystem.isOwnFolder(kept.path) && isFile(kept.path, of: target) {
             return (owner, .folderInTheWay(output: kept.path))
@@ -188,7 +188,7 @@ struct FrameNaming: Sendable {
     /// - Returns: the frames that must not be rendered because of their outputs' names.
     private func nameCollisions(
         _ targets: [FrameTarget], inputStamps: [FileStamp?]
-    ) throws(PlanProblem) -> [PlannedOutput.Owner: PlanProblem] {
+    ) throws(PlanError) -> [PlannedOutput.Owner: PlanError] {
         let outputs = targets.flatMap { target in
             // Frames that are left alone may have outputs without names.
             zip(target.outputs, zip(target.files.outputs, target.frame.formats)).map { path, known in

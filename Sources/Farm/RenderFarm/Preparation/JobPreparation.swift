@@ -279,7 +279,7 @@ package struct JobPreparation {
         }
     }
 
-    package func refusal(_ problem: PlanProblem, _ job: JobSpec) -> FarmError {
+    package func refusal(_ problem: PlanError, _ job: JobSpec) -> FarmError {
         let manifest = PathText.shown(job.manifestPath, from: folder)
         return FarmError(
             problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")

@@ -117,7 +117,7 @@ package struct ReportFile {
         try refuseForeign()
         do {
             try AtomicFile.write(bytes, to: path, by: try temporary())
-        } catch let error as FileTrouble {
+        } catch let error as FileError {
             throw FarmError(.storage, "\(kind.option): \(error.message)")
         }
     }

@@ -124,8 +124,8 @@ extension FarmError {
         switch error {
         case let error as FarmError: self = error
         case let shortage as ResourceLimitError: self.init(.unavailable, "\(shortage)")
-        case let problem as StoreProblem: self.init(problem.limitError, or: problem.message)
-        case let error as FileTrouble: self.init(error.limitError, or: error.message)
+        case let problem as StoreError: self.init(problem.limitError, or: problem.message)
+        case let error as FileError: self.init(error.limitError, or: error.message)
         default: self.init(.storage, "\(error)")
         }
     }
@@ -135,7 +135,7 @@ extension FarmError {
 
     /// Whether an error has a message for users.
     package static func knows(_ error: any Error) -> Bool {
-        error is FarmError || error is ResourceLimitError || error is StoreProblem || error is FileTrouble
+        error is FarmError || error is ResourceLimitError || error is StoreError || error is FileError
     }
 
     private init(_ shortage: ResourceLimitError?, or message: String) {

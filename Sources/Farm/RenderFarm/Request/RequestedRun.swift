@@ -285,7 +285,7 @@ package struct JobRunner {
             var admission = Admission(context: context)
             let refused = try await admission.admit(jobs, &stages)
             result = .success(max(try await carryOut(work, &stages), refused))
-        } catch let error as FileTrouble {
+        } catch let error as FileError {
             result = .failure(FarmError(.storage, error.message + Admission(context: context).remedy(for: error)))
         } catch {
             result = .failure(error)

@@ -116,7 +116,7 @@ struct WatchLoop {
         } catch let error as FarmError where [.missingInput, .busy, .storage].contains(error.outcome) {
             listener.report(.failed(error))
             return error.outcome
-        } catch let problem as StoreProblem {
+        } catch let problem as StoreError {
             listener.report(.failed(FarmError(.storage, problem.message)))
             return .storage
         }

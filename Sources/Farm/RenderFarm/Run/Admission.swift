@@ -118,7 +118,7 @@ struct Admission {
     }
 
     /// If warnings are not printed, links that lead nowhere are reported once, because they may have led to pictures.
-    private func reportDanglingLinks(_ prepared: PreparedJob, _ ledger: Ledger) throws(StoreProblem) {
+    private func reportDanglingLinks(_ prepared: PreparedJob, _ ledger: Ledger) throws(StoreError) {
         guard context.isSilent else { return }
         // Links to pictures that earlier runs found have a failed frame.
         let failing = Set(prepared.ended.map { PathKey($0.input) })
@@ -140,7 +140,7 @@ extension Admission {
             try refuseDetached(job)
             let (state, token, scratch) = (context.state, token(), site.scratchFolder(for: job))
             let recorded = context.isRecorded ? job : nil
-            return try await Blocking.run { () throws(FileTrouble) in
+            return try await Blocking.run { () throws(FileError) in
                 try RunClaim(state: state, token: token, scratch: scratch, job: recorded)
             }
         case .detached:
@@ -173,7 +173,7 @@ extension Admission {
         let isJob = context.sharing.isResumedByJob
         let end = ContinuousClock.now + (isJob ? Self.longestWait : .zero)
         repeat {
-            let claimed = try await Blocking.run { () throws(FileTrouble) in
+            let claimed = try await Blocking.run { () throws(FileError) in
                 try RunClaim(claiming: run, keepsRequests: isJob)
             }
             if let folder = claimed {
@@ -212,8 +212,8 @@ extension Admission {
         guard context.isRecorded, !context.isShared,
             let run = try await Blocking.run({ try StoredRuns.unfinished(of: job, state: state) })
         else { return nil }
-        do throws(FileTrouble) {
-            return try await Blocking.run { () throws(FileTrouble) in try RunClaim(claiming: run) }
+        do throws(FileError) {
+            return try await Blocking.run { () throws(FileError) in try RunClaim(claiming: run) }
         } catch {
             listener.report(job.name, .interruptedRunUnusable(run: run.name, reason: error.message))
             return nil
@@ -279,7 +279,7 @@ extension Admission {
 
     /// Refuses output folders without the right to write, because every frame would fail. A job without work needs no such right.
     /// Frames check the folders below.
-    private func refuseForbidden(_ folders: [String], _ prepared: PreparedJob) throws(FileTrouble) {
+    private func refuseForbidden(_ folders: [String], _ prepared: PreparedJob) throws(FileError) {
         let mayRender = prepared.targets.contains {
             switch $0.verdict {
             case .render, .compare: true
@@ -291,7 +291,7 @@ extension Admission {
     }
 
     /// What to do about a folder that a run cannot use.
-    func remedy(for error: FileTrouble) -> String {
+    func remedy(for error: FileError) -> String {
         let own = [context.state] + (context.farm.settings.scratch.value.map { [$0] } ?? [])
         if own.contains(where: { Self.isOnWay(error.path, to: $0) || Self.isOnWay($0, to: error.path) }) {
             return "; --state-dir and --scratch name other places for what a run keeps"

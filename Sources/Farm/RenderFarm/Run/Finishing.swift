@@ -51,7 +51,7 @@ struct Finishing {
 
     /// Reports an error that came after the frames. The other jobs continue.
     private func report(_ error: any Error, _ job: ClaimedJob) -> RunOutcome {
-        let message = (error as? StoreProblem)?.message ?? (error as? FileTrouble)?.message ?? "\(error)"
+        let message = (error as? StoreError)?.message ?? (error as? FileError)?.message ?? "\(error)"
         listener.report(job.name, .failed(message))
         return .storage
     }

@@ -54,7 +54,7 @@ struct Handover {
         do {
             try await leaveToOthers(job, summary, stop)
         } catch {
-            listener.report(job.name, .failed((error as? FileTrouble)?.message ?? "\(error)"))
+            listener.report(job.name, .failed((error as? FileError)?.message ?? "\(error)"))
         }
         reportSuccessor(job, summary, stop)
     }
@@ -69,7 +69,7 @@ struct Handover {
         // If the disk is full, the reason is not written. Another coordinator continues the run nevertheless.
         let noting = Result { try run.note(lastStop: stop.message(left: summary.left)) }
         defer {
-            if case .failure(let error as FileTrouble) = noting {
+            if case .failure(let error as FileError) = noting {
                 listener.report(.failed(FarmError(.storage, error.message)))
             }
         }

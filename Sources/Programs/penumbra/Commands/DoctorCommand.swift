@@ -168,7 +168,7 @@ struct ClusterExamination {
             let node = try await tryOut(in: folder)
             say(true, "\(node) reads and writes it, and has the same programs, plugins and codecs")
             return .done
-        } catch let error as FileTrouble {
+        } catch let error as FileError {
             say(false, "shared folder: \(error.message)")
             return .storage
         } catch {

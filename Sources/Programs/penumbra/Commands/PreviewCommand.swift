@@ -191,9 +191,9 @@ extension PreviewCommand {
         }
         do {
             let plan = try JobPlan(spec, catalog: catalog, date: "", selection: JobPlan.Selection(limit: 1))
-            guard let frame = plan.frames.first else { throw PlanProblem.nothingMatched(patterns: spec.inputs) }
+            guard let frame = plan.frames.first else { throw PlanError.nothingMatched(patterns: spec.inputs) }
             return frame.input
-        } catch let problem as PlanProblem {
+        } catch let problem as PlanError {
             throw FarmError(
                 problem.isMissingInput ? .missingInput : .badManifest,
                 "\(PathText.visible(manifest)): error: \(problem.message)")

@@ -15,7 +15,7 @@ package enum ValueProblem: Hashable, Sendable {
     case emptyList(name: String)
 
     // Scalars.
-    case notANumber(name: String, text: String, fault: NumberFault)
+    case notANumber(name: String, text: String, fault: NumberError)
     case outOfRange(name: String, text: String, range: String)
     case notABoolean(name: String, text: String, meant: Bool?)
     case notAChoice(name: String, text: String, nearest: String?, choices: [String])
@@ -31,7 +31,7 @@ package enum ValueProblem: Hashable, Sendable {
 }
 
 /// Why a text is not a number.
-package enum NumberFault: Error, Hashable {
+package enum NumberError: Error, Hashable {
     case notDecimal
     /// The same for whole numbers: `from 0 to 100`.
     case notInteger(range: String)
@@ -125,7 +125,7 @@ extension ValueProblem {
     }
 }
 
-extension NumberFault {
+extension NumberError {
     var remedy: String {
         switch self {
         case .notInteger(let range): "write one \(range)"
@@ -193,9 +193,9 @@ package struct GivenUnit: Hashable, Sendable {
     }
 }
 
-extension NumberFault {
+extension NumberError {
     /// The same fault for a parameter with the unit `unit`.
-    func wanting(_ unit: String, isWhole: Bool) -> NumberFault {
+    func wanting(_ unit: String, isWhole: Bool) -> NumberError {
         guard case .hasUnit(var given) = self else { return self }
         given.wanted = unit
         given.isWhole = isWhole

@@ -2,7 +2,7 @@ import Glibc
 import JobModel
 
 /// An error of a file: the file system's answer, or the reason why Penumbra does not trust the file.
-package struct FileTrouble: Error, Hashable, Sendable {
+package struct FileError: Error, Hashable, Sendable {
     package let path: String
     /// The file system's error number. A file that was refused has ``refusal``.
     package let code: Int32

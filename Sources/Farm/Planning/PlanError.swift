@@ -1,7 +1,7 @@
 import JobModel
 
 /// Why a job cannot start. Only folders have been listed so far; no file was read or written.
-package enum PlanProblem: Error, Hashable, Sendable {
+package enum PlanError: Error, Hashable, Sendable {
     case unreadableFolder(UnreadableFolder)
     /// The part of a glob before its first wildcard does not exist.
     case missingFolder(String, pattern: String)
