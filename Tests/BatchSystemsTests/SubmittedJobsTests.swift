@@ -60,11 +60,16 @@ import Testing
         #expect(!programs.has("asked"))
     }
 
-    @Test func `the engine that has the jobs is known by their notes`() throws {
-        #expect(SubmittedJobs(of: folder).engine == nil)
+    @Test func `the engines that have the jobs are known by their notes, and each ends its own`() async throws {
+        #expect(SubmittedJobs(of: folder).engines == [])
         try note([#"{"epoch":1,"name":"penumbra-r-1-1","job":"4711"}"#], in: "submissions")
-        #expect(SubmittedJobs(of: folder).engine == .slurm)
-        try note([#"{"engine":"commands","epoch":1,"name":"penumbra-r-1-1","job":"4711.pbs"}"#], in: "submissions")
-        #expect(SubmittedJobs(of: folder).engine == .commands)
+        #expect(SubmittedJobs(of: folder).engines == [.slurm])
+        try note(
+            [
+                #"{"epoch":1,"name":"penumbra-r-1-1","job":"4711"}"#,
+                #"{"engine":"commands","epoch":1,"name":"penumbra-r-1-1","job":"4711.pbs"}"#,
+            ], in: "submissions")
+        try note([#"{"epoch":2,"name":"penumbra-r-2-1","job":"4712"}"#], in: "coordinators")
+        #expect(SubmittedJobs(of: folder).engines == [.slurm, .commands])
     }
 }

@@ -237,6 +237,24 @@ import TestSupport
         #expect(FileManager.default.fileExists(atPath: folder.file("own-state/penumbra.sqlite")))
     }
 
+    @Test func `a run whose task is cancelled ends in good order`() async throws {
+        try draw(300, in: "cut")
+        let farm = try Farm(stateFolder: folder.file("state"), workers: 1, folder: folder.path)
+        let (frames, frame) = AsyncStream.makeStream(of: Void.self)
+        let request = request("cut")
+        let run = Task {
+            try await farm.run(request) { event in if case .frame = event { frame.yield() } }
+        }
+        for await _ in frames { break }
+        run.cancel()
+        #expect(try await run.value == .interrupted)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.file("cut/out"))
+        #expect(left.filter { $0.hasPrefix(".penumbra-") && $0 != ".penumbra-index" }.isEmpty, "\(left)")
+        #expect(left.count < 300)
+        #expect(try farm.runs().map(\.state) == ["stopped"])
+        #expect(try farm.runs().first?.reason?.contains("deadline") == false)
+    }
+
     @Test func `a manifest with mistakes is told, and thrown as one error`() async throws {
         try draw(1, in: "wrong")
         var request = request("wrong")

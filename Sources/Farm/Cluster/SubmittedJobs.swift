@@ -32,8 +32,10 @@ package struct SubmittedJobs: Sendable {
     var arrays: [Line] { lines(folder.submissions) }
     var coordinators: [Line] { lines(folder.coordinators) }
 
-    /// The engine of the jobs; nil if there are none.
-    package var engine: EngineName? { (arrays + coordinators).last.map { $0.engine ?? .slurm } }
+    /// The engines of the job arrays, each once, in their order. A run that was continued by another engine has several.
+    package var engines: [EngineName] {
+        arrays.map { $0.engine ?? .slurm }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
 
     /// Only lines with names that a run of this folder uses. The jobs in them may be cancelled.
     private func lines(_ list: String) -> [Line] {
@@ -46,11 +48,11 @@ package struct SubmittedJobs: Sendable {
     private static let endLimit = Duration.seconds(60)
     private static let pause = Duration.milliseconds(500)
 
-    /// Cancels the jobs of earlier coordinators of the run, and waits until they have ended.
+    /// Cancels the jobs of earlier coordinators of the run in a system, and waits until they have ended.
     ///
     /// - Throws: if the controller does not answer. Then elements of another coordinator may still run.
     package func endArrays(before epoch: Int, on system: any BatchSystem) async throws(BatchError) {
-        let lines = arrays.filter { $0.epoch < epoch }
+        let lines = arrays.filter { $0.epoch < epoch && ($0.engine ?? .slurm) == system.traits.engine }
         guard !lines.isEmpty else { return }
         let jobs = Set(lines.compactMap(\.job)).sorted()
         // A controller that has lost its state reuses numbers, but not names.

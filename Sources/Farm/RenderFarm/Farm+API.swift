@@ -29,7 +29,10 @@ extension Farm {
         self.init(settings)
     }
 
-    /// Runs the jobs of a request to their end. Several requests may run at once.
+    /// Runs the jobs of a request to their end. Several requests may run at once. To cancel the task that calls this is to cancel the
+    /// runs by their control.
+    ///
+    /// The farm's own settings count: its state folder, config file, engine and scratch folder, not those of the request.
     ///
     /// - Parameters:
     ///   - control: pauses, limits or cancels the runs meanwhile.
@@ -40,11 +43,20 @@ extension Farm {
         _ request: RunRequest, control: RunControl = RunControl(), receive: @escaping @Sendable (Event) -> Void
     ) async throws(FarmError) -> RunOutcome {
         var request = request
-        request.stateFolder = settings.stateFolder.value
+        // Whoever resumes the run needs the same.
+        (request.stateFolder, request.configFile) = (settings.stateFolder.value, settings.configFile)
+        (request.engine, request.scratch) = (settings.engine.value, settings.scratch.value)
         request.workers = request.workers ?? settings.workers.value
-        var run = RequestedRun(request)
-        run.settings = settings
-        return try await run.run(control, EventListener(folder: request.folder, receive: receive)).result.get()
+        var requested = RequestedRun(request)
+        requested.settings = settings
+        let (run, listener) = (requested, EventListener(folder: request.folder, receive: receive))
+        // A run that is cut off in the middle would leave files behind: its control ends it in good order.
+        let runs = Task { await run.run(control, listener).result }
+        return try await withTaskCancellationHandler {
+            await runs.value
+        } onCancel: {
+            control.cancel()
+        }.get()
     }
 
     /// The runs that the state folder knows, past and present, the latest first.

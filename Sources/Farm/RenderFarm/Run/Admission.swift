@@ -27,7 +27,7 @@ struct Admission {
         try context.farm.secureDescriptors(jobs: jobs.count)
         await Blocking.run { [state = context.state] in RunFolder.sweep(state: state) }
         // From now on this machine knows which detached runs have ended.
-        DetachedEnds.take(into: context.state)
+        await Blocking.run { [state = context.state] in DetachedEnds.take(into: state) }
         var worst = RunOutcome.done
         for job in jobs {
             do {
@@ -146,15 +146,15 @@ extension Admission {
         case .detached:
             try refuseDetached(job)
             let shared = site.scratchFolder(for: job) ?? ""
-            RunFolder.sweep(state: shared)
-            return try RunClaim(state: shared, token: token(), scratch: shared, job: job)
+            await Blocking.run { RunFolder.sweep(state: shared) }
+            return try await newClaim(in: shared, job)
         case .prepared(_, let shared):
-            RunFolder.sweep(state: shared)
+            await Blocking.run { RunFolder.sweep(state: shared) }
             let known = RunFolder.unfinished(of: job, state: shared)
             if let open = known.first(where: { $0.end == nil }), let folder = try await claim(open, job) {
                 return folder
             }
-            return try RunClaim(state: shared, token: token(), scratch: shared, job: job)
+            return try await newClaim(in: shared, job)
         case .resumed(let run, _):
             try MissingDiskCheck.refuseLostDisks(of: run)
             guard let folder = try await claim(run, job) else {
@@ -162,6 +162,14 @@ extension Admission {
                 throw FarmError(outcome, "\(run.name): another coordinator has ended it", isReported: true)
             }
             return folder
+        }
+    }
+
+    /// - Parameter shared: a folder that other machines see.
+    private func newClaim(in shared: String, _ job: JobSpec) async throws -> RunClaim {
+        let token = context.farm.newToken()
+        return try await Blocking.run { () throws(FileError) in
+            try RunClaim(state: shared, token: token, scratch: shared, job: job)
         }
     }
 

@@ -103,6 +103,9 @@ struct ExecutionSite {
             if case .takenOver(let epoch) = claim.origin { await endArrays(of: folder, before: epoch) }
             return context.isShared ? AdoptingEngine(farm.engine(), folder: folder) : farm.engine()
         }
+        if case .takenOver(let epoch) = claim.origin {
+            await endArrays(of: folder, before: epoch, but: system.traits.engine)
+        }
         return try clusterEngine(for: job, on: system)
     }
 
@@ -196,48 +199,45 @@ struct ExecutionSite {
         }
     }
 
-    /// Cancels job arrays of the run's earlier coordinators.
-    private func endArrays(of folder: ShardFolder, before epoch: Int) async {
+    /// Cancels job arrays of the run's earlier coordinators, in every system that has some.
+    ///
+    /// - Parameter own: the engine that ends its own earlier jobs itself.
+    private func endArrays(of folder: ShardFolder, before epoch: Int, but own: EngineName? = nil) async {
         let jobs = SubmittedJobs(of: folder)
-        do {
-            let system = try settings.batchSystem(of: jobs)
+        for engine in jobs.engines where engine != own {
+            var name = "a cluster"
             do {
+                guard let system = try settings.batchSystem(for: engine) else { continue }
+                name = system.traits.name
                 try await jobs.endArrays(before: epoch, on: system)
             } catch {
+                let message = (error as? BatchError)?.message ?? (error as? FarmError)?.message ?? "\(error)"
                 listener.report(
-                    .clusterUnclear(
-                        "jobs of the run's earlier coordinator may be left in \(system.traits.name)'s queue: \(error.message)"
-                    ))
+                    .clusterUnclear("jobs of the run's earlier coordinator may be left in \(name)'s queue: \(message)"))
             }
-        } catch {
-            listener.report(
-                .clusterUnclear(
-                    "jobs of the run's earlier coordinator may be left in a cluster's queue: \(error.message)"))
         }
     }
 }
 
 /// Chooses the batch system of an engine. Each engine for a cluster has a case here.
 extension Settings {
-    /// The batch system of the engine; nil for the local engine.
-    package func batchSystem() throws(FarmError) -> (any BatchSystem)? {
-        engine.value.isCluster ? try batchSystem(for: engine.value) : nil
-    }
+    /// The batch system of the settings' engine; nil for the local engine.
+    package func batchSystem() throws(FarmError) -> (any BatchSystem)? { try batchSystem(for: engine.value) }
 
-    /// The batch system that has the jobs of a run, whatever the engine is now.
-    package func batchSystem(of jobs: SubmittedJobs) throws(FarmError) -> any BatchSystem {
-        try batchSystem(for: jobs.engine ?? .slurm)
-    }
-
-    private func batchSystem(for engine: EngineName) throws(FarmError) -> any BatchSystem {
-        guard engine == .commands else { return SlurmSystem() }
-        guard let commands = commands.value else {
-            throw FarmError(
-                .usage,
-                "the engine 'commands' needs the site's commands\n   = name them by 'submit', 'status', 'cancel' and 'describe' "
-                    + "under 'commands' in the config file; docs/commands.md has what they do")
+    /// The batch system of an engine; nil for the local engine.
+    package func batchSystem(for engine: EngineName) throws(FarmError) -> (any BatchSystem)? {
+        switch engine {
+        case .local: return nil
+        case .slurm: return SlurmSystem()
+        case .commands:
+            guard let commands = commands.value else {
+                throw FarmError(
+                    .usage,
+                    "the engine 'commands' needs the site's commands\n   = name them by 'submit', 'status', 'cancel' and "
+                        + "'describe' under 'commands' in the config file; docs/commands.md has what they do")
+            }
+            return CommandSystem(commands)
         }
-        return CommandSystem(commands)
     }
 
     /// The options of a job on a cluster.

@@ -29,9 +29,8 @@ struct Finishing {
         var counts = summary.counts
         (counts.work, counts.notes) = (job.prepared.workCount, summary.notes)
         counts.rerun = job.prepared.rerun
-        try recorder?.end(
-            exitCode: Int(result.status.rawValue),
-            reason: summary.stopMessage, counts: counts)
+        let (exitCode, reason) = (Int(result.status.rawValue), summary.stopMessage)
+        try await Blocking.run { [counts] in try recorder?.end(exitCode: exitCode, reason: reason, counts: counts) }
         if context.reports.page != nil, summary.stop == nil {
             let farm = context.farm
             result.thumbnails = await Thumbnails.make(

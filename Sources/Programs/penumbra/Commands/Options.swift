@@ -237,6 +237,11 @@ extension Settings {
         return settings
     }
 
+    /// The same for a command that keeps no state: the state folder may be on a network file system.
+    static func loadWithoutState(_ location: LocationOptions) throws -> Settings {
+        try load(flags(location, nil), folder: currentFolder())
+    }
+
     /// The state folder of this user, for a command with another state folder. Nil if it is on a network file system, or if the
     /// settings are wrong. The command itself reports that.
     static func ownState(_ location: LocationOptions) -> String? { try? load(location).stateFolder.value }

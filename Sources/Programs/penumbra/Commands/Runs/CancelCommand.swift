@@ -1,4 +1,5 @@
 import ArgumentParser
+import BatchSystems
 import Cluster
 import Coordination
 import JobModel
@@ -34,7 +35,7 @@ struct CancelCommand: AsyncParsableCommand {
                 let successor = await archive.successor(of: run)
                 if let scratch = run.folder.scratch {
                     try await Self.endJobs(
-                        of: SubmittedJobs(of: ShardFolder(scratch)), try Settings.load(options.location))
+                        of: SubmittedJobs(of: ShardFolder(scratch)), options.location)
                 }
                 // The run gets the same end as if its coordinator had been stopped.
                 let removal = try archive.abandon(
@@ -65,12 +66,27 @@ struct CancelCommand: AsyncParsableCommand {
 }
 
 extension CancelCommand {
-    /// Cancels jobs that a killed coordinator left in the cluster's queue.
-    private static func endJobs(of jobs: SubmittedJobs, _ settings: Settings) async throws {
-        let system = try settings.batchSystem(of: jobs)
+    /// Cancels jobs that a killed coordinator left in the queues of clusters.
+    private static func endJobs(of jobs: SubmittedJobs, _ location: LocationOptions) async throws {
+        try await cancelling(in: SlurmSystem()) { () throws(BatchError) in
+            try await jobs.endCoordinators(on: SlurmSystem())
+        }
+        for engine in jobs.engines {
+            // Slurm needs no settings: any node can cancel its jobs, whatever this user's state folder is on.
+            let known =
+                engine == .slurm ? SlurmSystem() : try Settings.loadWithoutState(location).batchSystem(for: engine)
+            guard let system = known else { continue }
+            try await cancelling(in: system) { () throws(BatchError) in
+                try await jobs.endArrays(before: .max, on: system)
+            }
+        }
+    }
+
+    private static func cancelling(
+        in system: any BatchSystem, _ cancel: () async throws(BatchError) -> Void
+    ) async throws(FarmError) {
         do {
-            try await jobs.endCoordinators(on: system)
-            try await jobs.endArrays(before: .max, on: system)
+            try await cancel()
         } catch {
             throw FarmError(
                 .unavailable,
