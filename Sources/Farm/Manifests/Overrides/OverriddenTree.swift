@@ -105,7 +105,7 @@ private struct FlowWriter {
 
     private func flow(_ node: SyntaxNode) -> String {
         switch node.content {
-        case .scalar(let scalar): paths[node.span].map(Self.quoted) ?? Self.text(scalar)
+        case .scalar(let scalar): paths[node.span].map(SyntaxNode.Scalar.quoted) ?? Self.text(scalar)
         case .sequence(let items): "[\(items.map(flow).joined(separator: ", "))]"
         case .mapping(let mapping):
             "{\(mapping.entries.map { "\($0.key): \(flow($0.value))" }.joined(separator: ", "))}"
@@ -118,14 +118,16 @@ private struct FlowWriter {
         let isBare =
             scalar.quoting == .plain && !scalar.text.isEmpty
             && scalar.text.unicodeScalars.allSatisfy { bare.contains($0) } && scalar.text.first != "%"
-        return isBare ? scalar.text : quoted(scalar.text)
+        return isBare ? scalar.text : SyntaxNode.Scalar.quoted(scalar.text)
     }
 
     private static let bare = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%+-".unicodeScalars)
+}
 
-    /// With JSON's escapes.
-    private static func quoted(_ text: String) -> String {
+extension SyntaxNode.Scalar {
+    /// A text in double quotes, with JSON's escapes.
+    package static func quoted(_ text: String) -> String {
         let escaped = text.unicodeScalars.map { scalar in
             switch scalar {
             case "\"": "\\\""

@@ -160,9 +160,9 @@ struct AppliedManifest {
         guard !filters.allSatisfy(\.isEmpty) else { throw .emptyChain }
         if let empty = filters.firstIndex(of: "") { throw .emptyFilter(number: empty + 1, count: filters.count) }
         var lines = ["job: apply", "inputs:"]
-        lines += inputs.map { "  - \(Self.quoted(GlobPattern.matching($0)))" }
+        lines += inputs.map { "  - \(SyntaxNode.Scalar.quoted(GlobPattern.matching($0)))" }
         lines += ["filters:"] + filters.map { "  - \($0)" }
-        lines += ["output: \(Self.quoted(try template()))"]
+        lines += ["output: \(SyntaxNode.Scalar.quoted(try template()))"]
         return lines.map { $0 + "\n" }.joined()
     }
 
@@ -173,21 +173,6 @@ struct AppliedManifest {
         }
         guard inputs.count == 1 || output.contains("{") else { throw .oneFileForMany(count: inputs.count) }
         return output
-    }
-
-    /// The text in double quotes, with JSON's escapes.
-    static func quoted(_ text: String) -> String {
-        let escaped = text.unicodeScalars.map { scalar in
-            switch scalar {
-            case "\"": "\\\""
-            case "\\": "\\\\"
-            case _ where scalar.value < 0x20:
-                "\\u" + String(repeating: "0", count: 4 - String(scalar.value, radix: 16).count)
-                    + String(scalar.value, radix: 16)
-            default: String(scalar)
-            }
-        }
-        return "\"\(escaped.joined())\""
     }
 }
 
@@ -211,7 +196,7 @@ extension AppliedManifest {
             let start = min(mention.span.start.column - 1, line.count)
             let end = min(start + mention.span.length, line.count)
             var changed = String.UnicodeScalarView(line[..<start])
-            changed.append(contentsOf: AppliedManifest.quoted(mention.path).unicodeScalars)
+            changed.append(contentsOf: SyntaxNode.Scalar.quoted(mention.path).unicodeScalars)
             changed.append(contentsOf: line[end...])
             lines[mention.span.start.line - 1] = String(changed)
         }
