@@ -144,7 +144,7 @@ let package = Package(
             "Farm", "Coordination",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "Engines",
-                "JobStorage", "Runs",
+                "JobStorage", "Runs", collections,
             ]),
         module(
             "Farm", "InPlace",

@@ -1,3 +1,4 @@
+import DequeModule
 import Glibc
 import Synchronization
 
@@ -13,29 +14,36 @@ package enum Blocking {
         try await answer(to: body) { start($0) }
     }
 
+    /// What is left to do after a body: to pass its value on.
+    ///
+    /// A body holds what it has captured, such as a database. Whoever waits for the value may end the process at once, so
+    /// the body is released before the value is passed on.
+    fileprivate typealias Reply = @Sendable () -> Void
+
     fileprivate static func answer<Value: Sendable, Failure: Error>(
-        to body: @escaping @Sendable () throws(Failure) -> Value, start: (@escaping @Sendable () -> Void) -> Void
+        to body: @escaping @Sendable () throws(Failure) -> Value, start: (@escaping @Sendable () -> Reply) -> Void
     ) async throws(Failure) -> Value {
         let result: Result<Value, Failure> = await withCheckedContinuation { answer in
             start {
-                do throws(Failure) {
-                    answer.resume(returning: .success(try body()))
-                } catch {
-                    answer.resume(returning: .failure(error))
-                }
+                let result = Result { () throws(Failure) in try body() }
+                return { answer.resume(returning: result) }
             }
         }
         return try result.get()
     }
 
     private final class Body: Sendable {
-        let carryOut: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { carryOut = body }
+        let carryOut: @Sendable () -> Reply
+        init(_ body: @escaping @Sendable () -> Reply) { carryOut = body }
+
+        static func carryOut(_ context: UnsafeMutableRawPointer) -> Reply {
+            Unmanaged<Body>.fromOpaque(context).takeRetainedValue().carryOut()
+        }
     }
 
     /// Runs the body on a new thread. If no thread can be created, it runs on the present one.
-    fileprivate static func start(_ body: @escaping @Sendable () -> Void) {
-        let context = Unmanaged.passRetained(Body(body))
+    fileprivate static func start(_ body: @escaping @Sendable () -> Reply) {
+        let context = Unmanaged.passRetained(Body(body)).toOpaque()
         var (thread, attributes) = (pthread_t(), pthread_attr_t())
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
@@ -43,17 +51,17 @@ package enum Blocking {
         let code = pthread_create(
             &thread, &attributes,
             { context in
-                if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().carryOut() }
+                if let context { Body.carryOut(context)() }
                 return nil
-            }, context.toOpaque())
-        if code != 0 { context.takeRetainedValue().carryOut() }
+            }, context)
+        if code != 0 { Body.carryOut(context)() }
     }
 }
 
 /// Runs calls that may block one after the other, on a thread that exists only while there are calls.
 final class SerialThread: Sendable {
     private struct State {
-        var waiting: [@Sendable () -> Void] = []
+        var waiting: Deque<@Sendable () -> Blocking.Reply> = []
         var isBusy = false
     }
 
@@ -61,30 +69,38 @@ final class SerialThread: Sendable {
 
     /// Returns at once.
     func begin(_ body: @escaping @Sendable () -> Void) {
-        let isFirst = state.withLock { state in
-            state.waiting.append(body)
-            defer { state.isBusy = true }
-            return !state.isBusy
+        add {
+            body()
+            return {}
         }
-        if isFirst { Blocking.start { self.work() } }
     }
 
     /// Returns after the body, and all bodies that were begun before it, have ended.
     func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        try await Blocking.answer(to: body) { begin($0) }
+        try await Blocking.answer(to: body) { add($0) }
     }
 
-    private func work() {
-        while true {
-            let bodies = state.withLock { state in
-                defer { state.waiting = [] }
-                state.isBusy = !state.waiting.isEmpty
-                return state.waiting
-            }
-            if bodies.isEmpty { return }
-            for body in bodies { body() }
+    private func add(_ body: @escaping @Sendable () -> Blocking.Reply) {
+        let isFirst = state.withLock { state in
+            state.waiting.append(body)
+            defer { state.isBusy = true }
+            return !state.isBusy
         }
+        if isFirst {
+            Blocking.start {
+                while let reply = self.carryOutNext() { reply() }
+                return {}
+            }
+        }
+    }
+
+    private func carryOutNext() -> Blocking.Reply? {
+        let body = state.withLock { state in
+            state.isBusy = !state.waiting.isEmpty
+            return state.waiting.popFirst()
+        }
+        return body.map { $0() }
     }
 }

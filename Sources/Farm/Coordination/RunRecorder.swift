@@ -105,6 +105,12 @@ package final class RunRecorder: Sendable {
         }
     }
 
+    /// Writes what is waiting, and closes the database.
+    package func close() {
+        flush()
+        store.close()
+    }
+
     /// Why the run has to stop: a record could not be written.
     var stop: StopReason? { state.withLock { $0.stop } }
 

@@ -40,7 +40,7 @@ package final class JobStore: Sendable {
         // SQLite gives its other files the rights of this one. An existing file is never opened here, because closing it
         // would release SQLite's locks in this process.
         let new = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        if new >= 0 { close(new) }
+        if new >= 0 { Glibc.close(new) }
         // An earlier version made them readable for everybody.
         for file in [path, path + "-wal", path + "-shm"] {
             var found = stat()
@@ -140,6 +140,15 @@ package final class JobStore: Sendable {
             _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
             return try question(database)
         }
+    }
+
+    /// Brings everything into the file itself, if no other process has it open, and closes it. Later reads and writes fail.
+    ///
+    /// Without it, a program that ends while a thread still has the store leaves a `-wal` file, which whoever copies the
+    /// database may miss.
+    package func close() {
+        // The process that opens the file next does what fails here.
+        try? queue.close()
     }
 
     package func read<Result>(_ body: (StoreReader) throws -> Result) throws(StoreError) -> Result {

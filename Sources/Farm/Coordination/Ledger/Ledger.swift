@@ -91,6 +91,9 @@ package final class Ledger: Sendable {
         return contents
     }
 
+    /// Closes the database, at the end of the run.
+    package func close() { store.close() }
+
     /// The present records of all outputs.
     package func records() throws(StoreError) -> [OutputRecord] {
         let job = job

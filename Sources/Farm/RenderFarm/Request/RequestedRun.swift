@@ -357,8 +357,9 @@ enum JobStage {
     var result: JobResult? { if case .ended(let result) = self { result } else { nil } }
     var isHandedOver: Bool { if case .handedOver = self { true } else { false } }
 
-    /// Removes or releases the run's folder at the end of the command, as the stage demands.
+    /// Closes the database, and removes or releases the run's folder at the end of the command, as the stage demands.
     func leave(_ context: RunContext) {
+        job?.ledger?.close()
         switch self {
         case .claimed(let folder):
             if folder.isNew { Self.remove(folder, context) } else { Self.release(folder, context) }

@@ -23,6 +23,7 @@ struct Execution {
             let engine = try await site.engine(for: job)
             let isSameRequest = try handover.share(job, settings)
             let recorder = try await recorder(of: job, settings)
+            defer { recorder?.close() }
             // No frame ends before the run has begun.
             let tracker = job.tracker()
             stage = .running(job)
