@@ -144,7 +144,7 @@ let package = Package(
             "Farm", "Coordination",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "Engines",
-                "JobStorage", "Runs", collections,
+                "JobStorage", "Runs",
             ]),
         module(
             "Farm", "InPlace",

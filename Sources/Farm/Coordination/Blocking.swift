@@ -1,4 +1,3 @@
-import DequeModule
 import Glibc
 import Synchronization
 
@@ -61,7 +60,7 @@ package enum Blocking {
 /// Runs calls that may block one after the other, on a thread that exists only while there are calls.
 final class SerialThread: Sendable {
     private struct State {
-        var waiting: Deque<@Sendable () -> Blocking.Reply> = []
+        var waiting: [@Sendable () -> Blocking.Reply] = []
         var isBusy = false
     }
 
@@ -99,7 +98,7 @@ final class SerialThread: Sendable {
     private func carryOutNext() -> Blocking.Reply? {
         let body = state.withLock { state in
             state.isBusy = !state.waiting.isEmpty
-            return state.waiting.popFirst()
+            return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
         }
         return body.map { $0() }
     }
