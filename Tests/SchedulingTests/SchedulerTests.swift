@@ -325,6 +325,20 @@ import WorkerProtocol
         #expect(farm.published.count == 3)
     }
 
+    @Test func `no further frame fills a canvas while tiles of ended frames wait to be removed`() {
+        var farm = Farm(.make(.make(shard: .tile), frames: 2))
+        farm.begin(workers: 1, frames: 2)
+        farm.send(.holdTiling(true))
+        farm.finishAll()
+        // The first frame's canvas was begun before.
+        #expect(farm.leases.map(\.task.kind).count { $0 == .canvas } == 1)
+        #expect(farm.outcomes.count == 1)
+        #expect(farm.scheduler.contradictions.isEmpty)
+        farm.send(.holdTiling(false))
+        farm.finishAll()
+        #expect(farm.published.count == 2)
+    }
+
     @Test func `a survey ends with the probe`() {
         var farm = Farm()
         farm.begin(frames: 0)
