@@ -4,6 +4,7 @@ package import InPlace
 package import JobModel
 package import Planning
 import Runs
+import SafeFiles
 package import Scheduling
 import Settings
 
@@ -38,7 +39,7 @@ package struct InPlaceSession {
                 "another 'penumbra blur' or 'penumbra unblur' is going on; --lock-wait TIME, such as 5m, waits for it")
         }
         defer { withExtendedLifetime(lock) {} }
-        RunFolder.sweep(state: state)
+        await Blocking.run { [state] in RunFolder.sweep(state: state) }
         return try await body()
     }
 
@@ -94,12 +95,21 @@ package struct InPlaceSession {
         areSame: @escaping @Sendable (String) -> Bool, keeping location: OriginalLocation, isForced: Bool,
         observer: any RunObserver, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
-        let directory = try RunClaim(state: state, name: RunName.new(), scratch: farm.settings.scratch.value)
-        defer { directory.remove() }
-        return try await Blurring.blur(
-            pictures, by: job, filters: chain, areSame: areSame, keeping: location, isForced: isForced,
-            catalog: catalog, originals: originals, directory: directory, settings: farm.runSettings,
-            time: Int(currentTime() / 1_000_000_000), observer: observer, loop: { loop() }, ended: ended)
+        let directory = try await Blocking.run { [state, scratch = farm.settings.scratch.value] () throws(FileError) in
+            try RunClaim(state: state, name: RunName.new(), scratch: scratch)
+        }
+        let stop: Result<StopReason?, any Error>
+        do {
+            stop = .success(
+                try await Blurring.blur(
+                    pictures, by: job, filters: chain, areSame: areSame, keeping: location, isForced: isForced,
+                    catalog: catalog, originals: originals, directory: directory, settings: farm.runSettings,
+                    time: Int(currentTime() / 1_000_000_000), observer: observer, loop: { loop() }, ended: ended))
+        } catch {
+            stop = .failure(error)
+        }
+        await Blocking.run { directory.remove() }
+        return try stop.get()
     }
 
     /// Puts the originals of pictures back.

@@ -15,7 +15,7 @@ import Settings
 import WorkerProtocol
 
 /// Prepares jobs: finds their frames, names the outputs, and decides which frames run. It opens pictures only if names need it.
-package struct JobPreparation {
+package struct JobPreparation: Sendable {
     package var farm: Farm
     package let catalog: Catalog
     /// Messages show paths as they are seen from this folder.
@@ -30,7 +30,7 @@ package struct JobPreparation {
     let control: RunControl
     let deadline: Deadline?
     /// Reads a job's manifest again, with more overrides.
-    private let reread: (JobSpec, [Override]) throws -> ReadResult
+    private let reread: @Sendable (JobSpec, [Override]) throws -> ReadResult
     /// Entries of `inputs` may name missing files and folders.
     private let allowsMissing: Bool
     /// A job may have no inputs any more.
@@ -46,7 +46,7 @@ package struct JobPreparation {
     package init(
         _ request: RunRequest, without done: Set<PathKey> = [], farm: Farm, catalog: Catalog, control: RunControl,
         deadline: Deadline? = nil,
-        reread: @escaping (JobSpec, [Override]) throws -> ReadResult
+        reread: @escaping @Sendable (JobSpec, [Override]) throws -> ReadResult
     ) throws(FarmError) {
         (self.farm, self.catalog, self.control, self.deadline) = (farm, catalog, control, deadline)
         (folder, limit, firstLimit, isForced) = (request.folder, request.limit, request.limit, request.isForced)
