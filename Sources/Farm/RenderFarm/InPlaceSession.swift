@@ -9,7 +9,7 @@ package import Scheduling
 import Settings
 
 /// The shared parts of `blur`, `unblur` and `is-blurred`.
-package struct InPlaceSession {
+package struct InPlaceSession: Sendable {
     package let farm: Farm
     package let originals: Originals
     package let control: RunControl
@@ -44,7 +44,13 @@ package struct InPlaceSession {
     }
 
     /// Pictures of folders with originals are included, even if their names are not those of pictures.
-    package func withKept(_ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles) -> [RequestedPicture] {
+    package func withKept(
+        _ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles
+    ) async -> [RequestedPicture] {
+        await Blocking.run { allKept(search, skipped) }
+    }
+
+    private func allKept(_ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles) -> [RequestedPicture] {
         let found = search.pictures.map { RequestedPicture($0) }
         var known = Set(found.map(\.picture.exactPath))
         let kept = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known.filter { search.holds($0) }
