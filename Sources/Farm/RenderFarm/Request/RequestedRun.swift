@@ -132,15 +132,7 @@ package struct RequestedRun {
         if !isRepeated, sharing == .none || sharing == .detached {
             try settings.check(slurmArguments: request.slurmArguments)
         }
-        guard sharing == .detached else { return }
-        switch settings.engine.value {
-        case .local: throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
-        case .commands:
-            throw FarmError(
-                .usage,
-                "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm")
-        case .slurm: break
-        }
+        if sharing == .detached, let refusal = settings.engine.value.detachRefusal { throw FarmError(.usage, refusal) }
     }
 
     /// The command that takes options, if another one began the run.
