@@ -325,12 +325,13 @@ import WorkerProtocol
         #expect(farm.published.count == 3)
     }
 
-    @Test func `no further frame fills a canvas while tiles of ended frames wait to be removed`() {
+    @Test func `no further frame fills a canvas while tiles of ended frames wait to be removed`() throws {
         var farm = Farm(.make(.make(shard: .tile), frames: 2))
         farm.begin(workers: 1, frames: 2)
+        // The first frame's canvas is begun before, and is tiled.
+        _ = try farm.advance(to: .canvas)
         farm.send(.holdTiling(true))
         farm.finishAll()
-        // The first frame's canvas was begun before.
         #expect(farm.leases.map(\.task.kind).count { $0 == .canvas } == 1)
         #expect(farm.outcomes.count == 1)
         #expect(farm.scheduler.contradictions.isEmpty)
