@@ -1,8 +1,10 @@
 import Coordination
+import Dispatch
 import FarmTestSupport
 import Glibc
 import JobModel
 import JobStorage
+import SafeFiles
 import Scheduling
 import Synchronization
 import TestSupport
@@ -113,6 +115,28 @@ import WorkerProtocol
         #expect(farm.strays.isEmpty)
     }
 
+    @Test func `a disk that removes tiles slowly collects the tiles of three frames at most`() async throws {
+        let count = 6
+        var farm = try SmallFarm(pictures: count)
+        farm.job.shard = .tile
+        let (disk, answers) = (SlowDisk(frames: count), farm.answers)
+        let engine = FakeEngine { lease in
+            if case .canvas = lease.spec {
+                disk.begin(lease)
+                return .silence
+            }
+            return answers(lease)
+        }
+        farm.observer = SmallFarm.Observer { ended in
+            if let canvas = disk.tick(ended: ended) { engine.reply(to: canvas, answers(canvas)) }
+        }
+        let summary = try await farm.run(engine: engine) { disk.remove($0) }
+        #expect(summary.published == count)
+        #expect(farm.outputs == farm.wanted)
+        // Of the frame whose tiles are being removed, of the next one, and of the one that was begun before that ended.
+        #expect(disk.mostTiled <= 3)
+    }
+
     @Test func `what a run did is in the database when the run has ended`() async throws {
         let farm = try SmallFarm(pictures: 3)
         let (store, run) = try farm.beginRun()
@@ -124,6 +148,66 @@ import WorkerProtocol
         let attempts = try store.read { try $0.attempts(of: run) }
         #expect(attempts.filter { $0.kind == "frame" }.count == 3)
         #expect(attempts.allSatisfy { if case .done = $0.state { true } else { false } })
+    }
+}
+
+/// A disk that removes the tiles of a frame only when the run can do nothing else.
+private final class SlowDisk: Sendable {
+    private struct State {
+        /// The canvas that is being filled.
+        var canvas: Lease?
+        var begun = 0
+        var removed = 0
+        var mostTiled = 0
+        var isRemoving = false
+        /// The ticks in a row at which there was nothing to do.
+        var idleTicks = 0
+    }
+
+    private let state = Mutex(State())
+    private let removal = DispatchSemaphore(value: 0)
+    private let frames: Int
+
+    init(frames: Int) { self.frames = frames }
+
+    /// The largest number of frames that had a canvas or tiles at once.
+    var mostTiled: Int { state.withLock { $0.mostTiled } }
+
+    func begin(_ canvas: Lease) {
+        let isLast = state.withLock { state in
+            state.canvas = canvas
+            state.begun += 1
+            state.mostTiled = max(state.mostTiled, state.begun - state.removed)
+            return state.begun == frames
+        }
+        // The run may end now. Then no tick would end a removal.
+        if isLast { for _ in 0..<frames { removal.signal() } }
+    }
+
+    /// - Returns: the canvas that is filled now. All earlier frames have ended.
+    func tick(ended: Int) -> Lease? {
+        state.withLock { state in
+            guard ended >= state.begun else {
+                state.idleTicks = 0
+                guard ended == state.begun - 1 else { return nil }
+                defer { state.canvas = nil }
+                return state.canvas
+            }
+            state.idleTicks += 1
+            // A run that may begin another canvas has begun it by then.
+            if state.isRemoving, state.idleTicks >= 3 {
+                (state.isRemoving, state.idleTicks) = (false, 0)
+                removal.signal()
+            }
+            return nil
+        }
+    }
+
+    func remove(_ path: String) {
+        state.withLock { $0.isRemoving = true }
+        removal.wait()
+        FileSystem.removeTree(path)
+        state.withLock { $0.removed += 1 }
     }
 }
 

@@ -174,10 +174,15 @@ extension LedgerTests {
     }
 
     /// Its database is lost with its coordinator.
-    private func sharedLedger() throws -> Ledger {
+    private func sharedLedger(of job: JobSpec? = nil) throws -> Ledger {
         let log = RunFolder(state: place.file("shared"), name: "run-1").log
+        let job = job ?? self.job()
         return try Ledger(
-            state: state, job: job(), folders: OutputFolders.of(job()), roots: LockedFolders(of: job()), log: log)
+            state: state, job: job, folders: OutputFolders.of(job), roots: LockedFolders(of: job), log: log)
+    }
+
+    private var indexHasIntents: Bool {
+        get throws { try String(contentsOfFile: index, encoding: .utf8).contains("\"intent\"") }
     }
 
     @Test func `an output of a shared run that was renamed before the run was killed is published`() throws {
@@ -215,6 +220,58 @@ extension LedgerTests {
         try loseDatabase()
         #expect(known(try look(job())) == known(old))
         #expect(known(try sharedLedger().contents) == known(old))
+    }
+
+    @Test func `when a shared run ends, its intents leave the index`() throws {
+        let ledger = try sharedLedger()
+        let records = try ["out/a", "out/b"].map { try output($0, by: ledger) }
+        try ledger.intend(records)
+        try ledger.publish(records)
+        #expect(try indexHasIntents)
+        try ledger.tidyIndexes { "\($0)/.penumbra-aside" }
+        #expect(try !indexHasIntents)
+        try loseDatabase()
+        #expect(known(try look(job())) == known(records))
+        #expect(known(try sharedLedger().contents) == known(records))
+    }
+
+    @Test func `an output that a shared run renamed but could not record is known after its end`() throws {
+        let ledger = try sharedLedger()
+        let records = try ["out/a", "out/b"].map { try output($0, by: ledger) }
+        try ledger.intend(records)
+        try ledger.publish([records[1]])
+        try ledger.tidyIndexes { "\($0)/.penumbra-aside" }
+        #expect(try !indexHasIntents)
+        try loseDatabase()
+        #expect(known(try look(job())) == known(records))
+    }
+
+    @Test func `when the next run ends, the intents of a killed shared run leave the index`() throws {
+        let killed = try sharedLedger()
+        let records = try ["out/a", "out/b"].map { try output($0, by: killed) }
+        try killed.intend(records)
+        try killed.publish(records)
+        try loseDatabase()
+        try self.ledger(of: job()).tidyIndexes { "\($0)/.penumbra-aside" }
+        #expect(try !indexHasIntents)
+        try loseDatabase()
+        #expect(known(try look(job())) == known(records))
+    }
+
+    @Test func `the intents of another job stay in the index`() throws {
+        let (one, other) = (job("one"), job("other"))
+        let killed = try sharedLedger(of: other)
+        let intended = try output("out/b", by: killed)
+        try killed.intend([intended])
+        let ledger = try sharedLedger(of: one)
+        let record = try output("out/a", by: ledger)
+        try ledger.intend([record])
+        try ledger.publish([record])
+        try ledger.tidyIndexes { "\($0)/.penumbra-aside" }
+        #expect(try indexHasIntents)
+        try loseDatabase()
+        #expect(known(try look(one)) == known([record]))
+        #expect(known(try look(other)) == known([intended]))
     }
 
     @Test func `a run that this machine alone sees keeps its intents in the database`() throws {

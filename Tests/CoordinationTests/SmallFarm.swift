@@ -88,8 +88,12 @@ struct SmallFarm: Sendable {
     ///   - calls: by which outputs, journal and index are written.
     ///   - store: the database of the ledger.
     ///   - recorder: writes down what the run does.
+    ///   - engine: nil for one that gives the ``answers``.
+    ///   - removeTree: removes the tiles of a frame.
     @discardableResult func run(
-        calls: FileCalls = .kernel, store: JobStore? = nil, recorder: RunRecorder? = nil
+        calls: FileCalls = .kernel, store: JobStore? = nil, recorder: RunRecorder? = nil,
+        engine: FakeEngine? = nil,
+        removeTree: @escaping @Sendable (String) -> Void = { FileSystem.removeTree($0) }
     ) async throws -> RunSummary {
         RunFolder.sweep(state: state)
         let directory = try RunClaim(state: state, name: "run-\(UUID().uuidString)", scratch: nil, calls: calls)
@@ -120,7 +124,8 @@ struct SmallFarm: Sendable {
             settings: RunSettings(workers: 1, memory: 1 << 30, seed: 1),
             tracker: OutputTracker(
                 ledger: ledger, freshness: freshness, hasPictures: false, now: Int(now / 1_000_000_000)),
-            recorder: recorder, observer: observer, calls: calls)
+            recorder: recorder, observer: observer, calls: calls, removeTree: removeTree)
+        let engine = engine ?? FakeEngine(answers)
         return await run.run(RunLoop(engine: engine, control: control.child(), clock: Self.unhurried()))
     }
 
@@ -137,10 +142,10 @@ struct SmallFarm: Sendable {
 
     private final class Waited: Sendable { let duration = Mutex(Duration.zero) }
 
-    /// Writes what workers would write.
-    private var engine: FakeEngine {
+    /// The answers of workers. Writes what they would write.
+    var answers: @Sendable (Lease) -> FakeEngine.Answer {
         let (answer, radius) = (answer, radius)
-        return FakeEngine { lease in
+        return { lease in
             if let answer = answer(lease) { return answer }
             switch lease.spec {
             case .frame(let task):
@@ -153,6 +158,14 @@ struct SmallFarm: Sendable {
                 }
                 return .done(
                     RightAnswers.receipt(for: lease.spec, source: facts(of: task.input.path), size: pixels.utf8.count))
+            case .stitch(let task):
+                let pixels = Self.pixels(String(format: "%03d", lease.task.frame.number), radius)
+                guard FileManager.default.createFile(atPath: task.temporaryPath, contents: Data(pixels.utf8)) else {
+                    return .failed(TaskFailure(.output, "\(task.temporaryPath): cannot be written"))
+                }
+                return .done(RightAnswers.receipt(for: lease.spec, source: facts(of: ""), size: pixels.utf8.count))
+            case .canvas(let task):
+                return .done(RightAnswers.receipt(for: lease.spec, source: facts(of: task.input.path), size: 0))
             case .compare(let task): return .done(.compare(task.files.map { facts(of: $0.path) }))
             default: return .done(RightAnswers.receipt(for: lease.spec, source: facts(of: ""), size: 0))
             }
@@ -161,12 +174,16 @@ struct SmallFarm: Sendable {
 
     final class Observer: RunObserver {
         private let state = Mutex<[FrameReport]>([])
+        private let ticked: @Sendable (_ ended: Int) -> Void
+
+        /// - Parameter ticked: called at every tick of the run's clock, with the number of frames that have ended.
+        init(ticked: @escaping @Sendable (_ ended: Int) -> Void = { _ in }) { self.ticked = ticked }
 
         var reports: [FrameReport] { state.withLock { $0 } }
 
         func forget() { state.withLock { $0 = [] } }
         func began(frames: Int) {}
-        func progressed(_ progress: RunProgress) {}
+        func progressed(_ progress: RunProgress) { ticked(reports.count) }
         func concluded(_ report: FrameReport) { state.withLock { $0.append(report) } }
     }
 }

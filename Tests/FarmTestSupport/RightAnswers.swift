@@ -23,8 +23,14 @@ package enum RightAnswers {
         case .audit(let task):
             .audit(AuditReceipt(pixels: task.outputs.flatMap(\.bands).reduce(0) { $0 + width * $1.rows.count }))
         case .compare(let task): .compare(task.files.map { _ in source })
-        // Pictures are never large enough for tiles.
-        case .canvas, .tile, .check, .preview: .check
+        case .canvas(let task):
+            .canvas(
+                CanvasReceipt(
+                    canvas: CanvasReference(
+                        path: task.canvasPath, rect: image.rect, layout: .rgb, format: .u8, cells: digest),
+                    metadataPath: task.metadataPath, metadataDigest: digest, source: source))
+        case .tile(let task): .tile(TileReceipt(rect: task.rect, digest: digest, path: task.tilePath))
+        case .check, .preview: .check
         }
     }
 

@@ -113,7 +113,7 @@ struct Referee {
         case .report(let worker, .inPlugins(let id, let names)):
             if leases[id]?.spec.objection(toPlugins: names, nil) != nil { liar = worker }
         case .adopted(let worker, let id, let receipt): accept(id, receipt, from: worker)
-        case .report, .tick, .words, .pause, .limitWorkers: break
+        case .report, .tick, .words, .pause, .holdTiling, .limitWorkers: break
         case .published(let frame): frames[frame]?.wasPublished = true
         case .publishFailed: break
         case .decided(let frame, let decision): frames[frame]?.decision = decision

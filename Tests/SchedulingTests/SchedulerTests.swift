@@ -325,6 +325,21 @@ import WorkerProtocol
         #expect(farm.published.count == 3)
     }
 
+    @Test func `no further frame fills a canvas while tiles of ended frames wait to be removed`() throws {
+        var farm = Farm(.make(.make(shard: .tile), frames: 2))
+        farm.begin(workers: 1, frames: 2)
+        // The first frame's canvas is begun before, and is tiled.
+        _ = try farm.advance(to: .canvas)
+        farm.send(.holdTiling(true))
+        farm.finishAll()
+        #expect(farm.leases.map(\.task.kind).count { $0 == .canvas } == 1)
+        #expect(farm.outcomes.count == 1)
+        #expect(farm.scheduler.contradictions.isEmpty)
+        farm.send(.holdTiling(false))
+        farm.finishAll()
+        #expect(farm.published.count == 2)
+    }
+
     @Test func `a survey ends with the probe`() {
         var farm = Farm()
         farm.begin(frames: 0)

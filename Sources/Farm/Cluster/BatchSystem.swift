@@ -2,7 +2,7 @@ package import JobModel
 
 /// A system that runs jobs on a cluster: Slurm, or a site's commands. Each system is a folder of `BatchSystems`.
 package protocol BatchSystem: Sendable {
-    var traits: BatchTraits { get }
+    static var traits: BatchTraits { get }
     /// The time limit of one answer.
     var timeout: Duration { get set }
 
@@ -25,6 +25,10 @@ package protocol BatchSystem: Sendable {
 
     /// Delays the start of waiting jobs. Only for systems that take coordinators (``BatchTraits/takesCoordinators``).
     func postpone(_ jobs: [String], by pause: Duration) async throws(BatchError)
+}
+
+extension BatchSystem {
+    package var traits: BatchTraits { Self.traits }
 }
 
 package enum JobSelection: Hashable, Sendable {
@@ -54,7 +58,8 @@ package struct BatchTraits: Hashable, Sendable {
     package let lists: Lists?
     /// How the log files of elements are named.
     package let logName: LogName
-    /// Whether jobs can wait for the end of other jobs and for a time. Then a job can resume a run as its coordinator.
+    /// Whether jobs can wait for the end of other jobs and for a time. Then a job can resume a run as its coordinator, and the
+    /// engine takes detached runs.
     package let takesCoordinators: Bool
 
     package struct Lists: Hashable, Sendable {

@@ -14,6 +14,8 @@ package final class JobRun: Sendable {
         var summary = RunSummary()
         /// The frames that the scheduler holds.
         var open: [FrameID: OpenFrame] = [:]
+        /// The ended frames whose canvases and tiles are not removed yet.
+        var tiledEnded = 0
     }
 
     private struct OpenFrame {
@@ -24,6 +26,8 @@ package final class JobRun: Sendable {
         var kept: [KeptOutput]
         /// The temporary files of its attempts.
         var temporaries: [String] = []
+        /// Whether it has files in the scratch folder.
+        var hasTiles = false
         var began: ContinuousClock.Instant?
         /// The outputs of an earlier coordinator while their digests are checked.
         var adoptable: AdoptedWork?
@@ -43,6 +47,7 @@ package final class JobRun: Sendable {
     private let outputs: OutputGuard
     private let publishQueue: PublishQueue
     private let clock: RunClock
+    private let removeTree: @Sendable (String) -> Void
     private let state = Mutex(State())
     /// Removes files of frames on a thread of its own, because a folder of tiles has thousands of files.
     private let removals = SerialThread()
@@ -52,12 +57,14 @@ package final class JobRun: Sendable {
     ///   - roots: the folders that the run has locked.
     ///   - ended: frames that failed before the run began, or that were left because the deadline came before their names
     ///     were known.
+    ///   - removeTree: removes the canvas and the tiles of a frame.
     package init(
         _ plan: JobPlan, targets: [FrameTarget], ended: [FrameReport], roots: LockedFolders, directory: RunClaim,
         settings: RunSettings, tracker: OutputTracker, recorder: RunRecorder? = nil,
         recovered: RecoveredWork = RecoveredWork(),
         receipts: ReceiptMaker? = nil,
-        observer: any RunObserver, clock: RunClock = .system, calls: FileCalls = .kernel
+        observer: any RunObserver, clock: RunClock = .system, calls: FileCalls = .kernel,
+        removeTree: @escaping @Sendable (String) -> Void = { FileSystem.removeTree($0) }
     ) {
         self.receipts = receipts
         self.recorder = recorder
@@ -69,6 +76,7 @@ package final class JobRun: Sendable {
         self.observer = observer
         self.tracker = tracker
         self.clock = clock
+        self.removeTree = removeTree
         outputs = OutputGuard(
             roots: roots,
             folders: Set(
@@ -247,6 +255,7 @@ extension JobRun: RunLoop.Delegate {
         let now = clock.now
         state.withLock { state in
             if state.open[lease.task.frame]?.began == nil { state.open[lease.task.frame]?.began = now }
+            if lease.spec.usesTiles { state.open[lease.task.frame]?.hasTiles = true }
         }
         switch lease.spec {
         case .frame(let task):
@@ -312,12 +321,20 @@ extension JobRun: RunLoop.Delegate {
         }
     }
 
+    /// A slow disk may not collect the tiles of many frames. One frame's tiles may wait while the next frame is rendered.
+    package var isBehindWithTiles: Bool { state.withLock { $0.tiledEnded > 1 } }
+
     package func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
-        let found = state.withLock { $0.open.removeValue(forKey: frame) }
+        let found = state.withLock { state in
+            let found = state.open.removeValue(forKey: frame)
+            if found?.hasTiles == true { state.tiledEnded += 1 }
+            return found
+        }
         let (directory, temporaries) = (directory, found?.temporaries ?? [])
         removals.begin {
+            defer { if found?.hasTiles == true { self.state.withLock { $0.tiledEnded -= 1 } } }
             // Another coordinator resumes the frames.
-            if !directory.isSuperseded { FileSystem.removeTree("\(directory.scratch)/\(frame.name)") }
+            if !directory.isSuperseded { self.removeTree("\(directory.scratch)/\(frame.name)") }
             // Published files were renamed. The other files belong to failed attempts.
             for file in temporaries { directory.removeTemporary(file) }
         }
@@ -340,5 +357,15 @@ extension JobRun: RunLoop.Delegate {
     package func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         let summary = state.withLock { $0.summary }
         observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
+    }
+}
+
+extension TaskSpec {
+    /// Whether the task reads or writes the canvas or the tiles of its frame.
+    fileprivate var usesTiles: Bool {
+        switch self {
+        case .canvas, .tile, .stitch: true
+        case .probe, .frame, .audit, .check, .preview, .compare: false
+        }
     }
 }

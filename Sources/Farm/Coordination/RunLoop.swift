@@ -27,6 +27,8 @@ package struct RunLoop: Sendable {
         /// Requests from outside, such as files in the run's folder. Read at every tick.
         var request: Request? { get }
         func concluded(_ frame: FrameID, _ outcome: FrameOutcome)
+        /// Whether the tiles of several ended frames wait to be removed. Then no further frame is tiled. Read at every event.
+        var isBehindWithTiles: Bool { get }
         func workerLost()
         func progressed(_ progress: Scheduler.Progress, at time: Timestamp)
     }
@@ -87,6 +89,7 @@ package struct RunLoop: Sendable {
     ) async -> StopReason? {
         var scheduler = scheduler
         var watch = StallWatch()
+        var holdsTiling = false
         let start = clock.now
         if control.isPaused { events.post(.pause(true)) }
         if let limit = control.workerLimit { events.post(.limitWorkers(limit)) }
@@ -102,7 +105,10 @@ package struct RunLoop: Sendable {
             }
             let now = Timestamp(clock.now - start)
             let stall = watch.gap(at: now).map { scheduler.handle(.stalled($0), at: now) } ?? []
-            for directive in stall + scheduler.handle(event, at: now) {
+            let isBehind = delegate.isBehindWithTiles
+            let hold = isBehind == holdsTiling ? [] : scheduler.handle(.holdTiling(isBehind), at: now)
+            holdsTiling = isBehind
+            for directive in stall + hold + scheduler.handle(event, at: now) {
                 if case .finish(let reason) = directive {
                     if let reason, handsOver(for: reason) { command.yield(.handOver) }
                     return Ending(reason: reason)
@@ -215,6 +221,7 @@ package struct RunLoop: Sendable {
 /// Defaults for runs that are not recorded, and get no requests.
 extension RunLoop.Delegate {
     package var request: RunLoop.Request? { nil }
+    package var isBehindWithTiles: Bool { false }
     package func willStart(_ lease: Lease) {}
     package func workerLost() {}
     package func ended(_ lease: Lease, _ end: AttemptEnd) {}

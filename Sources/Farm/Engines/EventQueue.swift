@@ -93,8 +93,8 @@ extension EventQueue.State {
             // Later reports of the worker are about another task.
             signs[worker] = nil
             append(event)
-        case .frames, .planEnded, .adopted, .published, .publishFailed, .decided, .stop, .pause, .limitWorkers, .drain,
-            .stalled:
+        case .frames, .planEnded, .adopted, .published, .publishFailed, .decided, .stop, .pause, .holdTiling,
+            .limitWorkers, .drain, .stalled:
             append(event)
         }
     }

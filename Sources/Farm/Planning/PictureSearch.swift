@@ -3,7 +3,7 @@ import Glibc
 package import JobModel
 
 /// The pictures that a command line names, for commands that change pictures in place.
-package struct PictureSearch {
+package struct PictureSearch: Sendable {
     /// A picture with its real path.
     package struct Picture: Hashable, Sendable {
         package let file: InputFile
@@ -173,7 +173,7 @@ package struct PictureSearch {
 
     /// Files of the folders that stay unchanged although they are pictures, or may be. Names alone do not decide, so
     /// files are opened.
-    package struct SkippedFiles {
+    package struct SkippedFiles: Sendable {
         package struct Link: Hashable, Sendable {
             package let link: InputFile
             /// The real path, as far as it exists.

@@ -4,11 +4,12 @@ package import InPlace
 package import JobModel
 package import Planning
 import Runs
+import SafeFiles
 package import Scheduling
 import Settings
 
 /// The shared parts of `blur`, `unblur` and `is-blurred`.
-package struct InPlaceSession {
+package struct InPlaceSession: Sendable {
     package let farm: Farm
     package let originals: Originals
     package let control: RunControl
@@ -38,12 +39,18 @@ package struct InPlaceSession {
                 "another 'penumbra blur' or 'penumbra unblur' is going on; --lock-wait TIME, such as 5m, waits for it")
         }
         defer { withExtendedLifetime(lock) {} }
-        RunFolder.sweep(state: state)
+        await Blocking.run { [state] in RunFolder.sweep(state: state) }
         return try await body()
     }
 
     /// Pictures of folders with originals are included, even if their names are not those of pictures.
-    package func withKept(_ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles) -> [RequestedPicture] {
+    package func withKept(
+        _ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles
+    ) async -> [RequestedPicture] {
+        await Blocking.run { allKept(search, skipped) }
+    }
+
+    private func allKept(_ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles) -> [RequestedPicture] {
         let found = search.pictures.map { RequestedPicture($0) }
         var known = Set(found.map(\.picture.exactPath))
         let kept = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known.filter { search.holds($0) }
@@ -94,12 +101,21 @@ package struct InPlaceSession {
         areSame: @escaping @Sendable (String) -> Bool, keeping location: OriginalLocation, isForced: Bool,
         observer: any RunObserver, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
-        let directory = try RunClaim(state: state, name: RunName.new(), scratch: farm.settings.scratch.value)
-        defer { directory.remove() }
-        return try await Blurring.blur(
-            pictures, by: job, filters: chain, areSame: areSame, keeping: location, isForced: isForced,
-            catalog: catalog, originals: originals, directory: directory, settings: farm.runSettings,
-            time: Int(currentTime() / 1_000_000_000), observer: observer, loop: { loop() }, ended: ended)
+        let directory = try await Blocking.run { [state, scratch = farm.settings.scratch.value] () throws(FileError) in
+            try RunClaim(state: state, name: RunName.new(), scratch: scratch)
+        }
+        let stop: Result<StopReason?, any Error>
+        do {
+            stop = .success(
+                try await Blurring.blur(
+                    pictures, by: job, filters: chain, areSame: areSame, keeping: location, isForced: isForced,
+                    catalog: catalog, originals: originals, directory: directory, settings: farm.runSettings,
+                    time: Int(currentTime() / 1_000_000_000), observer: observer, loop: { loop() }, ended: ended))
+        } catch {
+            stop = .failure(error)
+        }
+        await Blocking.run { directory.remove() }
+        return try stop.get()
     }
 
     /// Puts the originals of pictures back.

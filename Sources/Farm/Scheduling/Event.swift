@@ -21,6 +21,8 @@ package enum Event: Sendable {
     case stop(StopReason)
     /// While true, no new leases are given.
     case pause(Bool)
+    /// While true, no further frame begins to fill a canvas, because the tiles of ended frames still take their space.
+    case holdTiling(Bool)
     /// At most so many attempts run at once from now on, at least one; nil for as many as there are workers. What runs comes to its end.
     case limitWorkers(Int?)
     /// Finish the frames that are being rendered, and begin no others.

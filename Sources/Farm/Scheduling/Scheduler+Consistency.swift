@@ -24,7 +24,7 @@ extension Scheduler {
 
     private func frameContradictions(awaited: Set<FrameID>) -> [String] {
         var found: [String] = []
-        let isFull = frames.nextToTile(besides: policy.tiledFrames - 1) == nil
+        let isFull = holdsTiling || frames.nextToTile(besides: policy.tiledFrames - 1) == nil
         for id in frames.keys where !awaited.contains(id) {
             switch frames[id]?.phase {
             case .deciding: break

@@ -130,7 +130,7 @@ extension Scheduler {
 
     /// Lets waiting frames fill their canvases while there is scratch space for them.
     mutating func beginTiling() {
-        while stopped == nil, let id = frames.nextToTile(besides: policy.tiledFrames - 1) {
+        while stopped == nil, !holdsTiling, let id = frames.nextToTile(besides: policy.tiledFrames - 1) {
             switch frames[id]?.phase {
             case .waitingToTile(let probe):
                 frames[id]?.phase = .filling(probe)

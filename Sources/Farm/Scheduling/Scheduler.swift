@@ -33,6 +33,8 @@ package struct Scheduler: Sendable {
     var failures: Int
     var stopped: StopReason?
     var isPaused = false
+    /// No further frame begins to fill a canvas.
+    var holdsTiling = false
     /// So many attempts run at once at most.
     var workerLimit = Int.max
     var isFinished = false
@@ -73,6 +75,7 @@ package struct Scheduler: Sendable {
         case .drain: drain()
         case .stop(let reason): stop(reason)
         case .pause(let paused): isPaused = paused
+        case .holdTiling(let holds): holdsTiling = holds
         case .limitWorkers(let limit): workerLimit = limit.map { max(1, $0) } ?? .max
         case .stalled(let gap): postponeDeadlines(gap)
         case .words, .tick: break

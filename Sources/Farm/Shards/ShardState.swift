@@ -65,9 +65,8 @@ package struct ShardState: Sendable {
             lastReports[worker] = now
             actions = handle(report, from: worker)
         case .tick: actions = endLate(at: now)
-        case .frames, .planEnded, .words, .adopted, .published, .publishFailed, .decided, .stop, .pause, .limitWorkers,
-            .drain,
-            .stalled:
+        case .frames, .planEnded, .words, .adopted, .published, .publishFailed, .decided, .stop, .pause, .holdTiling,
+            .limitWorkers, .drain, .stalled:
             break
         }
         return actions + startWaiting(at: now)

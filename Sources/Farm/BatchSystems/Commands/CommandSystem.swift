@@ -14,9 +14,8 @@ package struct CommandSystem: BatchSystem {
         self.timeout = timeout
     }
 
-    package var traits: BatchTraits {
-        BatchTraits(name: "the cluster", engine: .commands, lists: nil, logName: .submission, takesCoordinators: false)
-    }
+    package static let traits = BatchTraits(
+        name: "the cluster", engine: .commands, lists: nil, logName: .submission, takesCoordinators: false)
 
     /// The largest output of a command, in bytes.
     private static let longestOutput = 16 << 20

@@ -16,11 +16,9 @@ package struct SlurmSystem: BatchSystem {
         self.timeout = timeout
     }
 
-    package var traits: BatchTraits {
-        BatchTraits(
-            name: "Slurm", engine: .slurm, lists: BatchTraits.Lists(own: "squeue --me", named: "squeue --name"),
-            logName: .job, takesCoordinators: true)
-    }
+    package static let traits = BatchTraits(
+        name: "Slurm", engine: .slurm, lists: BatchTraits.Lists(own: "squeue --me", named: "squeue --name"),
+        logName: .job, takesCoordinators: true)
 
     package func script(of submission: Submission) -> String { submission.slurmScript }
 

@@ -20,8 +20,8 @@ package final class Ledger: Sendable {
     /// Whether several machines see the run. Then its database is temporary, and its intents are in the indexes, too.
     private let isShared: Bool
     private let recipes: Mutex<[RecipeID: String]>
-    /// The paths of indexes that lack outputs of the database. They are rewritten at the end of a run. Until
-    /// then the database has no marks of them, so that the next run finds what a killed run leaves.
+    /// The paths of indexes that lack outputs of the database, or have intents. They are rewritten at the end of a run.
+    /// Until then the database has no marks of them, so that the next run finds what a killed run leaves.
     ///
     /// The mutex is locked while lines are written, so that an index and its mark in the database change in the
     /// same order.
@@ -125,7 +125,10 @@ package final class Ledger: Sendable {
         let job = job
         try store.write { try $0.intend(records, job: job) }
         guard isShared else { return }
-        _ = try behind.withLock { try append(records, areIntents: true, &$0) }
+        try behind.withLock { behind in
+            for record in records { if let index = indexes.holding(record.path) { behind.insert(PathKey(index.path)) } }
+            _ = try append(records, areIntents: true, &behind)
+        }
     }
 
     /// Records outputs that were renamed to their paths, or were adopted there.
@@ -248,11 +251,11 @@ package final class Ledger: Sendable {
         try store.write { try $0.setKnownDisks(disks, of: job) }
     }
 
-    /// Rewrites indexes that are lost, lack outputs, or mostly have outputs that were published again since.
+    /// Rewrites indexes that are lost, lack outputs, have intents, or mostly have outputs that were published again since.
     ///
     /// - Parameter temporary: gives the path of a temporary file in a folder.
     package func tidyIndexes(temporary: (String) throws -> String) throws {
-        let records = try store.read { try $0.outputs(of: job) }
+        let records = try settledRecords()
         try behind.withLock { behind in
             for index in indexes {
                 let own = records.filter { indexes.holding($0.path) === index }
@@ -263,6 +266,17 @@ package final class Ledger: Sendable {
                 try rewrite(index, own, by: try temporary(index.folder))
                 behind.remove(PathKey(index.path))
             }
+        }
+    }
+
+    /// The records of all outputs. An output that was renamed to its path counts, even if its record could not be written
+    /// then: the index has no intent of it any more.
+    private func settledRecords() throws(StoreError) -> [OutputRecord] {
+        let (job, compare) = (job, compare)
+        return try store.read { reader in
+            let settled = try reader.intents(of: job).filter { $0.isInPlace(by: compare) }
+            let paths = Set(settled.map { PathKey($0.path) })
+            return try reader.outputs(of: job).filter { !paths.contains(PathKey($0.path)) } + settled
         }
     }
 
@@ -393,8 +407,8 @@ struct IndexImport {
     enum Outcome {
         /// The database and the index have the same outputs.
         case alike
-        /// The index lacks outputs of the database: a power failure has cut it, or it comes from a backup. The
-        /// database then does not record the index's mark.
+        /// The index lacks outputs of the database: a power failure has cut it, or it comes from a backup. Or it has
+        /// intents of a killed run. The database then does not record the index's mark.
         case lacking
         /// The index has more than the database, and is not trusted.
         case distrusted(FileError)
@@ -423,8 +437,8 @@ struct IndexImport {
                 new.append(record)
             }
             try writer.publish(new, job: job)
-            // A settled intent has no line of its own as an output. The rewritten index will have it.
-            let isWhole = !lacks(index, read, records.values, ids)
+            // The rewritten index will have outputs in place of the intents.
+            let isWhole = !read.hasIntents && !lacks(index, read, records.values, ids)
             if isWhole { try writer.setIndexMark(mark, of: job, at: index.path) }
             return isWhole ? .alike : .lacking
         }

@@ -291,6 +291,8 @@ struct IndexContents {
     private(set) var jobs: [PathKey: Publisher] = [:]
     /// By path, too: outputs that were about to be renamed to their paths; see ``settled(below:by:)``.
     private var intents: [PathKey: (output: IndexLine.Output, job: Publisher)] = [:]
+    /// Whether the job has lines of intents, even if lines of their outputs follow.
+    private(set) var hasIntents = false
     /// The lines of other jobs, unchanged.
     private(set) var others: [Data] = []
 
@@ -338,6 +340,7 @@ struct IndexContents {
             let key = PathKey(output.path)
             (outputs[key], jobs[key], intents[key]) = (output, job, nil)
         case .intent(let output):
+            hasIntents = true
             guard let output = readable(output) else { return }
             intents[PathKey(output.path)] = (output, job)
         case .gone(let path):

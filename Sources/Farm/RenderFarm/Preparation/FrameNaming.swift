@@ -20,25 +20,13 @@ struct FrameNaming: Sendable {
     ///
     /// - Parameter preparation: probes the frames whose names depend on the picture.
     func name(_ prepared: inout PreparedJob, by preparation: JobPreparation) async throws {
-        let stamps = plan.inputStamps()
+        let stamps = await Blocking.run { plan.inputStamps() }
         var named = Named(frames: plan.frames, stamps: stamps)
         if plan.job.needsProbe {
             try await probe(&prepared, &named, by: preparation)
             named = withNames(named, &prepared)
         }
-        // All cores do this: hundreds of thousands of frames are usual.
-        let targets = concurrentMap(Array(named.frames.indices), keeping: OutputLookup()) { [named] index, lookup in
-            let frame = named.frames[index]
-            let paths = named.outputs?[index].paths ?? plan.outputs(of: frame, measures: nil)
-            let outputs = zip(paths, frame.formats).map { path, format in
-                (path: path, stamp: lookup.stamp(at: path, isFolder: plan.folderFormats.contains(format)))
-            }
-            let files = files(frame, named.stamps[index], outputs: outputs)
-            return FrameTarget(
-                frame: frame, outputs: paths, probe: named.outputs?[index].probe, variant: variants[frame],
-                files: files,
-                verdict: freshness.verdict(of: files))
-        }
+        let targets = await Blocking.run { [named] in self.targets(named) }
         var problems: [PlannedOutput.Owner: PlanError]
         do {
             problems = try nameCollisions(targets, inputStamps: stamps)
@@ -52,6 +40,22 @@ struct FrameNaming: Sendable {
             problems[PlannedOutput.Owner(target.frame)].map { problem in
                 target.report(.failed(FrameFailure(.output, problem.message(of: target.files.input))))
             }
+        }
+    }
+
+    /// All cores do this: hundreds of thousands of frames are usual.
+    private func targets(_ named: Named) -> [FrameTarget] {
+        concurrentMap(Array(named.frames.indices), keeping: OutputLookup()) { index, lookup in
+            let frame = named.frames[index]
+            let paths = named.outputs?[index].paths ?? plan.outputs(of: frame, measures: nil)
+            let outputs = zip(paths, frame.formats).map { path, format in
+                (path: path, stamp: lookup.stamp(at: path, isFolder: plan.folderFormats.contains(format)))
+            }
+            let files = files(frame, named.stamps[index], outputs: outputs)
+            return FrameTarget(
+                frame: frame, outputs: paths, probe: named.outputs?[index].probe, variant: variants[frame],
+                files: files,
+                verdict: freshness.verdict(of: files))
         }
     }
 

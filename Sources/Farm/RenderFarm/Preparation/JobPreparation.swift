@@ -15,7 +15,7 @@ import Settings
 import WorkerProtocol
 
 /// Prepares jobs: finds their frames, names the outputs, and decides which frames run. It opens pictures only if names need it.
-package struct JobPreparation {
+package struct JobPreparation: Sendable {
     package var farm: Farm
     package let catalog: Catalog
     /// Messages show paths as they are seen from this folder.
@@ -30,7 +30,7 @@ package struct JobPreparation {
     let control: RunControl
     let deadline: Deadline?
     /// Reads a job's manifest again, with more overrides.
-    private let reread: (JobSpec, [Override]) throws -> ReadResult
+    private let reread: @Sendable (JobSpec, [Override]) throws -> ReadResult
     /// Entries of `inputs` may name missing files and folders.
     private let allowsMissing: Bool
     /// A job may have no inputs any more.
@@ -46,7 +46,7 @@ package struct JobPreparation {
     package init(
         _ request: RunRequest, without done: Set<PathKey> = [], farm: Farm, catalog: Catalog, control: RunControl,
         deadline: Deadline? = nil,
-        reread: @escaping (JobSpec, [Override]) throws -> ReadResult
+        reread: @escaping @Sendable (JobSpec, [Override]) throws -> ReadResult
     ) throws(FarmError) {
         (self.farm, self.catalog, self.control, self.deadline) = (farm, catalog, control, deadline)
         (folder, limit, firstLimit, isForced) = (request.folder, request.limit, request.limit, request.isForced)
@@ -71,7 +71,7 @@ package struct JobPreparation {
     /// - Parameter contents: what the ledger knows of the job's outputs.
     package func prepare(_ job: JobSpec, contents: LedgerContents) async throws -> PreparedJob {
         let job = try await readingPictures(of: job)
-        let plan = try planned(job, hasOutputs: !contents.records.isEmpty)
+        let plan = try await planned(job, hasOutputs: !contents.records.isEmpty)
         let variants = try await variants(of: plan)
         let now = currentTime()
         let rerun = rerun(job)
@@ -91,7 +91,7 @@ package struct JobPreparation {
             frame.report(.failed(FrameFailure(.output, problem.message(of: frame.input.path))))
         }
         try await FrameNaming(plan: plan, variants: variants, freshness: freshness).name(&prepared, by: self)
-        try findPriorOutputs(&prepared)
+        try await findPriorOutputs(&prepared)
         if let limit { try await narrow(&prepared, to: limit) }
         if deadline != nil { prepared.putLast(contents.tooSlow) }
         prepared.isWhole = selection == JobPlan.Selection() && limit == nil && list == nil
@@ -100,10 +100,10 @@ package struct JobPreparation {
     }
 
     /// Finds the earlier job that published outputs which this job does not know.
-    private func findPriorOutputs(_ prepared: inout PreparedJob) throws {
+    private func findPriorOutputs(_ prepared: inout PreparedJob) async throws {
         guard prepared.job.existing == .update, !isForced, let search = prepared.contents.priorLookup else { return }
         let unknown = OutputTakeover.unknown(prepared.targets, prepared.freshness)
-        let priors = try search.outputs(unknown, jobName: jobName)
+        let priors = try await Blocking.run { try search.outputs(unknown, jobName: jobName) }
         guard !priors.isEmpty else { return }
         let freshness = prepared.freshness.knowing(priors)
         prepared.freshness = freshness
@@ -166,7 +166,11 @@ package struct JobPreparation {
 
     /// - Parameter hasOutputs: earlier runs published outputs. If there are no inputs now, they are lost, unless the request allows
     ///   it: then their outputs are orphans.
-    package func planned(_ job: JobSpec, hasOutputs: Bool = false) throws -> JobPlan {
+    package func planned(_ job: JobSpec, hasOutputs: Bool = false) async throws -> JobPlan {
+        try await Blocking.run { try plan(job, hasOutputs: hasOutputs) }
+    }
+
+    private func plan(_ job: JobSpec, hasOutputs: Bool) throws -> JobPlan {
         let today = Date().formatted(.iso8601.year().month().day())
         do {
             guard let list else {
@@ -446,7 +450,7 @@ package struct WorkSample {
 
     /// - Throws: ``FarmError``, as a run does, if there are no inputs.
     package init(of job: JobSpec, _ preparation: JobPreparation) async throws {
-        plan = try preparation.planned(try await preparation.readingPictures(of: job))
+        plan = try await preparation.planned(try await preparation.readingPictures(of: job))
         let frames = Self.sample(plan.frames)
         let settings = preparation.farm.runSettings
         let count = min(plan.frames.count, preparation.limit ?? .max)

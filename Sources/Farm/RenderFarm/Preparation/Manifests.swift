@@ -9,10 +9,11 @@ package import Planning
 package import Runs
 import Scheduling
 package import Settings
+import Synchronization
 import WorkerProtocol
 
 /// Reads all manifests of a request before anything starts.
-package struct ManifestFiles {
+package struct ManifestFiles: Sendable {
     package let manifests: [RunRequest.Manifest]
     package let overrides: [String]
     /// The folder where relative paths start.
@@ -126,18 +127,20 @@ package struct ManifestFiles {
     }
 
     /// A function that reads a job's manifest again, with more overrides.
-    package func rereader() -> (JobSpec, [Override]) throws -> ReadResult {
-        var known: [PathKey: (path: String, bytes: [UInt8])] = [:]
+    package func rereader() -> @Sendable (JobSpec, [Override]) throws -> ReadResult {
+        let known = Mutex<[PathKey: (path: String, bytes: [UInt8])]>([:])
         return { job, overrides in
             let key = PathKey(job.manifestPath)
-            if known[key] == nil {
+            let manifest = try known.withLock { known in
+                if let manifest = known[key] { return manifest }
                 let manifest =
                     manifests.first { PathKey(realPath(PathText.normalized($0.path, in: folder))) == key }
                     ?? RunRequest.Manifest(path: job.manifestPath)
-                known[key] = (manifest.path, try contents(of: manifest))
+                let read = (manifest.path, try contents(of: manifest))
+                known[key] = read
+                return read
             }
-            let manifest = known[key]
-            return read(manifest?.bytes ?? [], manifest?.path ?? job.manifestPath, more: overrides)
+            return read(manifest.bytes, manifest.path, more: overrides)
         }
     }
 

@@ -7,7 +7,7 @@ package import Scheduling
 
 /// A job that may start. Its frames are found, its outputs have names, and each frame has a verdict. Some verdicts still need
 /// the bytes of files.
-package struct PreparedJob {
+package struct PreparedJob: Sendable {
     package let plan: JobPlan
     /// What the ledger knew of the outputs before.
     package let contents: LedgerContents

@@ -132,15 +132,7 @@ package struct RequestedRun {
         if !isRepeated, sharing == .none || sharing == .detached {
             try settings.check(slurmArguments: request.slurmArguments)
         }
-        guard sharing == .detached else { return }
-        switch settings.engine.value {
-        case .local: throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
-        case .commands:
-            throw FarmError(
-                .usage,
-                "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm")
-        case .slurm: break
-        }
+        if sharing == .detached, let refusal = settings.engine.value.detachRefusal { throw FarmError(.usage, refusal) }
     }
 
     /// The command that takes options, if another one began the run.
@@ -164,7 +156,7 @@ extension RunRequest {
 }
 
 /// What all parts of a run share: its request, its preparation, and its listener.
-package struct RunContext {
+package struct RunContext: Sendable {
     package let preparation: JobPreparation
     package let listener: any RunListener
     package let request: RunRequest
@@ -261,7 +253,7 @@ extension RunClaim {
 }
 
 /// Runs the jobs of a request, or adopts their outputs. It admits all jobs before the first one starts.
-package struct JobRunner {
+package struct JobRunner: Sendable {
     let context: RunContext
 
     package init(_ context: RunContext) { self.context = context }
@@ -290,9 +282,9 @@ package struct JobRunner {
         } catch {
             result = .failure(error)
         }
-        for stage in stages where stage.isHandedOver { stage.leave(context) }
-        for stage in stages where !stage.isHandedOver { stage.leave(context) }
-        reportUnstarted(jobs, result, since: start)
+        for stage in stages where stage.isHandedOver { await stage.leave(context) }
+        for stage in stages where !stage.isHandedOver { await stage.leave(context) }
+        await Blocking.run { reportUnstarted(jobs, result, since: start) }
         return try result.get()
     }
 
@@ -310,7 +302,7 @@ package struct JobRunner {
                 worst = max(worst, outcome)
                 if outcome == .storage || outcome > .busy { break }
             }
-            try Finishing(context: context).writeReports(stages)
+            try await Blocking.run { [stages] in try Finishing(context: context).writeReports(stages) }
         }
         return worst
     }
@@ -358,7 +350,9 @@ enum JobStage {
     var isHandedOver: Bool { if case .handedOver = self { true } else { false } }
 
     /// Closes the database, and removes or releases the run's folder at the end of the command, as the stage demands.
-    func leave(_ context: RunContext) {
+    func leave(_ context: RunContext) async { await Blocking.run { leaveNow(context) } }
+
+    private func leaveNow(_ context: RunContext) {
         job?.ledger?.close()
         switch self {
         case .claimed(let folder):

@@ -40,7 +40,7 @@ struct Admission {
                 do {
                     stages.append(.prepared(try await prepare(job, &folder, existing)))
                 } catch {
-                    JobStage.claimed(folder).leave(context)
+                    await JobStage.claimed(folder).leave(context)
                     throw error
                 }
             } catch let error as FarmError where error.isEmptyJob && context.allowsEmpty {
@@ -87,7 +87,7 @@ struct Admission {
         }
         if folder.isNew, let claimed = try await claimInterrupted(job) {
             claimed.takeFolders(of: folder)
-            folder.remove()
+            await Blocking.run { [folder] in folder.remove() }
             folder = claimed
         }
         let (state, log) = (context.state, context.isShared ? folder.folder.log : nil)
@@ -187,7 +187,7 @@ extension Admission {
             if let folder = claimed {
                 guard run.end != nil else { return folder }
                 // Its coordinator was killed before it removed the folder.
-                folder.remove()
+                await Blocking.run { folder.remove() }
             }
             if run.end != nil { return nil }
             // The lock of a dead machine may hold for a while, too.

@@ -1,4 +1,5 @@
 import Coordination
+import Engines
 import FoundationEssentials
 import JobModel
 import JobStorage
@@ -17,46 +18,21 @@ struct Execution {
     func run(_ stage: inout JobStage) async throws -> RunOutcome {
         guard case .prepared(let job) = stage else { return .done }
         do {
-            let prepared = job.prepared
             let started = Date()
-            let settings = site.runSettings(for: prepared)
+            let settings = site.runSettings(for: job.prepared)
             let engine = try await site.engine(for: job)
             let isSameRequest = try handover.share(job, settings)
             let recorder = try await recorder(of: job, settings)
-            defer { recorder?.close() }
-            // No frame ends before the run has begun.
-            let tracker = job.tracker()
-            stage = .running(job)
-            var recovered = recorder?.recovered ?? RecoveredWork()
-            if context.isShared, isSameRequest { recovered.add(journalOf: job.folder) }
-            for broken in prepared.brokenFiles { tracker.remember(broken.failure, of: broken.files) }
-            let observer = context.listener.observer(of: job.name)
-            let collector = context.reports.areWanted ? FrameCollector(observer) : nil
-            let run = JobRun(
-                prepared.plan, targets: prepared.targets, ended: prepared.ended,
-                roots: job.lock?.roots ?? LockedFolders(of: prepared.job), directory: job.folder,
-                settings: settings, tracker: tracker, recorder: recorder,
-                recovered: recovered,
-                receipts: ReceiptMaker(
-                    prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
-                observer: collector ?? observer)
-            let loop = RunLoop(
-                engine: engine, control: context.control.child(), deadline: context.deadline,
-                continuesElsewhere: context.isContinued(job.folder))
-            let summary = await run.run(loop)
-            if let stop = summary.stop, handover.isWanted(job, after: stop) {
-                // Nothing of the run may be removed, even if the next step fails.
-                stage = .handedOver(job)
-                await handover.handOver(job, summary, stop)
-                return RunOutcome(summary)
+            let result: Result<RunOutcome, any Error>
+            do {
+                result = .success(
+                    try await run(
+                        job, &stage, recorder, engine, settings, started: started, isSameRequest: isSameRequest))
+            } catch {
+                result = .failure(error)
             }
-            var result = JobResult(
-                job: job, summary: summary, reports: collector?.reports ?? [],
-                status: RunOutcome(summary, isStrict: context.request.isStrict), started: started,
-                workers: settings.workers)
-            try await Finishing(context: context).finish(&result, recorder)
-            stage = .ended(result)
-            return result.status
+            await Blocking.run { recorder?.close() }
+            return try result.get()
         } catch {
             // The run has no end that others could read.
             if context.isContinued(job.folder) {
@@ -65,6 +41,47 @@ struct Execution {
             }
             throw error
         }
+    }
+
+    /// - Parameter isSameRequest: whether earlier coordinators of the run had the same request.
+    private func run(
+        _ job: ClaimedJob, _ stage: inout JobStage, _ recorder: RunRecorder?, _ engine: any Engine,
+        _ settings: RunSettings, started: Date, isSameRequest: Bool
+    ) async throws -> RunOutcome {
+        let prepared = job.prepared
+        // No frame ends before the run has begun.
+        let tracker = job.tracker()
+        stage = .running(job)
+        var recovered = recorder?.recovered ?? RecoveredWork()
+        if context.isShared, isSameRequest { recovered.add(journalOf: job.folder) }
+        for broken in prepared.brokenFiles { tracker.remember(broken.failure, of: broken.files) }
+        let observer = context.listener.observer(of: job.name)
+        let collector = context.reports.areWanted ? FrameCollector(observer) : nil
+        let run = JobRun(
+            prepared.plan, targets: prepared.targets, ended: prepared.ended,
+            roots: job.lock?.roots ?? LockedFolders(of: prepared.job), directory: job.folder,
+            settings: settings, tracker: tracker, recorder: recorder,
+            recovered: recovered,
+            receipts: ReceiptMaker(
+                prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
+            observer: collector ?? observer)
+        let loop = RunLoop(
+            engine: engine, control: context.control.child(), deadline: context.deadline,
+            continuesElsewhere: context.isContinued(job.folder))
+        let summary = await run.run(loop)
+        if let stop = summary.stop, handover.isWanted(job, after: stop) {
+            // Nothing of the run may be removed, even if the next step fails.
+            stage = .handedOver(job)
+            await handover.handOver(job, summary, stop)
+            return RunOutcome(summary)
+        }
+        var result = JobResult(
+            job: job, summary: summary, reports: collector?.reports ?? [],
+            status: RunOutcome(summary, isStrict: context.request.isStrict), started: started,
+            workers: settings.workers)
+        try await Finishing(context: context).finish(&result, recorder)
+        stage = .ended(result)
+        return result.status
     }
 
     private func recorder(of job: ClaimedJob, _ settings: RunSettings) async throws -> RunRecorder? {
@@ -102,7 +119,7 @@ struct JobAdoption {
         let name = job.prepared.job.name
         let preparation = context.preparation.working(for: job.folder)
         let freshness = try await preparation.freshnessByBytes(job.prepared)
-        let moved = try OutputTakeover(job.prepared.targets, freshness, ledger)
+        let moved = try await Blocking.run { try OutputTakeover(job.prepared.targets, freshness, ledger) }
         if !moved.owned.isEmpty {
             listener.report(
                 name,
@@ -118,7 +135,7 @@ struct JobAdoption {
         // The comparison of pictures with their records shows which outputs are out of date.
         var prepared = try await preparation.prepare(job.prepared.job, contents: try ledger.currentContents())
         try await preparation.compare(&prepared)
-        try ledger.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
+        try await Blocking.run { try ledger.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") } }
         let taken = Set(moved.taken.map(PathKey.init))
         let targets = prepared.targets.filter { $0.outputs.contains { taken.contains(PathKey($0)) } }
         let stale = targets.filter(\.isWork).count
@@ -132,8 +149,12 @@ struct JobAdoption {
         let files = Adoption.files(of: candidates)
         let findings = try await context.preparation.findings(of: files, spec)
         let headers = try await context.preparation.headers(of: files, spec)
-        let adoption = try Adoption(prepared.targets, findings: findings, headers: headers, tracker: job.tracker())
-        try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
+        let adoption = try await Blocking.run {
+            let adoption = try Adoption(
+                prepared.targets, findings: findings, headers: headers, tracker: job.tracker())
+            try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
+            return adoption
+        }
         if !adoption.failures.isEmpty {
             listener.report(
                 spec.name, .notAdopted(adoption.failures.map { FileReason(path: $0.path, reason: $0.reason) }))

@@ -219,6 +219,22 @@ struct ExecutionSite {
     }
 }
 
+extension EngineName {
+    /// Why the engine takes no detached runs; nil if it does.
+    package var detachRefusal: String? {
+        let traits: BatchTraits? =
+            switch self {
+            case .local: nil
+            case .slurm: SlurmSystem.traits
+            case .commands: CommandSystem.traits
+            }
+        guard let traits else { return "--detach needs a cluster: give --engine slurm, too" }
+        return traits.takesCoordinators
+            ? nil
+            : "--detach needs Slurm: by '\(rawValue)' no job can go on with a run; leave it out, or give --engine slurm"
+    }
+}
+
 /// Chooses the batch system of an engine. Each engine for a cluster has a case here.
 extension Settings {
     /// The batch system of the settings' engine; nil for the local engine.

@@ -17,13 +17,16 @@ struct Finishing {
     /// - Parameter result: gets the worst outcome, the time of the end, and the thumbnails.
     func finish(_ result: inout JobResult, _ recorder: RunRecorder?) async throws {
         let (job, summary) = (result.job, result.summary)
+        let newlyKept = await Blocking.run { self.newlyKept(job, summary) }
         listener.receive(
             .ended(
                 RunEnd(
-                    job: job.prepared.job, summary: summary, newlyKept: newlyKept(job, summary),
+                    job: job.prepared.job, summary: summary, newlyKept: newlyKept,
                     isRecorded: recorder != nil)))
         let orphans = try await cleanUpOrphans(job, summary)
-        let indexed = max(updateIndexes(job), summary.stop == nil ? repairReceipts(job) : .done)
+        let indexed = await Blocking.run {
+            max(updateIndexes(job), summary.stop == nil ? repairReceipts(job) : .done)
+        }
         result.status = max(result.status, orphans, indexed)
         result.ended = Date()
         var counts = summary.counts
@@ -38,7 +41,9 @@ struct Finishing {
                 loop: RunLoop(engine: farm.working(for: job.folder).engine(), control: context.control))
         }
         // This comes last, because a process that waits for the end may start the job's next run at once.
-        try Handover(context: context).end(job, summary, result.status)
+        try await Blocking.run { [status = result.status] in
+            try Handover(context: context).end(job, summary, status)
+        }
     }
 
     /// Writes the report files. If another coordinator continues one of the runs, that coordinator writes them.
@@ -137,7 +142,7 @@ extension Finishing {
 }
 
 /// Lists outputs whose inputs are gone, or removes them.
-package struct OrphanCleanup {
+package struct OrphanCleanup: Sendable {
     let prepared: PreparedJob
     let ledger: Ledger
     let context: RunContext
@@ -194,10 +199,12 @@ package struct OrphanCleanup {
             }
         case .allRemoved: break
         }
-        let removal = OrphanRemoval(
-            orphans, below: OutputFolders.of(prepared.job),
-            findings: try await findings(OrphanRemoval.touched(orphans)))
-        try ledger.forget(removal.removed)
+        let found = try await findings(OrphanRemoval.touched(orphans))
+        let removal = try await Blocking.run {
+            let removal = OrphanRemoval(orphans, below: OutputFolders.of(prepared.job), findings: found)
+            try ledger.forget(removal.removed)
+            return removal
+        }
         if !removal.removed.isEmpty { listener.report(name, .orphansRemoved(removal.removed)) }
         try listKept(removal.kept.map { FileReason(path: $0.path, reason: $0.reason) }, isRemoving: true)
         return .done

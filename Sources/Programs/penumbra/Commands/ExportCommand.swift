@@ -296,9 +296,7 @@ struct CrontabExport {
 
     private func refuseEngine(_ settings: Settings) throws(FarmError) {
         try settings.check(slurmArguments: engine.slurmArguments)
-        if options.detach, settings.engine.value != .slurm {
-            throw FarmError(.usage, "--detach needs a cluster: give --engine slurm, too")
-        }
+        if options.detach, let refusal = settings.engine.value.detachRefusal { throw FarmError(.usage, refusal) }
     }
 
     /// Refuses what `penumbra run` would refuse every night, with the same message.

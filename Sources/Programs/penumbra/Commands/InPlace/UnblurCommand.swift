@@ -51,7 +51,7 @@ struct UnblurCommand: AsyncParsableCommand {
     private func unblur(_ session: InPlaceSession, _ reporter: ConsoleReporter) async throws -> RunOutcome {
         let search = reporter.search(pictures, session)
         var skipped = search.passedBy()
-        let wanted = session.withKept(search, skipped)
+        let wanted = await session.withKept(search, skipped)
         let links = skipped.links
         let (_, stopBefore) = try await session.takeBlurred(from: &skipped)
         if stopBefore != nil { return reporter.report(stopBefore, left: wanted.count) }

@@ -54,10 +54,15 @@ struct GcCommand: AsyncParsableCommand {
             // A detached run may have jobs on a cluster. Only 'cancel' ends them.
             for run in before
             where interrupted && run.condition == .interrupted && run.folder.state == archive.state {
-                if try archive.abandon(run, reason: "given up", now: currentTime()) != .refused { givenUp += 1 }
+                let removal = try await Blocking.run {
+                    try archive.abandon(run, reason: "given up", now: currentTime())
+                }
+                if removal != .refused { givenUp += 1 }
             }
-            RunFolder.sweep(state: archive.state)
-            if !before.isEmpty { try StoredRuns.prune(keeping: keep, state: archive.state) }
+            try await Blocking.run { [keep] in
+                RunFolder.sweep(state: archive.state)
+                if !before.isEmpty { try StoredRuns.prune(keeping: keep, state: archive.state) }
+            }
             let forgotten = before.count - (try archive.runs().count)
             let outcome = try await sweepOriginals(archive.state, reporter)
             if givenUp > 0 { reporter.say("\(Figures.plural(givenUp, "interrupted run")) given up") }
@@ -79,15 +84,15 @@ struct GcCommand: AsyncParsableCommand {
         }
         defer { withExtendedLifetime(lock) {} }
         let kept = Originals(state: state)
-        let unneeded = kept.sweep()
+        let unneeded = await Blocking.run { kept.sweep() }
         if unneeded > 0 { reporter.say("\(Figures.plural(unneeded, "original")) that no picture needs removed") }
-        let outcome = abandon(kept, reporter)
+        let outcome = await Blocking.run { abandon(kept, reporter) }
         guard originals else { return outcome }
-        let restored = kept.forgetRestored()
+        let restored = await Blocking.run { kept.forgetRestored() }
         reporter.say(
             "\(Figures.plural(restored.forgotten, "original")) that \(restored.forgotten == 1 ? "was" : "were") put "
                 + "back under another name forgotten")
-        let lost = kept.forgetLostStores()
+        let lost = await Blocking.run { kept.forgetLostStores() }
         if lost > 0 {
             reporter.say("\(Figures.plural(lost, "folder")) without \(Originals.folderName) forgotten")
         }
