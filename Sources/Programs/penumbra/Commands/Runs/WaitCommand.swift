@@ -110,11 +110,3 @@ private struct RunWaiter {
         }
     }
 }
-
-extension RunArchive {
-    /// The job in the cluster's queue that will continue the run.
-    func successor(of run: RunStatus) async -> SubmittedJobs.Successor {
-        guard let scratch = run.folder.scratch else { return .never }
-        return await SubmittedJobs(of: ShardFolder(scratch)).successor(on: SlurmSystem())
-    }
-}
