@@ -1,12 +1,10 @@
 import ArgumentParser
-import BatchSystems
 import Cluster
 import Coordination
 import JobModel
 import JobStorage
 import RenderFarm
 import Runs
-import Shards
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
