@@ -69,7 +69,7 @@ import TestSupport
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Kills a coordinator of its own process after its first output.
+    /// Kills a coordinator of its own process after its first output, and waits for its workers to leave.
     private func killRun() throws {
         try Data(manifest.utf8).write(to: URL(filePath: folder.file("job.yaml")))
         let process = Process()
@@ -81,8 +81,10 @@ import TestSupport
         try process.run()
         let first = folder.file("out/0.png")
         while !FileManager.default.fileExists(atPath: first), process.isRunning { usleep(1000) }
+        let workers = children(of: process.processIdentifier)
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+        while workers.contains(where: isAlive) { usleep(1000) }
     }
 
     @Test func `a run whose process was killed is resumed under its name, and gives all outputs`() async throws {

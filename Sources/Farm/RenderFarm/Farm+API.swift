@@ -252,6 +252,7 @@ extension Farm {
 extension Farm {
     /// What happens while a request is carried out.
     public enum Event: Sendable {
+        /// The run is among ``Farm/runs()`` from now on, the latest of its job.
         case began(job: String, frames: Int)
         case progress(job: String, Progress)
         /// A frame has ended.
