@@ -148,7 +148,7 @@ extension Farm {
 
     /// Does frames of an ended run again, in a new run with the same request. Outputs that are up to date stay.
     ///
-    /// Of a job, the latest run is meant that was no retry. This farm's own settings count, as in ``run(_:control:receive:)``. This
+    /// Of a job, the latest run is meant that was no retry. The deadline of the request holds again. This farm's own settings count, as in ``run(_:control:receive:)``. This
     /// process owns the new run until the call returns. Messages name absolute paths.
     ///
     /// - Parameters:
