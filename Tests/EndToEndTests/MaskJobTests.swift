@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import TestSupport
 
 /// Pictures that filters read, in all that happens to jobs: kills, watches, exports.
 @Suite(.serialized) struct MaskJobTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import TestSupport
 
 /// A coordinator that is killed for real, and the one that goes on.
 @Suite(.serialized) struct ResumeTests {

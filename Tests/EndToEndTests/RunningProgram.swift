@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// A `penumbra` that goes on while a test does things to it.
 final class RunningProgram {
@@ -47,23 +48,6 @@ final class RunningProgram {
             code: code, output: String(decoding: text, as: UTF8.self),
             errors: String(decoding: complaints, as: UTF8.self))
     }
-}
-
-/// The processes that any thread of a process has started, and that live.
-func children(of process: pid_t) -> [pid_t] {
-    let tasks = "/proc/\(process)/task"
-    let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
-    return threads.flatMap { thread in
-        let text = (try? String(contentsOfFile: "\(tasks)/\(thread)/children", encoding: .utf8)) ?? ""
-        return text.split(separator: " ").compactMap { pid_t($0) }
-    }
-}
-
-/// True while the process lives, a zombie not counted.
-func isAlive(_ process: pid_t) -> Bool {
-    let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
-    guard let state = text.split(separator: ")").last?.split(separator: " ").first else { return false }
-    return state != "Z"
 }
 
 /// The files that a process has open.

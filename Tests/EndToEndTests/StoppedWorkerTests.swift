@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import TestSupport
 
 /// Processes that are stopped for real, and do not go on.
 @Suite(.serialized) struct StoppedWorkerTests {

@@ -8,7 +8,15 @@ import Settings
 
 /// What programs that embed the farm use. Everything else of it is for the programs of this package.
 ///
-/// Such a program ignores SIGPIPE: the farm talks to worker processes, which may end at any time.
+/// Before its first call, such a program has to ignore SIGPIPE: `signal(SIGPIPE, SIG_IGN)`. The farm talks to worker processes,
+/// which may end at any time. A write to one that has ended would end the program.
+///
+/// Runs belong to the state folder. Any process that uses the same folder sees them, so that the calls that take a run's name
+/// work for runs of other processes, too: the `penumbra` command, or another program. The process that carries out a run owns it
+/// until the call returns. If the process is killed, the run is `interrupted`, and any process can resume it.
+///
+/// A run's name may be its beginning, or the name of a job, whose latest run is meant. All errors are ``Failure``s. Their messages are
+/// for persons, and the same as those of the `penumbra` command. Their outcomes are its exit codes.
 extension Farm {
     /// Reads the settings: defaults, the config file, `PENUMBRA_…` variables, and these values, of which the last one counts.
     ///
@@ -44,12 +52,18 @@ extension Farm {
     ) async throws(FarmError) -> RunOutcome {
         var request = request
         // Whoever resumes the run needs the same.
-        (request.stateFolder, request.configFile) = (settings.stateFolder.value, settings.configFile)
-        (request.engine, request.scratch) = (settings.engine.value, settings.scratch.value)
-        request.workers = request.workers ?? settings.workers.value
-        var requested = RequestedRun(request)
-        requested.settings = settings
-        let (run, listener) = (requested, EventListener(folder: request.folder, receive: receive))
+        setOwn(&request)
+        return try await carryOut(RequestedRun(request), folder: request.folder, control, receive)
+    }
+
+    private func carryOut(
+        _ requested: RequestedRun, folder: String, _ control: RunControl,
+        _ receive: @escaping @Sendable (Event) -> Void,
+        _ settings: Settings? = nil
+    ) async throws(FarmError) -> RunOutcome {
+        var requested = requested
+        requested.settings = settings ?? self.settings
+        let (run, listener) = (requested, EventListener(folder: folder, receive: receive))
         // A run that is cut off in the middle would leave files behind: its control ends it in good order.
         let runs = Task { await run.run(control, listener).result }
         return try await withTaskCancellationHandler {
@@ -59,12 +73,170 @@ extension Farm {
         }.get()
     }
 
-    /// The runs that the state folder knows, past and present, the latest first.
+    private func setOwn(_ request: inout RunRequest) {
+        (request.stateFolder, request.configFile) = (settings.stateFolder.value, settings.configFile)
+        (request.engine, request.scratch) = (settings.engine.value, settings.scratch.value)
+        request.workers = request.workers ?? settings.workers.value
+    }
+
+    /// The runs that the state folder knows, past and present, the latest first. One run of a job goes on at a time, so that its
+    /// manifest and job identify a run that has not ended.
+    ///
+    /// Reads the database and the folders of open runs, and blocks the thread meanwhile.
     public func runs() throws(FarmError) -> [Run] {
         do {
             return try RunArchive(state: settings.stateFolder.value).runs().map(Run.init)
         } catch {
             throw FarmError(error)
+        }
+    }
+}
+
+// MARK: Known runs
+
+extension Farm {
+    /// Resumes a run whose process was killed: `interrupted`. Published outputs stay, and rendered tiles are used. A run that another
+    /// process has paused is released, and that process continues it.
+    ///
+    /// The run keeps its name and its request. This farm's own settings count, as in ``run(_:control:receive:)``. This process owns
+    /// the run until the call returns. Messages name absolute paths.
+    ///
+    /// - Parameters:
+    ///   - name: the run's name, its beginning, or a job.
+    ///   - control: pauses, limits or cancels the run meanwhile. So does the task that calls this, if it is cancelled.
+    ///   - receive: gets the events, as in ``run(_:control:receive:)``.
+    /// - Returns: the outcome of the run; nil if another process has it, and continues.
+    /// - Throws: ``Failure`` with the outcome `missingInput` if no run has the name, or if the run cannot be repeated, because the
+    ///   folder where it was started is gone, say; `busy` if the run is `running`, `detached`, or has ended. For a run that was
+    ///   cancelled or stopped, use ``retry(_:_:control:receive:)`` with ``Retried/left``. Otherwise why it could not run at all.
+    public func resume(
+        _ name: String, control: RunControl = RunControl(), receive: @escaping @Sendable (Event) -> Void
+    ) async throws(FarmError) -> RunOutcome? {
+        do {
+            let archive = try RunArchive(state: settings.stateFolder.value)
+            let known = try archive.run(name)
+            switch await Resumption(of: known, in: archive, shownFrom: Self.messageFolder) {
+            case .unpaused: return nil
+            case .refused(let message, _): throw FarmError(.busy, message)
+            case .carriedOut(let shared):
+                var run = try RepeatedRun(known, in: archive, from: place(of: known)).run
+                setOwn(&run.request)
+                guard let shared else { return try await carryOut(run, folder: Self.messageFolder, control, receive) }
+                run.sharing = .resumed(shared, asJob: false)
+                run.ownState = settings.stateFolder.value
+                return try await TemporaryState.with(nil) { state in
+                    var (run, settings) = (run, settings)
+                    run.request.stateFolder = state
+                    settings.stateFolder = Setting(state)
+                    return try await carryOut(run, folder: Self.messageFolder, control, receive, settings)
+                }
+            }
+        } catch {
+            throw FarmError(error)
+        }
+    }
+
+    /// Which frames of an ended run are done again.
+    public enum Retried: Hashable, Sendable {
+        /// Frames that failed, including pictures that were known to be broken.
+        case failed
+        /// Frames that the run left, because it was cancelled, say, or its deadline came.
+        case left
+        /// These frames, whatever became of them, by their ``Frame/number``s. Outputs that are up to date stay.
+        case numbers(Set<Int>)
+    }
+
+    /// Does frames of an ended run again, in a new run with the same request. Outputs that are up to date stay.
+    ///
+    /// Of a job, the latest run is meant that was no retry. The deadline of the request holds again. This farm's own settings count, as in ``run(_:control:receive:)``. This
+    /// process owns the new run until the call returns. Messages name absolute paths.
+    ///
+    /// - Parameters:
+    ///   - name: the run's name, its beginning, or a job.
+    ///   - control: pauses, limits or cancels the new run meanwhile. So does the task that calls this, if it is cancelled.
+    ///   - receive: gets the events, as in ``run(_:control:receive:)``. Messages about the chosen frames come first, on the caller's
+    ///     thread.
+    /// - Returns: the outcome of the new run. If no frame failed or was left, there is no new run: a message says so, and the outcome
+    ///   is `done`.
+    /// - Throws: ``Failure`` with the outcome `missingInput` if no run or none of the numbered frames is known, or if the run cannot
+    ///   be repeated; `busy` if the run has not ended. Otherwise why the new run could not run at all.
+    public func retry(
+        _ name: String, _ frames: Retried = .failed, control: RunControl = RunControl(),
+        receive: @escaping @Sendable (Event) -> Void
+    ) async throws(FarmError) -> RunOutcome {
+        do {
+            let archive = try RunArchive(state: settings.stateFolder.value)
+            let known = try archive.run(toRepeat: name)
+            let retried =
+                switch frames {
+                case .failed: RetriedFrames(state: .failed, frames: nil)
+                case .left: RetriedFrames(state: .left, frames: nil)
+                case .numbers(let numbers): RetriedFrames(state: nil, frames: FrameNumbers(numbers))
+                }
+            switch try retried.retry(known, in: archive, from: place(of: known)) {
+            case .nothing(let message, .done):
+                receive(.message(Message(RunNotice.Text(.result, message))))
+                return .done
+            case .nothing(let message, let outcome): throw FarmError(outcome, message)
+            case .repeated(var repeated, let notes):
+                for note in notes { receive(.message(Message(RunNotice.Text(.remark, note)))) }
+                repeated.change(by: setOwn)
+                return try await carryOut(repeated.run, folder: Self.messageFolder, control, receive)
+            }
+        } catch {
+            throw FarmError(error)
+        }
+    }
+
+    /// Asks the process that has a run to end it, this one or another. It reads the request within a second, and ends the run in good
+    /// order: ``runs()`` says when. An `interrupted` or `detached` run ends at once: its jobs on a cluster are cancelled, and its
+    /// files are removed. Published outputs stay.
+    ///
+    /// - Parameter name: the run's name, its beginning, or a job.
+    /// - Returns: what was done, for persons. A run that has ended already is no error.
+    /// - Throws: ``Failure`` with the outcome `missingInput` if no run has the name; `busy` if a process has just taken the run over;
+    ///   `unavailable` if a cluster does not cancel the run's jobs; `storage` if files or the database cannot be written.
+    public func cancel(_ name: String) async throws(FarmError) -> [Message] {
+        do {
+            let archive = try RunArchive(state: settings.stateFolder.value)
+            let messages = try await archive.cancel(try archive.run(name)) { try settings.batchSystem(for: $0) }
+            return messages.map(Message.init)
+        } catch {
+            throw FarmError(error)
+        }
+    }
+
+    /// The frames of a known run, as far as they are recorded. Pictures that were known to be broken follow them, without numbers.
+    /// Frames whose outputs were up to date are not listed, nor are frames that had not begun.
+    ///
+    /// Reads all of the run's frames from the database into memory, and blocks the thread meanwhile. A run that goes on records its
+    /// frames with a short delay.
+    ///
+    /// - Parameter name: the run's name, its beginning, or a job.
+    /// - Throws: ``Failure`` with the outcome `missingInput` if no run has the name; `storage` if the database cannot be read.
+    public func frames(ofRun name: String) throws(FarmError) -> [Frame] {
+        do {
+            let archive = try RunArchive(state: settings.stateFolder.value)
+            let run = try archive.run(name)
+            let details = try archive.details(of: run)
+            return details.frames.map(Frame.init) + (try archive.stillBroken(in: run, details)).map(Frame.init)
+        } catch {
+            throw FarmError(error)
+        }
+    }
+
+    /// An embedding program has no folder of its own: paths in messages stay absolute.
+    private static let messageFolder = "/"
+
+    private func place(of run: RunStatus) -> RepeatedRun.Place {
+        RepeatedRun.Place(folder: Self.messageFolder, configFile: settings.configFile) { request in
+            guard request.arguments == nil else {
+                throw FarmError(
+                    .missingInput,
+                    "\(run.stored.name): an early version of Penumbra has begun it; only the penumbra command can repeat it"
+                )
+            }
+            return request
         }
     }
 }
@@ -80,6 +252,7 @@ extension Farm {
 extension Farm {
     /// What happens while a request is carried out.
     public enum Event: Sendable {
+        /// The run is among ``Farm/runs()`` from now on, the latest of its job.
         case began(job: String, frames: Int)
         case progress(job: String, Progress)
         /// A frame has ended.
@@ -107,7 +280,12 @@ extension Farm {
             case failed(String)
             /// The run was stopped before.
             case left
+            /// It has begun and not ended. Only ``Farm/frames(ofRun:)`` has this state.
+            case open
         }
+
+        /// Its number in the run, from 1; nil for a picture that was known to be broken. The pages of a file may share a number.
+        public let number: Int?
 
         public let input: String
         public let outputs: [String]
@@ -172,15 +350,33 @@ private struct EventListener: RunListener {
 
 extension Farm.Frame {
     fileprivate init(_ report: FrameReport) {
-        (input, outputs) = (report.input, report.outputs)
-        state =
-            switch report.state {
+        (number, input, outputs) = (report.index, report.input, report.outputs)
+        // A report is made when a frame has ended.
+        state = report.state == .open ? .left : State(report.state)
+    }
+
+    fileprivate init(_ stored: StoredFrame) {
+        // An output that is kept has an empty path.
+        (number, input, outputs) = (stored.number, stored.input, stored.outputs.filter { !$0.isEmpty })
+        state = State(stored.state)
+    }
+
+    fileprivate init(_ broken: BrokenRecord) {
+        (number, input, outputs) = (nil, broken.input, [])
+        state = .failed(broken.message)
+    }
+}
+
+extension Farm.Frame.State {
+    fileprivate init(_ result: FrameResult) {
+        self =
+            switch result {
             case .published: .published
             case .skipped: .skipped
             case .kept: .kept
-            case .failed(_, let message): .failed(message)
-            case .stillBroken(_, let message): .failed(message)
-            case .left, .open: .left
+            case .failed(_, let message), .stillBroken(_, let message): .failed(message)
+            case .left: .left
+            case .open: .open
             }
     }
 }

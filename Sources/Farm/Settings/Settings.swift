@@ -5,7 +5,7 @@ package struct Settings: Sendable {
     package let workers: Setting<Int>
     /// The bytes that all workers together may hold.
     package let memory: Setting<Int>
-    package let stateFolder: Setting<String>
+    package var stateFolder: Setting<String>
     /// Nil for a folder inside the run's own folder, below the state folder.
     package let scratch: Setting<String?>
     /// The niceness of workers, 0 to 19.

@@ -191,7 +191,7 @@ extension ConsoleReporter: RunListener {
         show(RunNotice.Text(.problemFiles, message, paths: paths, reasons: reasons, all: all))
     }
 
-    private func show(_ notice: RunNotice.Text) {
+    func show(_ notice: RunNotice.Text) {
         progress.clear()
         if json { return notice.jsonLine.print() }
         switch notice.kind {

@@ -1,12 +1,10 @@
 import ArgumentParser
 import Coordination
 import FoundationEssentials
-import Glibc
 import JobModel
 import JobStorage
 import Planning
 import RenderFarm
-import Reports
 import Runs
 import Settings
 
@@ -87,7 +85,7 @@ struct ResumeCommand: AsyncParsableCommand {
         }
         Console.print("no run was interrupted")
         if let latest = try archive.runs().first, latest.exitCode == Int(RunOutcome.workLeft.rawValue),
-            let left = Self.left(of: latest)
+            let left = latest.leftFrames(shownFrom: currentFolder())
         {
             Console.print(left)
         }
@@ -95,117 +93,63 @@ struct ResumeCommand: AsyncParsableCommand {
 
     /// - Returns: the exit code of the run.
     private func resume(_ run: RunStatus, _ archive: RunArchive) async throws -> Int32 {
-        let (name, folder) = (run.stored.name, run.folder)
-        func say(_ message: String) { if !options.json { Console.print("\(name): \(message)") } }
-        if archive.isShared, let code = run.exitCode {
-            // Its coordinator may have been killed before it removed the folder.
-            await Blocking.run { RunFolder.sweep(state: archive.state) }
-            say("has ended with exit code \(code)")
+        switch await Resumption(of: run, in: archive, shownFrom: currentFolder()) {
+        case .carriedOut(let shared): return try await carryOut(run, archive, shared)
+        case .unpaused(let message):
+            if !options.json { Console.print(message) }
+            return 0
+        case .refused(let message, let code):
+            if !options.json { Console.print(message) }
             return Int32(code)
         }
-        switch run.condition {
-        case .paused:
-            folder.takeBack(.pause)
-            say("goes on")
-        case _ where archive.isShared:
-            return try await carryOut(run, archive, RunFolder(state: archive.state, name: name))
-        case .interrupted:
-            let isLocal = folder.state == archive.state
-            return try await carryOut(run, archive, isLocal ? nil : RunFolder(state: folder.state, name: name))
-        case .detached:
-            say("is with the cluster; 'penumbra resume --run-dir \(folder.state)' takes it over")
-        case .running: say("is running, there is nothing to go on with")
-        case .done, .failed, .stopped:
-            if let left = Self.left(of: run), !options.json {
-                Console.print(left)
-            } else {
-                say("has ended, there is nothing to go on with")
-            }
-        }
-        return 0
-    }
-
-    /// The command that does the rest of a run which has ended early, by its deadline say; nil for other runs.
-    private static func left(of run: RunStatus) -> String? {
-        guard run.condition.isEnded, run.counts.left > 0 else { return nil }
-        let (name, left) = (run.stored.name, run.counts.left)
-        let manifest = PathText.shown(run.stored.manifest, from: currentFolder())
-        return "\(name): has ended, with \(Figures.plural(left, "frame")) left; 'penumbra run \(manifest)' or "
-            + "'penumbra retry \(name) --state left' does what is still to be done of them"
     }
 
     /// Carries out the run's own request again.
     ///
     /// - Parameter shared: the run's folder, if it is not in this machine's state folder.
-    private func carryOut(_ run: RunStatus, _ archive: RunArchive, _ shared: RunFolder?) async throws -> Int32 {
-        guard var repeated = try RepeatedRun(run, options, archive) else { return RunOutcome.missingInput.rawValue }
-        repeated.run.request.engine = engine ?? repeated.run.request.engine
-        repeated.run.request.workers = workers ?? repeated.run.request.workers
-        guard let shared else { return try await repeated.exitCode(openjd: openjd) }
-        repeated.run.sharing = .resumed(shared, asJob: asJob)
-        repeated.run.ownState = Settings.ownState(options.location)
+    private func carryOut(_ known: RunStatus, _ archive: RunArchive, _ shared: RunFolder?) async throws -> Int32 {
+        var run: RequestedRun
+        do {
+            run = try RepeatedRun(known, in: archive, from: options.place).run
+        } catch let error as FarmError where error.outcome == .missingInput {
+            // Other runs may still be resumed.
+            Console.complain(error.message)
+            return error.outcome.rawValue
+        }
+        run.request.engine = engine ?? run.request.engine
+        run.request.workers = workers ?? run.request.workers
+        guard let shared else { return try await run.exitCode(options, openjd: openjd) }
+        run.sharing = .resumed(shared, asJob: asJob)
+        run.ownState = Settings.ownState(options.location)
         return try await TemporaryState.with(options.stateDir) { state in
-            repeated.run.request.stateFolder = state
-            return try await repeated.exitCode(openjd: openjd)
+            var run = run
+            run.request.stateFolder = state
+            return try await run.exitCode(options, openjd: openjd)
         }
     }
 }
 
-/// A stored run whose request is carried out again.
-struct RepeatedRun {
-    var run: RequestedRun
-    /// The stored request, without changes for this process.
-    private var stored: RunRequest
-    private let isForJSON: Bool
-
-    /// Nil if the run cannot be repeated. The reason is printed.
-    init?(_ known: RunStatus, _ options: RunLookupOptions, _ archive: RunArchive) throws {
-        func refuse(_ reason: String) { Console.complain("\(known.stored.name): \(reason)") }
-        let text = known.stored.request
-        guard let found = RunRequest(text: text), access(found.folder, X_OK) == 0 else {
-            refuse("the folder in which it was started is gone; run its manifest again")
-            return nil
-        }
-        guard found.isKnown else {
-            refuse("a later version of Penumbra has begun it; resume it by that version, or run its manifest again")
-            return nil
-        }
-        stored = try StoredArguments.request(found)
-        var request = stored
-        guard request.filesFrom != "-" else {
-            refuse("its list of files came from the standard input; run it again with the same list")
-            return nil
-        }
-        request.isWatching = false
-        if !archive.isShared { request.stateFolder = archive.state }
+extension RunLookupOptions {
+    var place: RepeatedRun.Place {
         let here = currentFolder()
-        request.configFile = options.configFile.map { PathText.normalized($0, in: here) } ?? request.configFile
-        run = RequestedRun(resuming: request, storedText: text)
-        // The current folder may be another one than the run's.
-        run.shownFrom = here
-        // Finished frames do not count any more.
-        if let limit = request.limit, !known.condition.isEnded {
-            run.remainingLimit = max(1, min(limit, known.counts.work - (try archive.concluded(of: known))))
-        }
-        if let left = request.leftOf { run.concluded = try archive.concludedInputs(ofRun: left) }
-        run.single = (known.stored.manifest, known.stored.job)
-        isForJSON = options.json || request.printsJSON
+        return RepeatedRun.Place(
+            folder: here, configFile: configFile.map { PathText.normalized($0, in: here) },
+            adapt: StoredArguments.request)
     }
+}
 
-    /// Makes it another run, with another request.
-    mutating func change(by change: (inout RunRequest) -> Void) { run.change(&stored, by: change) }
-
+extension RequestedRun {
     /// Carries out the request, with its own first and last JSON line.
     ///
     /// - Parameter notes: messages that are printed first.
-    func exitCode(openjd: Bool = false, notes: [String] = []) async throws -> Int32 {
-        let (run, request) = (run, run.request)
+    func exitCode(_ options: RunLookupOptions, openjd: Bool = false, notes: [String] = []) async throws -> Int32 {
         let reporter = ConsoleReporter(
-            json: isForJSON, quiet: request.isQuiet, isStrict: request.isStrict, openjd: openjd)
+            json: options.json || request.printsJSON, quiet: request.isQuiet, isStrict: request.isStrict,
+            openjd: openjd)
         do {
             try await reporter.handling { reporter in
                 for note in notes { reporter.note(note) }
-                return try await reporter.follow(run)
+                return try await reporter.follow(self)
             }
             return 0
         } catch let exit as ExitCode {

@@ -1,10 +1,6 @@
 import ArgumentParser
-import Coordination
 import JobModel
-import JobStorage
-import Planning
 import RenderFarm
-import Reports
 import Runs
 
 struct RetryCommand: AsyncParsableCommand {
@@ -17,24 +13,11 @@ struct RetryCommand: AsyncParsableCommand {
             --workers and --deadline, too, unless you give others.
             """)
 
-    enum State: String, CaseIterable, ExpressibleByArgument {
-        case failed, left, published, skipped
-
-        fileprivate var words: String {
-            switch self {
-            case .failed: "failed"
-            case .left: "was left"
-            case .published: "was published"
-            case .skipped: "was skipped"
-            }
-        }
-    }
-
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunLookupOptions
 
     @Option(help: "Frames that ended like this. Default: failed, unless --frames names some.")
-    var state: State?
+    var state: RetriedFrames.State?
 
     @Option(help: ArgumentHelp("Frames by their numbers: 5, 37-52, 1,4,9-12.", valueName: "numbers"))
     var frames: FrameNumbers?
@@ -50,45 +33,21 @@ struct RetryCommand: AsyncParsableCommand {
 
     func validate() throws { try LocationOptions.check(workers: workers) }
 
-    /// The frames to do again.
-    private enum Choice {
-        /// These inputs. The notes report frames that were named and are not among them.
-        case inputs(Set<PathKey>, notes: [String] = [])
-        /// The frames that were left.
-        case left
-        case nothing(String, RunOutcome)
-    }
-
     func run() async throws {
         // The run writes the JSON lines. This command writes them only if there is no run.
         try await ConsoleReporter(json: false).handling { _ in
             let archive = try options.archive()
             let run = try archive.run(toRepeat: argument.run)
-            guard run.condition.isEnded else {
-                throw FarmError(
-                    .busy, "\(run.stored.name): has not ended; 'penumbra resume' goes on with an interrupted run")
-            }
-            let choice = try choice(of: run, archive)
-            if case .nothing(let words, let status) = choice { return report(words, status) }
-            guard var repeated = try RepeatedRun(run, options, archive) else { return .missingInput }
-            repeated.change { request in
-                request.workers = workers ?? request.workers
-                request.deadline = deadline?.seconds.rounded(.up) ?? request.deadline
-            }
-            var notes: [String] = []
-            switch choice {
-            case .inputs(let inputs, let found):
-                notes = found
-                repeated.change { $0.inputs = inputs.sorted().map(\.path) }
-            case .left:
-                if try !archive.isContinuedByItsCommand(run, now: currentTime()) {
-                    repeated.change { $0.leftOf = run.stored.name }
-                    repeated.run.concluded = try archive.concludedInputs(ofRun: run.stored.name)
+            let retried = RetriedFrames(state: state, frames: frames)
+            switch try retried.retry(run, in: archive, from: options.place) {
+            case .nothing(let words, let outcome): return report(words, outcome)
+            case .repeated(var repeated, let notes):
+                repeated.change { request in
+                    request.workers = workers ?? request.workers
+                    request.deadline = deadline?.seconds.rounded(.up) ?? request.deadline
                 }
-                if repeated.run.request.limit != nil { repeated.run.remainingLimit = run.counts.left }
-            case .nothing: break
+                throw ExitCode(try await repeated.run.exitCode(options, notes: notes))
             }
-            throw ExitCode(try await repeated.exitCode(notes: notes))
         }
     }
 
@@ -99,96 +58,10 @@ struct RetryCommand: AsyncParsableCommand {
         if options.json { SummaryLine(exitCode: status.rawValue, []).print() }
         return status
     }
-
-    private func choice(of run: RunStatus, _ archive: RunArchive) throws -> Choice {
-        let known = try archive.frames(of: run)
-        let (left, name) = (run.counts.left, run.stored.name)
-        if state == .skipped, frames == nil { return skipped(run) }
-        // Most frames that were left had not begun, so the run has no record of them.
-        if state == .left, frames == nil, left > 0 { return .left }
-        var inputs = Set(known.filter(isWanted).map { PathKey($0.input) })
-        if state ?? .failed == .failed, frames == nil, run.counts.stillBroken > 0 {
-            inputs.formUnion(try archive.broken(of: run).map { PathKey($0.input) })
-        }
-        let hint = left > 0 && state != .left ? "; \(Figures.plural(left, "frame")) left: --state left" : ""
-        if let frames {
-            let begun = Set(known.map(\.number))
-            let last = max(run.counts.frames, begun.max() ?? 0)
-            let unknown = frames.numbers(upTo: last).filter { !begun.contains($0) }
-            guard !inputs.isEmpty else {
-                let isNone = begun.isDisjoint(with: frames.numbers(upTo: begun.max() ?? 0))
-                guard isNone else {
-                    return .nothing("\(name): none of these frames \((state ?? .failed).words)\(hint)", .missingInput)
-                }
-                let reason =
-                    unknown.isEmpty
-                    ? ": it has \(Figures.plural(run.counts.frames, "frame"))"
-                    : left == 0 ? ": they were up to date, and 'penumbra run --force --only' makes them again" : hint
-                return .nothing("\(name): no such frames were begun\(reason)", .missingInput)
-            }
-            var notes: [String] = []
-            if !unknown.isEmpty {
-                let list =
-                    unknown.prefix(20).map(String.init).joined(separator: ", ") + (unknown.count > 20 ? ", …" : "")
-                let words = unknown.count == 1 ? "frame \(list) was" : "frames \(list) were"
-                notes.append(
-                    "\(name): \(words) not begun, and \(unknown.count == 1 ? "is" : "are") not done again: up to date, or left\(hint)"
-                )
-            }
-            if let beyond = frames.words(beyond: last) {
-                notes.append("\(name): has no frame \(beyond): it has \(Figures.plural(run.counts.frames, "frame"))")
-            }
-            return .inputs(inputs, notes: notes)
-        }
-        guard inputs.isEmpty else { return .inputs(inputs) }
-        return .nothing("\(name): no frame \((state ?? .failed).words)\(hint)", .done)
-    }
-
-    /// The run has no list of skipped frames.
-    private func skipped(_ run: RunStatus) -> Choice {
-        let (name, count) = (run.stored.name, run.counts.skipped)
-        guard count > 0 else { return .nothing("\(name): no frame was skipped", .done) }
-        let manifest = PathText.shown(run.stored.manifest, from: currentFolder())
-        return .nothing(
-            "\(name): \(Figures.plural(count, "frame")) \(count == 1 ? "was" : "were") skipped, and nothing is to be done again: "
-                + "\(count == 1 ? "its output was" : "their outputs were") up to date, or \(count == 1 ? "it was" : "they were") "
-                + "too young\n   = 'penumbra plan \(manifest)' says why; 'penumbra run --force --only' makes outputs again",
-            .done)
-    }
-
-    private func isWanted(_ frame: StoredFrame) -> Bool {
-        if let frames, !frames.contains(frame.number) { return false }
-        guard let wanted = state ?? (frames == nil ? .failed : nil) else { return true }
-        return wanted.rawValue == frame.state.kind.rawValue
-    }
 }
 
-/// `1,4,9-12`
-struct FrameNumbers: ExpressibleByArgument {
-    private let ranges: [ClosedRange<Int>]
+extension RetriedFrames.State: ExpressibleByArgument {}
 
-    init?(argument: String) {
-        var ranges: [ClosedRange<Int>] = []
-        for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
-            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
-            guard (1...2).contains(ends.count), let first = ends[0], let last = ends.last.flatMap(\.self), first >= 1,
-                last >= first
-            else { return nil }
-            ranges.append(first...last)
-        }
-        self.ranges = ranges
-    }
-
-    func contains(_ number: Int) -> Bool { ranges.contains { $0.contains(number) } }
-
-    /// The numbers above the last frame: `126-200, 400`; nil if there are none.
-    func words(beyond last: Int) -> String? {
-        let rest = ranges.filter { $0.upperBound > last }.map { max($0.lowerBound, last + 1)...$0.upperBound }
-        guard !rest.isEmpty else { return nil }
-        return rest.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(
-            separator: ", ")
-    }
-
-    /// Sorted, without repetitions.
-    func numbers(upTo last: Int) -> [Int] { (1...max(1, last)).filter { $0 <= last && contains($0) } }
+extension FrameNumbers: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
 }

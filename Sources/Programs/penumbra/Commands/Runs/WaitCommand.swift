@@ -1,12 +1,10 @@
 import ArgumentParser
-import BatchSystems
 import Cluster
 import Coordination
 import JobModel
 import JobStorage
 import RenderFarm
 import Runs
-import Shards
 
 struct WaitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -108,13 +106,5 @@ private struct RunWaiter {
         case .never: run.condition == .interrupted
         case .unknown: run.condition == .interrupted && time > unknownSuccessorDelay
         }
-    }
-}
-
-extension RunArchive {
-    /// The job in the cluster's queue that will continue the run.
-    func successor(of run: RunStatus) async -> SubmittedJobs.Successor {
-        guard let scratch = run.folder.scratch else { return .never }
-        return await SubmittedJobs(of: ShardFolder(scratch)).successor(on: SlurmSystem())
     }
 }
