@@ -79,8 +79,7 @@ import Testing
                 result.errors == """
                     test: 1 frame failed: input missing or not readable
                       photos/far.png: is a link that leads nowhere now: what it led to is gone, or not mounted; --allow-gone \
-                    goes on without it
-
+                    continues without it
                     """)
         }
         #expect(try await run("run", "--quiet", "--only", "a.png", "job.yaml").code == 0)

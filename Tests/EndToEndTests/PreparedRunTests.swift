@@ -479,7 +479,7 @@ import Testing
         try await prepareTwo()
         let refused = try await penumbra("cancel", "--run-dir", "shared")
         #expect(refused.code == 64)
-        #expect(refused.errors.contains("/shared: 2 runs go on there; name one of them: "))
+        #expect(refused.errors.contains("/shared: 2 runs there have not ended; name one of them: "))
         #expect(refused.errors.contains(" of one") && refused.errors.contains(" of two"))
         for index in 1...2 { #expect(try await shard(index).code == 0) }
         #expect(try await shard(3).code == 64)
@@ -611,7 +611,7 @@ import Testing
         #expect(detached.errors == "--detach needs a cluster: give --engine slurm, too\n")
         #expect(
             try await penumbra("run", "job.yaml", "--engine", "slurm", "--detach", "--watch").errors
-                .hasPrefix("Error: --detach leaves the run to others, who cannot have --watch."))
+                .hasPrefix("Error: --detach leaves the run to jobs of the cluster, which cannot use --watch."))
         #expect(!workspace.exists("shared"))
         #expect(!workspace.exists("out"))
     }

@@ -57,7 +57,7 @@ import Testing
             try #require(try await penumbra("wait", "--timeout", "0.3").code == 75)
         } while workspace.files(below: "out").count > paused
         #expect(paused < 10)
-        #expect(try await penumbra("resume").output.hasSuffix(": goes on\n"))
+        #expect(try await penumbra("resume").output.hasSuffix(": resumed\n"))
         program.wait { workspace.files(below: "out").count == 18 }
         #expect(try await penumbra("show", "test").output.contains("state     running\n"))
         #expect(try await penumbra("cancel", "test").code == 0)

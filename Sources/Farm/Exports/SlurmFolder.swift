@@ -234,7 +234,7 @@ struct SlurmReadMe {
 
             sh \(ShellWord.quoted("\(folder)/submit.sh"))
 
-        goes on where the last try was left: shards that are done are not done again. Where little is left, this alone will do:
+        continues where the last try ended: shards that are done are not done again. If little is left, this alone is enough:
 
             cd \(ShellWord.quoted(folder)) && sbatch finish.sh
 

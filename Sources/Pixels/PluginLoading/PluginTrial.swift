@@ -83,10 +83,10 @@ extension PluginError {
     fileprivate init(ending trial: plugin_trial) {
         let signal = trial.status & 0x7f
         switch signal {
-        case _ where trial.hung != 0: self.init("hangs while it is opened; remove it, or mend what it does at load")
+        case _ where trial.hung != 0: self.init("hangs while it is opened; remove it, or fix what it does at load")
         case 0:
-            self.init("ends the process (exit code \(trial.status >> 8 & 0xff)) while it is opened; remove or mend it")
-        default: self.init("crashes with signal \(signal) while it is opened; remove or mend it")
+            self.init("ends the process (exit code \(trial.status >> 8 & 0xff)) while it is opened; remove or fix it")
+        default: self.init("crashes with signal \(signal) while it is opened; remove or fix it")
         }
     }
 }

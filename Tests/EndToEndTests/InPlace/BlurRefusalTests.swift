@@ -24,7 +24,7 @@ import Testing
         #expect(result.code == 1)
         #expect(
             result.errors
-                == "photos/a.png: is one file with 2 names (hard links), of which the others would go on showing the "
+                == "photos/a.png: is one file with 2 names (hard links), and the others would still show the "
                 + "original; blur a copy of it\n")
         #expect(try workspace.whole("photos/a.png") == before)
         #expect(workspace.originals == [])
@@ -38,7 +38,7 @@ import Testing
         #expect(refused.code == 1)
         #expect(
             refused.errors
-                == "photos/a.png: has 2 names now (hard links), of which the others would go on showing the blurred picture; "
+                == "photos/a.png: has 2 names now (hard links), and the others would still show the blurred picture; "
                 + "--force puts the original back under this one\n")
         #expect(try await penumbra("unblur", "photos/a.png", "--force").code == 0)
         #expect(try workspace.read("photos/a.png") == before)
@@ -219,7 +219,7 @@ import Testing
             #expect(result.code == 75)
             #expect(
                 result.errors
-                    == "another 'penumbra blur' or 'penumbra unblur' is going on; --lock-wait TIME, such as 5m, waits "
+                    == "another 'penumbra blur' or 'penumbra unblur' is running; --lock-wait TIME, such as 5m, waits "
                     + "for it\n")
         }
         #expect(try workspace.whole("photos/a.png") == before)

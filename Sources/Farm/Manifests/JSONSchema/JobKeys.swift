@@ -60,7 +60,7 @@ enum JobKeys {
         choice("existing", ExistingPolicy.update, "What happens where an output is already there"),
         choice("compare", ComparePolicy.stamp, "How a file is known to be what it was"),
         choice(
-            "upgrade", UpgradePolicy.keep, "What becomes of outputs whose filters give other pixels in this version"),
+            "upgrade", UpgradePolicy.keep, "What happens to outputs whose filters give other pixels in this version"),
         choice("durability", Durability.file, "When outputs are safe from a power failure"),
         choice("receipts", ReceiptPolicy.none, "Whether a receipt is written beside each output"),
         choice("verify", VerifyLevel.digest, "How much is checked before an output is put in place"),
@@ -105,8 +105,8 @@ enum JobKeys {
                 described("memory", .bytes, "The memory of an element: 4G"),
                 described(
                     "coordinator_time", .time(in: SlurmReader.times),
-                    "The time limit of a job that goes on with a detached run: 2d"),
-                described("coordinator_memory", .bytes, "The memory of a job that goes on with a detached run: 2G"),
+                    "The time limit of a job that continues a detached run: 2d"),
+                described("coordinator_memory", .bytes, "The memory of a job that continues a detached run: 2G"),
                 described("cpus_per_task", integer(SlurmReader.coreCounts), "Cores of an element, each with a worker"),
                 described("throttle", integer(SlurmReader.throttles), "Elements of a job array at once"),
                 described("shard_seconds", .time(in: SlurmReader.shardTimes), "How long an element is to work"),

@@ -61,7 +61,7 @@ struct OutputSchema {
                     ]).adding([
                         "default": "keep",
                         "description":
-                            "What an output tells of its picture; public: credit, but no place, serial numbers or owner; or a list of what is told",
+                            "The metadata that an output keeps; public: credit, but no place, serial numbers or owner; or a list of kinds",
                     ])
                 ),
                 (

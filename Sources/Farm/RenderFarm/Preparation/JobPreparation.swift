@@ -192,7 +192,7 @@ package struct JobPreparation {
                 FrameFailure(
                     .input,
                     "\(PathText.visible(frame.input.path)): is a link that leads nowhere now: what it led to is gone, or not "
-                        + "mounted; --allow-gone goes on without it")))
+                        + "mounted; --allow-gone continues without it")))
     }
 
     /// Whether the run has to report an unreadable folder: its selection may choose pictures in it.

@@ -138,7 +138,7 @@ package struct RequestedRun {
         case .commands:
             throw FarmError(
                 .usage,
-                "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm")
+                "--detach needs Slurm: with 'commands' no job can continue a run; leave it out, or give --engine slurm")
         case .slurm: break
         }
     }

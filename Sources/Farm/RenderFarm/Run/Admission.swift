@@ -236,7 +236,7 @@ extension Admission {
         case .taken(let lock): return lock
         case .busy(.run):
             throw FarmError(
-                .busy, "\(job.name): another run of this job is going on; --lock-wait TIME, such as 5m, waits for it")
+                .busy, "\(job.name): another run of this job is running; --lock-wait TIME, such as 5m, waits for it")
         case .busy(.folder(let folder)):
             throw FarmError(
                 .busy,
@@ -371,7 +371,7 @@ package struct MissingDiskCheck {
             throw FarmError(
                 .missingInput,
                 "\(manifest): error: \(lost.message)\n   = \(lost.cause.remedy) If the pictures were removed or moved on purpose, "
-                    + "\(option("--allow-gone")) goes on without them; their outputs then have no input", isLoss: true)
+                    + "\(option("--allow-gone")) continues without them; their outputs then have no input", isLoss: true)
         }
         if let lost = MissingDisks.inputs(prepared.contents.knownDisks.inputs, prepared.plan.matches).first {
             throw FarmError(

@@ -199,7 +199,7 @@ extension JobNotice {
         case .forcedRunContinues(let made):
             return Text(
                 .result,
-                "goes on where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already")
+                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already")
         case .outputsKeepOldPixels(let count, let change):
             return Text(
                 .remark,
@@ -275,7 +275,7 @@ extension JobNotice {
             return Text(.result, "\(frames(left)) in \(Figures.plural(shards, "shard")) at \(folder)")
         case .noShardsWritten: return Text(.result, "no shards were written: nothing is left for them")
         case .continuedByJob(let left):
-            return Text(.result, "\(frames(left)) left, which a job in Slurm's queue goes on with")
+            return Text(.result, "\(frames(left)) left for a job in Slurm's queue")
         case .continuedByNobody(let left, let folder):
             return Text(
                 .result,
@@ -343,13 +343,13 @@ extension StopReason {
             guard !message.contains("\n   = ") else { return message }
             return "\(message); free some space or choose another place, then run it again"
         case .deadline:
-            return "the deadline is reached; \(Figures.plural(left, "frame")) left, which the next run goes on with"
+            return "the deadline is reached; \(Figures.plural(left, "frame")) left for the next run"
         case .failures(let count, let limit):
             return "stopped after \(Figures.plural(count, "failure")): 'max_failures' allows fewer than "
                 + "\(Figures.count(limit)); \(Figures.plural(left, "frame")) left"
         case .pluginFault(let plugin, let pictures):
             return
-                "the plugin '\(PathText.visible(plugin))' faulted on \(pictures) pictures; remove or mend it, then run the job again"
+                "the plugin '\(PathText.visible(plugin))' faulted on \(pictures) pictures; remove or fix it, then run the job again"
         case .lastSlot(let retirement):
             return
                 "the last worker slot that is left fails: \(retirement.faults); \(Figures.plural(left, "frame")) left; "
@@ -358,7 +358,7 @@ extension StopReason {
             let message = VisibleText.message(message)
             let left = "\(Figures.plural(left, "frame")) left"
             guard let remedy = message.firstRange(of: "\n   = ") else {
-                return "\(message); \(left), which the next run goes on with"
+                return "\(message); \(left) for the next run"
             }
             return "\(message[..<remedy.lowerBound]); \(left)\(message[remedy.lowerBound...])"
         case .engine(let message):

@@ -45,7 +45,7 @@ struct OutputOptions: ParsableArguments {
 struct EngineOptions: ParsableArguments {
     @Option(
         help:
-            "Who does the work: local, worker processes here; slurm, job arrays of a cluster; or commands, any cluster."
+            "Where the work is done: local, in worker processes here; slurm, in job arrays; or commands, on any cluster."
     )
     var engine: EngineName?
 
@@ -119,7 +119,7 @@ struct SelectionOptions: ParsableArguments {
             valueName: "n"))
     var limit: Int?
 
-    @Flag(help: "Nothing to do is no error when no file matches.")
+    @Flag(help: "If no file matches, do nothing, without an error.")
     var allowEmpty = false
 
     @Flag(
@@ -213,7 +213,7 @@ struct RunDirOption: ParsableArguments {
 struct OpenRunArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the run that has not "
+            "A run, by its name or the beginning of it, or a job, for its latest run. Default: the run that has not "
                 + "ended, where there is only one.", valueName: "run"))
     var run: String?
 }
@@ -222,7 +222,7 @@ struct OpenRunArgument: ParsableArguments {
 struct RunArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the latest run.",
+            "A run, by its name or the beginning of it, or a job, for its latest run. Default: the latest run.",
             valueName: "run"))
     var run: String?
 }

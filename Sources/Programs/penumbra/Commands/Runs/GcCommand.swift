@@ -13,10 +13,10 @@ struct GcCommand: AsyncParsableCommand {
         commandName: "gc",
         abstract: "Forget old runs, and remove files of killed ones.",
         discussion: """
-            What is known of outputs stays, no picture is touched, and the originals of blurred pictures stay. (With --originals \
-            those go that 'penumbra unblur' has put back under other names, and with --give-up those of pictures that you have \
-            removed.) Every run keeps the history small by itself: a \
-            hundred runs of each job, and of the latest ten their attempts.
+            The records of outputs, all pictures, and the originals of blurred pictures stay. --originals removes the \
+            originals that 'penumbra unblur' has put back under other names. --give-up removes the originals of pictures \
+            that you have removed. Every run keeps the history small by itself: it keeps a hundred runs of each job, and \
+            the attempts of the latest ten.
             """)
 
     @OptionGroup var options: RunLookupOptions
@@ -73,7 +73,7 @@ struct GcCommand: AsyncParsableCommand {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
             guard givenUp.isEmpty || !Originals.areKept(in: state) else {
                 throw FarmError(
-                    .busy, "a 'penumbra blur' or 'penumbra unblur' is going on; give the originals up after it")
+                    .busy, "a 'penumbra blur' or 'penumbra unblur' is running; give the originals up after it")
             }
             return unknown(givenUp.map(GivenUpPath.init), reporter)
         }

@@ -13,7 +13,7 @@ import Settings
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Go on with a run that was interrupted or paused.",
+        abstract: "Resume a run that was interrupted or paused.",
         discussion: """
             Carries out the request of the run again. Published outputs stay, rendered tiles are used, and the rest is \
             rendered. (The next 'penumbra run' of the manifest does the same.) A run that its deadline ended is not \
@@ -22,14 +22,14 @@ struct ResumeCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: all runs that were "
+            "A run, by its name or the beginning of it, or a job, for its latest run. Default: all runs that were "
                 + "interrupted or paused.", valueName: "run"))
     var run: String?
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
     @Option(
-        help: "Who does what is left: local, worker processes here, slurm, or commands. Default: as the run was begun.")
+        help: "Where the rest is done: local, by worker processes here, slurm, or commands. Default: as the run was begun.")
     var engine: EngineName?
 
     @Option(help: ArgumentHelp("Worker processes at once. Default: as the run was begun.", valueName: "n"))
@@ -45,7 +45,7 @@ struct ResumeCommand: AsyncParsableCommand {
     func validate() throws {
         try LocationOptions.check(workers: workers)
         if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
-        if asJob, shared.runDir == nil { throw ValidationError("--as-job goes on with the run of a --run-dir.") }
+        if asJob, shared.runDir == nil { throw ValidationError("--as-job resumes the run of a --run-dir; give --run-dir, too.") }
     }
 
     func run() async throws {
@@ -106,7 +106,7 @@ struct ResumeCommand: AsyncParsableCommand {
         switch run.condition {
         case .paused:
             folder.takeBack(.pause)
-            say("goes on")
+            say("resumed")
         case _ where archive.isShared:
             return try await carryOut(run, archive, RunFolder(state: archive.state, name: name))
         case .interrupted:
@@ -114,12 +114,12 @@ struct ResumeCommand: AsyncParsableCommand {
             return try await carryOut(run, archive, isLocal ? nil : RunFolder(state: folder.state, name: name))
         case .detached:
             say("is with the cluster; 'penumbra resume --run-dir \(folder.state)' takes it over")
-        case .running: say("is running, there is nothing to go on with")
+        case .running: say("is running; there is nothing to resume")
         case .done, .failed, .stopped:
             if let left = Self.left(of: run), !options.json {
                 Console.print(left)
             } else {
-                say("has ended, there is nothing to go on with")
+                say("has ended; there is nothing to resume")
             }
         }
         return 0
