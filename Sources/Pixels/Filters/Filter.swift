@@ -120,9 +120,9 @@ package struct FilterError: Error, Hashable, Sendable {
         case unknownWord(parameter: String, word: String, offered: [String])
         /// `parameter`, or its value, cannot be combined with `other`, or with its value.
         case conflict(parameter: String, value: String?, other: String)
-        /// A plugin reported a failure, or violated the interface.
+        /// A plugin reported a failure, or did not follow the interface.
         case failed(reason: String)
-        /// A plugin violated its process, for example by a crash.
+        /// A plugin did something that no plugin is allowed to do.
         case fault(reason: String)
     }
 
