@@ -371,7 +371,8 @@ package struct MissingDiskCheck {
             throw FarmError(
                 .missingInput,
                 "\(manifest): error: \(lost.message)\n   = \(lost.cause.remedy) If the pictures were removed or moved on purpose, "
-                    + "\(option("--allow-gone")) continues without them; their outputs then have no input", isLoss: true)
+                    + "\(option("--allow-gone")) continues without them; their outputs then have no input", isLoss: true
+            )
         }
         if let lost = MissingDisks.inputs(prepared.contents.knownDisks.inputs, prepared.plan.matches).first {
             throw FarmError(

@@ -199,7 +199,8 @@ extension JobNotice {
         case .forcedRunContinues(let made):
             return Text(
                 .result,
-                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already")
+                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already"
+            )
         case .outputsKeepOldPixels(let count, let change):
             return Text(
                 .remark,

@@ -8,7 +8,8 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
         abstract: "Print each setting with its origin.",
-        discussion: "The config file overrides defaults. PENUMBRA_… variables override the config file. Flags override both.")
+        discussion:
+            "The config file overrides defaults. PENUMBRA_… variables override the config file. Flags override both.")
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
 

@@ -29,7 +29,9 @@ struct ResumeCommand: AsyncParsableCommand {
     @OptionGroup var shared: RunDirOption
 
     @Option(
-        help: "Where the rest is done: local, by worker processes here, slurm, or commands. Default: as the run was begun.")
+        help:
+            "Where the rest is done: local, by worker processes here, slurm, or commands. Default: as the run was begun."
+    )
     var engine: EngineName?
 
     @Option(help: ArgumentHelp("Worker processes at once. Default: as the run was begun.", valueName: "n"))
@@ -45,7 +47,9 @@ struct ResumeCommand: AsyncParsableCommand {
     func validate() throws {
         try LocationOptions.check(workers: workers)
         if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
-        if asJob, shared.runDir == nil { throw ValidationError("--as-job resumes the run of a --run-dir; give --run-dir, too.") }
+        if asJob, shared.runDir == nil {
+            throw ValidationError("--as-job resumes the run of a --run-dir; give --run-dir, too.")
+        }
     }
 
     func run() async throws {
