@@ -179,7 +179,7 @@ import Testing
         let name = try #require(try await runNames().first)
         let words =
             "\(name): has ended, with \(first.left) frames left; 'penumbra run job.yaml' or 'penumbra retry \(name) --state left' does "
-            + "what is still to be done of them\n"
+            + "the rest\n"
         #expect(try await penumbra("resume", "test").output == words)
         #expect(try await penumbra("resume").output == "no run was interrupted\n" + words)
         try gate.open(for: 30)

@@ -116,7 +116,7 @@ struct SlurmSubmitScript {
 
         # Twice at once would be twice the work.
         if ! mkdir submitting; then
-            echo "submit.sh: another one is at it, or was killed; then: rm -r $PWD/submitting" >&2
+            echo "submit.sh: another submit.sh is running, or was killed; if it was killed: rm -r $PWD/submitting" >&2
             exit 75
         fi
         # Where a submission fails, those before it are taken back.

@@ -178,7 +178,7 @@ extension RunFolder {
 
     package func ask(_ control: Control) throws(FileError) {
         guard let own = try openFolder() else {
-            throw FileError(path: path, code: ENOENT, action: "ask anything of the run")
+            throw FileError(path: path, code: ENOENT, action: "send a request to the run")
         }
         do throws(FileError) {
             try own.create("\(control)", [])

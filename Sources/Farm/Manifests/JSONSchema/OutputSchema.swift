@@ -68,7 +68,7 @@ struct OutputSchema {
                     "background",
                     SchemaNode.color(isOpaque: true).adding([
                         "default": "white",
-                        "description": "What shows through transparency in formats that have none",
+                        "description": "The colour behind transparent pixels in formats without transparency",
                     ])
                 ),
                 (

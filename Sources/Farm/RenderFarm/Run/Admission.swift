@@ -394,13 +394,13 @@ extension MissingDisks.Cause {
     /// - Parameter things: what is lost, such as `the 3 outputs of this job`.
     package func message(of things: String) -> String {
         switch self {
-        case .notMounted(let mount): "\(PathText.visible(mount)) is not mounted, which had \(things)"
+        case .notMounted(let mount): "\(PathText.visible(mount)) is not mounted; it had \(things)"
         case .otherDisk(let mount):
             "another disk than in the last run is mounted at \(PathText.visible(mount)), without \(things)"
-        case .emptyDisk(let mount): "the disk at \(PathText.visible(mount)) is empty, which had \(things)"
+        case .emptyDisk(let mount): "the disk at \(PathText.visible(mount)) is empty; it had \(things)"
         case .emptyFolder(let folder): "\(PathText.visible(folder)) has none of \(things) any more"
-        case .missing(_, let link?): "\(link.message), and had \(things)"
-        case .missing(let folder, nil): "\(PathText.visible(folder)) is missing, which had \(things)"
+        case .missing(_, let link?): "\(link.message); it had \(things)"
+        case .missing(let folder, nil): "\(PathText.visible(folder)) is missing; it had \(things)"
         }
     }
 

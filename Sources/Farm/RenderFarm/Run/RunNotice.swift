@@ -190,7 +190,7 @@ extension JobNotice {
             return Text(
                 .remark, "\(message); the other pictures are rendered, and no output of these is removed")
         case .interruptedRunUnusable(let run, let reason):
-            return Text(.remark, "the interrupted run \(run) cannot be gone on with: \(reason)")
+            return Text(.remark, "the interrupted run \(run) cannot be resumed: \(reason)")
         case .danglingLinks(let links):
             return Text(
                 .problemFiles,
@@ -239,7 +239,7 @@ extension JobNotice {
         case .orphansKept(let files, let isRemoving):
             let words =
                 !isRemoving
-                ? "without an input any more, which a person has to remove"
+                ? "without an input any more, which you have to remove yourself"
                 : "without an input \(files.count == 1 ? "stays as it is" : "stay as they are")"
             return Text(.problemFiles, "\(outputs(files.count)) \(words)", files, all: Self.plan)
         case .orphansSuspicious(let count, let pattern):

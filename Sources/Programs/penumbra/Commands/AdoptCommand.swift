@@ -28,7 +28,7 @@ struct AdoptCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Take over what Penumbra published before the job, its folder or its pictures got another name or place, and nothing else. What is out of date is rendered again."
+            "Accept only outputs that Penumbra published before the job, its folder or its pictures were moved or renamed. The next run renders those that are out of date."
     )
     var moved = false
 

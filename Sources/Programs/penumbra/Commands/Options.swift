@@ -17,7 +17,7 @@ struct LocationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"))
     var stateDir: String?
 
-    @Option(help: ArgumentHelp("Where canvases and tiles go while a run lasts.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where a run keeps canvases and tiles.", valueName: "dir"))
     var scratch: String?
 
     @Option(help: ArgumentHelp("Worker processes at once. Default: one a core.", valueName: "n"))
@@ -124,7 +124,7 @@ struct SelectionOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Pictures and outputs that seem to be on a missing disk were removed on purpose: run without the pictures, and make the outputs again."
+            "Treat pictures and outputs that seem to be on a missing disk as removed on purpose: run without the pictures, and render the outputs again."
     )
     var allowGone = false
 
@@ -204,7 +204,7 @@ struct RunLookupOptions: ParsableArguments {
 struct RunDirOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A detached or prepared run's folder, or one that holds such runs, from any machine that sees it.",
+            "The folder of a detached or prepared run, or a folder of such runs. It works on any machine that can read it.",
             valueName: "dir"))
     var runDir: String?
 }

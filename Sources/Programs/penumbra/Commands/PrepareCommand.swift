@@ -31,13 +31,13 @@ struct PrepareCommand: AsyncParsableCommand {
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
-    @Option(help: ArgumentHelp("Where the shards go, with all that belongs to the run.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder for the shards and the run's other files.", valueName: "dir"))
     var runDir: String
 
     @Option(help: ArgumentHelp("How many: 1 to 10000.", valueName: "n"))
     var shards: Int
 
-    @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
+    @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
     var force = false
 
     func validate() throws {

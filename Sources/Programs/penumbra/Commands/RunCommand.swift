@@ -31,13 +31,13 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
-    @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
+    @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
     var force = false
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
 
-    @Flag(help: "Count known troubles as failures: pictures that are still broken, outputs that are kept.")
+    @Flag(help: "Count known problems as failures: pictures that are still broken, outputs that are kept.")
     var strict = false
 
     @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")

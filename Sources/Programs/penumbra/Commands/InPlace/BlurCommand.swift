@@ -41,7 +41,7 @@ struct BlurCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Of a Gaussian, its standard deviation in pixels. Default for single pictures: 10; folders need one.",
+            "The standard deviation of a Gaussian, in pixels. Default for single pictures: 10. Folders need this option.",
             valueName: "px"))
     var radius: Double?
 
@@ -62,11 +62,11 @@ struct BlurCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Blur pictures that were edited since they were blurred as they are now; the older originals are kept, too."
+            "Also blur pictures that were edited since they were blurred. Their older originals are kept, too."
     )
     var force = false
 
-    @Flag(help: "Change nothing; list the pictures of which originals are kept, or those of them that are named.")
+    @Flag(help: "Change nothing; list the pictures whose originals are kept, or only the pictures that you name.")
     var list = false
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
@@ -185,7 +185,7 @@ struct BlurCommand: AsyncParsableCommand {
         ) { report.add($0, filters: chain) }
         let isEmpty = wanted.isEmpty && skipped.isNothing && search.problems.isEmpty
         report.end(
-            isEmpty ? "there is no picture in what was named" : done(report, session),
+            isEmpty ? "there are no pictures at the given paths" : done(report, session),
             [
                 ("already blurred", "already blurred"), ("blurred otherwise", "blurred with other filters before"),
                 ("left", "left"),

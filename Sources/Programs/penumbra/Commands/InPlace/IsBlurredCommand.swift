@@ -17,7 +17,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
             folders with pictures, and formats that Penumbra does not read.
 
             Exit codes: 0 all are; 1 at least one is not, or may not be; 64 the command line is wrong; 66 a picture is \
-            missing, or there is none in what was named; 74 a folder cannot be read.
+            missing, or there are no pictures at the given paths; 74 a folder cannot be read.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
@@ -41,7 +41,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
             let search = reporter.search(pictures, session)
             var skipped = search.passedBy()
             if search.pictures.isEmpty, skipped.isNothing, search.problems.isEmpty {
-                throw FarmError(.missingInput, "there is no picture in what was named")
+                throw FarmError(.missingInput, "there are no pictures at the given paths")
             }
             let (inspected, stop) = try await InspectedPicture.inspect(
                 at: search.pictures.map(\.file), session.originals, readsOriginals: false,

@@ -45,11 +45,11 @@ struct CancelCommand: AsyncParsableCommand {
                 }
                 ShardFolder.removeIfEmpty(logs: "\(run.folder.state)/logs/\(run.stored.name)")
                 if removal == .complete {
-                    reporter.say("\(run.stored.name): given up, and what it left is removed")
+                    reporter.say("\(run.stored.name): given up, and its files are removed")
                 } else {
                     reporter.note(
-                        "\(run.stored.name): given up; some of what it left cannot be removed now, as on a disk that is not "
-                            + "mounted, and is removed by a later run")
+                        "\(run.stored.name): given up; some of its files cannot be removed now, for example on a disk that is not "
+                            + "mounted; a later run removes them")
                 }
                 if successor == .never, run.condition == .detached {
                     reporter.note(

@@ -135,7 +135,7 @@ struct ResumeCommand: AsyncParsableCommand {
         let (name, left) = (run.stored.name, run.counts.left)
         let manifest = PathText.shown(run.stored.manifest, from: currentFolder())
         return "\(name): has ended, with \(Figures.plural(left, "frame")) left; 'penumbra run \(manifest)' or "
-            + "'penumbra retry \(name) --state left' does what is still to be done of them"
+            + "'penumbra retry \(name) --state left' does the rest"
     }
 
     /// Carries out the run's own request again.

@@ -32,12 +32,12 @@ struct WaitCommand: AsyncParsableCommand {
             let archive = try options.archive(shared)
             // Runs that begin later are not waited for.
             let runs = try archive.isShared && argument.run == nil ? archive.meantRuns() : [archive.run(argument.run)]
-            if runs.count > 1 { reporter.note("\(runs.count) runs are waited for") }
+            if runs.count > 1 { reporter.note("waiting for \(runs.count) runs") }
             let waiter = RunWaiter(archive: archive, end: timeout.map { .now + $0.duration })
             var worst: Int32 = 0
             for run in runs {
                 guard let last = try await waiter.wait(for: run) else {
-                    reporter.complain("\(run.stored.name): continues; the time to wait for it is over")
+                    reporter.complain("\(run.stored.name): has not ended within the time limit of 'wait'")
                     return .busy
                 }
                 worst = max(worst, try report(last, archive, reporter))
