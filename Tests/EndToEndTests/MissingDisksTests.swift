@@ -245,8 +245,8 @@ import Testing
         #expect(
             result.errors == """
                 job.yaml: error: \(lost)
-                   = mount the disk, and run the job again. If the pictures were removed or moved on purpose, --allow-gone goes \
-                on without them; their outputs then have no input
+                   = mount the disk, and run the job again. If the pictures were removed or moved on purpose, --allow-gone \
+                continues without them; their outputs then have no input
 
                 """ + kept + kept)
         #expect(!workspace.exists("out/a.png") && !workspace.exists("out/b.png") && workspace.exists("out/z.png"))
