@@ -78,7 +78,7 @@ import Testing
             #expect(
                 result.errors == """
                     test: 1 frame failed: input missing or not readable
-                      photos/far.png: is a link that leads nowhere now: what it led to is gone, or not mounted; --allow-gone \
+                      photos/far.png: is a link whose target is gone, or not mounted; --allow-gone \
                     continues without it
                     """)
         }
@@ -95,7 +95,7 @@ import Testing
         #expect(first.code == 0)
         #expect(
             first.errors == """
-                test: 1 link leads nowhere: what was there is gone, or not mounted
+                test: 1 link leads nowhere: the target is gone, or not mounted
                   photos/new.png
 
                 """)

@@ -290,7 +290,7 @@ import Testing
         #expect(try await penumbra("show", "--json").output.contains(#""event":"broken","input":"#))
         #expect(
             try await penumbra("logs", "test").output
-                == "\(name): no task was tried, since there was nothing to do; 'penumbra show \(name)' says what came of its frames\n"
+                == "\(name): no task was tried, since there was nothing to do; 'penumbra show \(name)' shows the results of its frames\n"
         )
         let retried = try await penumbra("retry", "test")
         #expect(try NightSummary(retried) == NightSummary(failed: 1, exitCode: 1))

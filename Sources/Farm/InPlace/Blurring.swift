@@ -227,7 +227,7 @@ enum InPlaceFormat {
                 reason: "Penumbra reads \(name), but does not write it; 'penumbra apply' writes another format")
         }
         guard probe.pages == 1 || format.holdsAnimation else {
-            throw FormatError(reason: "has \(probe.pages) pages, of which only the first would be left")
+            throw FormatError(reason: "has \(probe.pages) pages, and only the first would be left")
         }
         guard format.sampleFormats.contains(probe.source.format) else {
             throw FormatError(

@@ -50,7 +50,7 @@ package struct UnreadableFolder: Error, Hashable, Sendable {
         switch kind {
         case .folder: "the folder cannot be read: \(reason)"
         case .link where isForbidden: "leads to a folder that this user may not read: \(reason)"
-        case .link, .unknown: "cannot be looked at: \(reason)"
+        case .link, .unknown: "cannot be examined: \(reason)"
         }
     }
 

@@ -89,7 +89,7 @@ import Testing
         try workspace.write(Data(Self.twoPages), to: "two.tif")
         let pages = try await penumbra("blur", "two.tif")
         #expect(pages.code == 1)
-        #expect(pages.errors == "two.tif: has 2 pages, of which only the first would be left\n")
+        #expect(pages.errors == "two.tif: has 2 pages, and only the first would be left\n")
         #expect(try workspace.read("two.tif") == Data(Self.twoPages))
         try workspace.write(Data("Pf\n1 1\n-1.0\n".utf8) + Data([0, 0, 0, 63]), to: "f.pnm")
         #expect(
@@ -102,7 +102,7 @@ import Testing
         #expect(!none.errors.contains(workspace.path))
         let gone = try await penumbra("blur", "z.png", "photos/a.png")
         #expect(
-            (gone.code, gone.errors) == (66, "z.png: no such file or folder; look at its name, or mount its disk\n"))
+            (gone.code, gone.errors) == (66, "z.png: no such file or folder; check its name, or mount its disk\n"))
         #expect(try await penumbra("is-blurred", "photos/a.png").code == 0, "the others are blurred")
     }
 

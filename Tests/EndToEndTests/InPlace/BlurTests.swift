@@ -147,7 +147,7 @@ import Testing
         let gone = try await penumbra("is-blurred", "photos/z.png")
         #expect(
             (gone.code, gone.errors) == (
-                66, "photos/z.png: no such file or folder; look at its name, or mount its disk\n"
+                66, "photos/z.png: no such file or folder; check its name, or mount its disk\n"
             ))
         let silent = try await penumbra("is-blurred", "--quiet", "photos")
         #expect((silent.code, silent.output, silent.errors) == (1, "", ""))
@@ -329,7 +329,7 @@ import Testing
                 + #""state":"blurred"}"#)
         #expect(
             lines[2]
-                == #"{"event":"picture","message":"no such file or folder; look at its name, or mount its disk","path":"\#(workspace.path)/photos/z.png","state":"gone"}"#
+                == #"{"event":"picture","message":"no such file or folder; check its name, or mount its disk","path":"\#(workspace.path)/photos/z.png","state":"gone"}"#
         )
         let answer = try await penumbra("is-blurred", "--json", "photos/a.png").output.split(separator: "\n")
         #expect(answer.count == 3 && answer[1].hasSuffix(#""state":"blurred"}"#))

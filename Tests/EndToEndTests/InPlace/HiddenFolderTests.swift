@@ -77,6 +77,6 @@ import Testing
         #expect(
             result.errors
                 == "1 hidden folder was skipped, and the pictures in it were not blurred\n"
-                + "  photos/.private: 0 pictures found, and not all of it could be looked into\n")
+                + "  photos/.private: 0 pictures found, and a part of it could not be read\n")
     }
 }

@@ -194,7 +194,7 @@ extension JobNotice {
         case .danglingLinks(let links):
             return Text(
                 .problemFiles,
-                "\(Figures.plural(links.count, "link")) \(links.count == 1 ? "leads" : "lead") nowhere: what was there is gone, "
+                "\(Figures.plural(links.count, "link")) \(links.count == 1 ? "leads" : "lead") nowhere: the target is gone, "
                     + "or not mounted", paths: links)
         case .forcedRunContinues(let made):
             return Text(
@@ -408,7 +408,7 @@ private enum PlanHints {
             message("nothing matches '\(PathText.visible($0))' of --only", plan.hint(ofChoice: $0))
         }
         hints += plan.danglingLinks.prefix(linksReported).map {
-            "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: what it led to is gone, or not "
+            "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: its target is gone, or not "
                 + "mounted"
         }
         return hints + (rest > 0 ? ["\(Figures.count(rest)) more links lead nowhere"] : [])

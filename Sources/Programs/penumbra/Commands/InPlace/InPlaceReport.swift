@@ -256,7 +256,7 @@ extension ConsoleReporter {
 
     private static func words(_ hidden: PictureSearch.SkippedFiles.Hidden) -> String {
         let pictures = Figures.plural(hidden.pictures.count, "picture")
-        return hidden.isWhole ? pictures : "\(pictures) found, and not all of it could be looked into"
+        return hidden.isWhole ? pictures : "\(pictures) found, and a part of it could not be read"
     }
 
     /// - Returns: the outcome of a stopped command.

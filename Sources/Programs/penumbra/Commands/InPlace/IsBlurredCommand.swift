@@ -74,7 +74,7 @@ struct InPlaceAnswer {
     let words: String
     let status: RunOutcome
 
-    static let nothingThere = "no such file or folder; look at its name, or mount its disk"
+    static let nothingThere = "no such file or folder; check its name, or mount its disk"
 
     init(_ inspected: InspectedPicture) {
         var kept: StoredOriginal?

@@ -29,8 +29,8 @@ struct GcCommand: AsyncParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Forget originals that were put back under other names: of pictures that were blurred, and renamed or copied. "
-                + "Forget, too, which folders have lost their .penumbra-originals. Mount the disks of such pictures before."
+            "Forget originals that were put back under other names, because their pictures had been renamed or copied. "
+                + "Forget, too, which folders have lost their .penumbra-originals. Mount the disks of such pictures first."
         ))
     var originals = false
 
@@ -38,7 +38,7 @@ struct GcCommand: AsyncParsableCommand {
         name: .customLong("give-up"),
         help: ArgumentHelp(
             "Forget the originals of a picture that was removed since it was blurred, or of all such pictures of a folder. They "
-                + "cannot be put back then, under other names neither. Repeatable.", valueName: "picture"))
+                + "cannot be put back then, not even under other names. Repeatable.", valueName: "picture"))
     var givenUp: [String] = []
 
     func validate() throws {
@@ -130,7 +130,7 @@ struct GcCommand: AsyncParsableCommand {
         let wrong = named.filter { !$0.isKnown && $0.file.isMissing }
         for path in wrong {
             reporter.complain(
-                "\(PathText.shown(path.file.path, from: reporter.folder)): no original is kept of it; look at its name"
+                "\(PathText.shown(path.file.path, from: reporter.folder)): no original is kept of it; check its name"
             )
         }
         return wrong.isEmpty ? .done : .missingInput

@@ -49,7 +49,7 @@ struct LogsCommand: AsyncParsableCommand {
             return "its attempts are not kept any more: those of the latest ten runs of each job are"
         }
         return
-            "no task was tried, since there was nothing to do; 'penumbra show \(run.stored.name)' says what came of its frames"
+            "no task was tried, since there was nothing to do; 'penumbra show \(run.stored.name)' shows the results of its frames"
     }
 
     func run() async throws {
