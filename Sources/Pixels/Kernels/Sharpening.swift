@@ -102,7 +102,7 @@ struct SharpenedBytes {
         let count = part.width * target.layout.channels
         let strip = FixedStrip(source, reach: (radius, radius), strip: part.columns, shift: 7, target)
         let scratch = RowBuffer<UInt16>(count: 4352)
-        let blurred = RowBuffer<UInt16>(count: count + 192)  // separate from the result, or else loops are not vectorised
+        let blurred = RowBuffer<UInt16>(count: count + 192)  // separate, so that loops are vectorised
         let rows = RowList<UInt16>(count: 2 * radius + 1)
         for y in part.rows {
             strip.makeRows(through: y + radius)
