@@ -37,20 +37,20 @@ import WorkerProtocol
         (
             "sbatch: error: invalid partition specified: nosuch\nsbatch: error: Batch job submission failed: "
                 + "Invalid partition name specified",
-            "say another one by 'partition' under 'slurm'; 'sinfo' lists them"
+            "name another one with 'partition' under 'slurm'; 'sinfo' lists them"
         ),
         (
             "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some limit)",
-            "say less by 'time' or 'coordinator_time' under 'slurm'"
+            "set a shorter 'time' or 'coordinator_time' under 'slurm'"
         ),
         (
             "sbatch: error: Memory specification can not be satisfied\nsbatch: error: Batch job submission failed: "
                 + "Requested node configuration is not available",
-            "ask for less by 'memory' or 'coordinator_memory' under 'slurm'"
+            "request less with 'memory' or 'coordinator_memory' under 'slurm'"
         ),
         (
             "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified",
-            "say another one by 'account' under 'slurm'"
+            "name another one with 'account' under 'slurm'"
         ),
     ]) func `what Slurm has decided is a refusal, with the setting that it is about`(errors: String, advice: String) {
         let last = errors.split(separator: "\n").last.map(String.init) ?? ""
@@ -130,7 +130,8 @@ import WorkerProtocol
         let error = await #expect(throws: BatchError.self) { try await system().describe(withQueues: false) }
         #expect(
             error?.message
-                == "scontrol: no such command; '--engine slurm' works where Slurm's commands are, a login node say")
+                == "scontrol: no such command; '--engine slurm' works where Slurm's commands are, for example on a login node"
+        )
     }
 
     @Test func `jobs that Slurm knows no more have no elements`() async throws {

@@ -117,19 +117,19 @@ import Testing
     }
 
     @Test(arguments: [
-        ("PartitionTimeLimit", "it wants more time than its partition gives; say less by 'time' under 'slurm'"),
+        ("PartitionTimeLimit", "it requests more time than its partition allows; set a shorter 'time' under 'slurm'"),
         ("PartitionDown", "its partition starts no jobs now; name another one by 'partition', or wait"),
         (
             "BadConstraints",
-            "no node has what it asks for; ask for less by 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
+            "no node has the requested resources; request less with 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
         ),
         ("JobHeldUser", "it is held; 'scontrol release 12' lets it go"),
-        ("InvalidAccount", "its account may not use the partition; say another by 'account'"),
-        ("InvalidQOS", "its quality of service is not allowed; say another by 'qos'"),
+        ("InvalidAccount", "its account may not use the partition; name another one with 'account'"),
+        ("InvalidQOS", "its quality of service is not allowed; name another one with 'qos'"),
         ("ReqNodeNotAvail, UnavailableNodes:n1", "the nodes that it could have are down, drained or reserved"),
         (
             "QOSMaxWallDurationPerJobLimit",
-            "it asks for more than the site allows one job; ask for less under 'slurm'"
+            "it requests more than the site allows one job; request less under 'slurm'"
         ),
     ]) func `a reason that does not pass by itself is reported with a remedy`(reason: String, words: String) {
         let element = ArrayElement(job: "12", index: 3, of: "a", state: "PENDING", reason: reason)

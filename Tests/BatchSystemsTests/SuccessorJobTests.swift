@@ -83,7 +83,7 @@ import WorkerProtocol
         try programs.put("refuses")
         await #expect(
             throws: BatchError.refused(
-                "sbatch: error: Invalid qos specification\n   = say another one by 'qos' under 'slurm'")
+                "sbatch: error: Invalid qos specification\n   = name another one with 'qos' under 'slurm'")
         ) { _ = try await giveBack(epoch: 2, afterError: false) }
     }
 }

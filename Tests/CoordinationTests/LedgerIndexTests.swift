@@ -71,7 +71,7 @@ extension LedgerTests {
     }
 
     private func distrust(_ reason: String) -> String {
-        "\(index): cannot believe the index of the outputs: \(reason)\(Self.remedy)"
+        "\(index): cannot trust the index of the outputs: \(reason)\(Self.remedy)"
     }
 
     @Test(.enabled(if: geteuid() == 0, "files of another user take root"))
@@ -168,7 +168,7 @@ extension LedgerTests {
         #expect(
             trouble?.message
                 == "\(index): cannot write the index of the outputs: Permission denied\n   = remove this file, or give it "
-                + "and its folder to the user who runs the job: the database knows what is in it")
+                + "and its folder to the user who runs the job: the database has its records")
     }
 
     /// Leaves the job's first line, its recipe and so many outputs.

@@ -268,7 +268,7 @@ import Testing
         let text = try await penumbra("plan", "job.yaml")
         #expect(
             text.output.hasSuffix(
-                "\n  passed by, since they are no picture files: 1 .nef, 1 without an extension\n"))
+                "\n  skipped, because they are no picture files: 1 .nef, 1 without an extension\n"))
         let json = try await penumbra("plan", "job.yaml", "--json")
         let summary = try #require(json.output.split(separator: "\n").last)
         for part in [

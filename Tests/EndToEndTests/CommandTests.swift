@@ -126,7 +126,7 @@ import Testing
         try workspace.writeManifest()
         let result = try await Program.run("run", "job.yaml", "--watch", "--deadline", "5m", in: workspace)
         #expect(result.code == 64)
-        #expect(result.errors.hasPrefix("Error: --watch goes on until it is stopped; leave out --deadline.\n"))
+        #expect(result.errors.hasPrefix("Error: --watch runs until it is stopped; leave out --deadline.\n"))
     }
 
     @Test func `filters and formats describe what there is`() async throws {

@@ -61,7 +61,8 @@ import Testing
         #expect(beside.code == 75)
         #expect(
             beside.errors.hasSuffix(
-                "submit.sh: another one is at it, or was killed; then: rm -r \(workspace.path)/farm/submitting\n"))
+                "submit.sh: another submit.sh is running, or was killed; if it was killed: rm -r \(workspace.path)/farm/submitting\n"
+            ))
     }
 
     @Test func `a folder whose name Slurm would take for a pattern`() async throws {

@@ -26,7 +26,7 @@ import Testing
         #expect(!result.output.contains("hint"))
         #expect(
             result.errors == """
-                hint: 2 shards of about 39 ms on 2 cores, by the headers of 3 pictures; --shards and --workers say otherwise
+                hint: 2 shards of about 39 ms on 2 cores, by the headers of 3 pictures; --shards and --workers change that
                 hint: to run it on this machine when it is saved as template.yaml: openjd run template.yaml \
                 -p Manifest=\(workspace.path)/job.yaml -p Inputs=\(workspace.path)/photos -p Outputs=\(workspace.path)/out \
                 -p RunDir=\(workspace.path)/out/.penumbra-openjd-test
@@ -91,7 +91,7 @@ import Testing
                 hint: a farm does not know this shell's PENUMBRA_NICE, PENUMBRA_REDUCE_TRANSPARENCY; use a config file, and \
                 give it by --config
                 """,
-                "hint: the config file \(workspace.path)/config/penumbra/penumbra.yaml counts here; --config takes it along",
+                "hint: the config file \(workspace.path)/config/penumbra/penumbra.yaml applies here; give it by --config to export it, too",
             ])
     }
 

@@ -129,7 +129,7 @@ import Testing
     }
 
     private func refusal(_ path: String, _ words: String) -> String {
-        "test: 1 frame failed: input missing or not readable\n  \(path): cannot be looked at: \(words); look after its disk or "
+        "test: 1 frame failed: input missing or not readable\n  \(path): cannot be examined: \(words); check its disk or "
             + "its server, or name it in 'exclude'\n"
     }
 
@@ -157,7 +157,7 @@ import Testing
             #expect(result.code == 66)
             #expect(
                 result.errors
-                    == "job.yaml: error: \(workspace.path)/photos/c.jpg: cannot be looked at: Input/output error\n")
+                    == "job.yaml: error: \(workspace.path)/photos/c.jpg: cannot be examined: Input/output error\n")
         } else {
             #expect(result.code == 1)
             #expect(result.errors == refusal("photos/c.jpg", "Input/output error"))
@@ -171,7 +171,7 @@ import Testing
             environment: ["LD_PRELOAD": try await library(Self.unknown)])
         #expect(result.code == 74)
         #expect(
-            result.errors.contains("/photos/c.jpg: cannot be looked at: Input/output error\n"), "\(result.errors)")
+            result.errors.contains("/photos/c.jpg: cannot be examined: Input/output error\n"), "\(result.errors)")
     }
 
     @Test func `blur names a picture that its disk does not let be replaced, and blurs the others`() async throws {
@@ -208,7 +208,7 @@ import Testing
         let chosen = try await run("--only", "photos/l.png", on: library)
         #expect(chosen.code == 66)
         #expect(
-            chosen.errors == "job.yaml: error: \(workspace.path)/photos/l.png: cannot be looked at: Stale file handle\n"
+            chosen.errors == "job.yaml: error: \(workspace.path)/photos/l.png: cannot be examined: Stale file handle\n"
         )
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }
@@ -230,6 +230,6 @@ import Testing
         let alone = try await run(on: library)
         #expect(alone.code == 66)
         #expect(
-            alone.errors == "job.yaml: error: \(workspace.path)/photos/b.png: cannot be looked at: Stale file handle\n")
+            alone.errors == "job.yaml: error: \(workspace.path)/photos/b.png: cannot be examined: Stale file handle\n")
     }
 }

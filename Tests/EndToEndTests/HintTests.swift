@@ -58,7 +58,7 @@ import Testing
         let result = try await Program.run("run", "job.yaml", in: workspace)
         #expect(result.code == 0)
         let told = (1...5).map {
-            "job.yaml: warning: photos/n\($0).png is a link that leads nowhere, and is no input: what it led to is gone, or "
+            "job.yaml: warning: photos/n\($0).png is a link that leads nowhere, and is no input: its target is gone, or "
                 + "not mounted\n"
         }
         #expect(result.errors == told.joined() + "job.yaml: warning: 2 more links lead nowhere\n")

@@ -112,7 +112,7 @@ import Testing
             #expect(result.code == 1)
             #expect(
                 result.errors
-                    == "test: 1 frame failed: not permitted\n  photos/l.png: leads to where this user may not look: Permission "
+                    == "test: 1 frame failed: not permitted\n  photos/l.png: leads to a folder that this user may not read: Permission "
                     + "denied; let the user who runs the job read it, or name it in 'exclude'\n")
         }
     }
@@ -179,7 +179,7 @@ import Testing
         let result = try await Program.run("run", "--delete-orphans=all", "job.yaml", in: workspace)
         #expect(
             result.errors.contains(
-                "cannot believe the index of the outputs: it belongs to another user (uid 12345)"), "\(result.errors)")
+                "cannot trust the index of the outputs: it belongs to another user (uid 12345)"), "\(result.errors)")
         #expect(try workspace.contents(below: "out").filter { !$0.key.hasSuffix(".penumbra-index") } == before)
     }
 

@@ -98,7 +98,7 @@ import Testing
     func `however few addresses there are, the run ends by itself`(megabytes: Int) async throws {
         let result = try await run("ulimit -v \(megabytes * 1024)", workers: 2)
         // A process in which nothing runs any more tidies up nothing; the next run does.
-        let isStarved = result.errors.contains("cannot go on: ")
+        let isStarved = result.errors.contains("cannot continue: ")
         #expect(isStarved || workspace.leftovers() == [], "\(result.errors)")
         // A library may end a worker where memory is missing, and then no more is known.
         #expect([0, 1, 69].contains(result.code), "\(result.code): \(result.errors)")

@@ -59,7 +59,7 @@ import Testing
             """
         guard let result = try await mounting(script) else { return }
         #expect(result.code == 0, "\(result.errors)")
-        #expect(result.errors.contains("in/usb is not mounted, which had 2 pictures of this job"), "\(result.errors)")
+        #expect(result.errors.contains("in/usb is not mounted; it had 2 pictures of this job"), "\(result.errors)")
         try workspace.writeNightly(inputs: "[photos/a.png, photos/b.png]", output: "fresh/{stem}.png")
         #expect(try await Program.night(workspace).published == 2)
         #expect(try workspace.contents(below: "out") == workspace.contents(below: "fresh"))
@@ -78,9 +78,8 @@ import Testing
             #expect(
                 result.errors == """
                     test: 1 frame failed: input missing or not readable
-                      photos/far.png: is a link that leads nowhere now: what it led to is gone, or not mounted; --allow-gone \
-                    goes on without it
-
+                      photos/far.png: is a link whose target is gone, or not mounted; --allow-gone \
+                    continues without it
                     """)
         }
         #expect(try await run("run", "--quiet", "--only", "a.png", "job.yaml").code == 0)
@@ -96,7 +95,7 @@ import Testing
         #expect(first.code == 0)
         #expect(
             first.errors == """
-                test: 1 link leads nowhere: what was there is gone, or not mounted
+                test: 1 link leads nowhere: the target is gone, or not mounted
                   photos/new.png
 
                 """)
@@ -144,7 +143,7 @@ import Testing
         var command = "$p"
         /// With `PATH` for the workspace.
         var words =
-            "PATH/disk is not mounted, which had the 4 outputs of this job\n   = mount the disk, and run the job again."
+            "PATH/disk is not mounted; it had the 4 outputs of this job\n   = mount the disk, and run the job again."
         var folder = "disk/out"
     }
 
@@ -157,11 +156,11 @@ import Testing
             testDescription: "a disk inside the folder of outputs", output: "out", mount: "disk out/x",
             unmount: "umount out/x",
             words:
-                "PATH/out/x is not mounted, which had the 1 output of this job\n   = mount the disk, and run the job again.",
+                "PATH/out/x is not mounted; it had the 1 output of this job\n   = mount the disk, and run the job again.",
             folder: "out/x"),
         OutputLoss(
             testDescription: "another disk, which is empty", unmount: "umount disk\ndisk disk",
-            words: "the disk at PATH/disk is empty, which had the 4 outputs of this job\n   = is that the right disk?"),
+            words: "the disk at PATH/disk is empty; it had the 4 outputs of this job\n   = is that the right disk?"),
         OutputLoss(
             testDescription: "another folder of the same disk",
             mount: "mkdir real disk\nmount --bind real disk 2>/dev/null || exit 200"),
@@ -239,15 +238,15 @@ import Testing
             """
         guard let result = try await mounting(script) else { return }
         #expect(result.code == 0)
-        let lost = "\(workspace.path)/\(loss.disk) is not mounted, which had 2 pictures of this job"
+        let lost = "\(workspace.path)/\(loss.disk) is not mounted; it had 2 pictures of this job"
         let kept =
             "test: 2 outputs stay, because \(lost); if the pictures were removed or moved on purpose, say so with "
             + "--allow-gone\n"
         #expect(
             result.errors == """
                 job.yaml: error: \(lost)
-                   = mount the disk, and run the job again. If the pictures were removed or moved on purpose, --allow-gone goes \
-                on without them; their outputs then have no input
+                   = mount the disk, and run the job again. If the pictures were removed or moved on purpose, --allow-gone \
+                continues without them; their outputs then have no input
 
                 """ + kept + kept)
         #expect(!workspace.exists("out/a.png") && !workspace.exists("out/b.png") && workspace.exists("out/z.png"))
@@ -279,7 +278,7 @@ import Testing
         #expect(result.code == 66, "what the watch found is not what the next run expects")
         #expect(
             result.errors == """
-                test: \(workspace.path)/in/usb is not mounted, which had 2 pictures of this job; the other pictures are \
+                test: \(workspace.path)/in/usb is not mounted; it had 2 pictures of this job; the other pictures are \
                 rendered, and no output of these is removed
 
                 """)

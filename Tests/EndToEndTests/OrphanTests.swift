@@ -85,7 +85,8 @@ import Testing
         let listed = try await Program.run("run", "job.yaml", in: workspace)
         #expect(
             listed.errors
-                == "test: 1 output without an input any more, which a person has to remove\n  out/10.png: was edited\n")
+                == "test: 1 output without an input any more, which you have to remove yourself\n  out/10.png: was edited\n"
+        )
         let result = try await Program.run("run", "job.yaml", "--delete-orphans=all", in: workspace)
         #expect(result.code == 0)
         #expect(result.errors == "test: 1 output without an input stays as it is\n  out/10.png: was edited\n")
@@ -107,7 +108,8 @@ import Testing
         try workspace.write("mine", to: "out/11.png")
         #expect(
             try await Program.run("run", "--quiet", "job.yaml", in: workspace).errors
-                == "test: 1 output without an input any more, which a person has to remove\n  out/11.png: was edited\n")
+                == "test: 1 output without an input any more, which you have to remove yourself\n  out/11.png: was edited\n"
+        )
     }
 
     @Test func `the outputs of pages that a file has no more are orphans`() async throws {
@@ -223,11 +225,11 @@ import Testing
         let place = "\(workspace.path)/more"
         let cause =
             kind == "link"
-            ? "\(place) is a link to \(workspace.path)/disk, where nothing is" : "\(place): no such file or folder"
+            ? "\(place) is a link to \(workspace.path)/disk, which does not exist" : "\(place): no such file or folder"
         let refused = try await Program.run("run", "--quiet", "job.yaml", in: workspace)
         #expect(refused.code == 66)
         #expect(refused.errors.hasPrefix("job.yaml: error: \(cause)"), "\(refused.errors)")
-        let lost = kind == "link" ? "\(cause), and had 1 picture" : "\(place) is missing, which had 1 picture"
+        let lost = kind == "link" ? "\(cause); it had 1 picture" : "\(place) is missing; it had 1 picture"
         for _ in 1...2 {
             let night = try await Program.run(
                 "run", "--quiet", "--allow-empty", "--delete-orphans=all", "job.yaml", in: workspace)

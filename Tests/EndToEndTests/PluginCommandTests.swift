@@ -98,10 +98,10 @@ import Testing
         let folder = "plugin \(workspace.path)/plugins"
         #expect(
             filters.errors.contains(
-                "\(folder)/libcrash.so crashes with signal 11 while it is opened; remove or mend it"))
+                "\(folder)/libcrash.so crashes with signal 11 while it is opened; remove or fix it"))
         #expect(
             filters.errors.contains(
-                "\(folder)/libleave.so ends the process (exit code 0) while it is opened; remove or mend it"))
+                "\(folder)/libleave.so ends the process (exit code 0) while it is opened; remove or fix it"))
         try workspace.drawPhotos()
         try workspace.writeManifest(filters: "[good]")
         #expect(try await run("run", "job.yaml", environment: path).code == 0)

@@ -29,7 +29,7 @@ import Testing
         #expect(result.code == 1)
         #expect(
             result.errors.contains(
-                "test: the plugin 'crashing' faulted on 3 pictures; remove or mend it, then run the job again"))
+                "test: the plugin 'crashing' faulted on 3 pictures; remove or fix it, then run the job again"))
         #expect(workspace.files(below: "out") == [])
     }
 

@@ -25,7 +25,7 @@ import Testing
         try workspace.writeManifest(filters: "[good]")
         let problem =
             "plugin \(workspace.path)/plugins/libcrash.so crashes with signal 6 while it is opened; "
-            + "remove or mend it"
+            + "remove or fix it"
         for command in ["check", "plan", "run"] {
             let result = try await run(command, "job.yaml")
             #expect(result.code == 0)
@@ -40,7 +40,7 @@ import Testing
         #expect(json.errors == "")
         let lines = json.output.split(separator: "\n").filter { $0.contains("\"severity\":\"warning\"") }
         #expect(lines.count == 1)
-        #expect(lines.first?.contains("crashes with signal 6 while it is opened; remove or mend it") == true)
+        #expect(lines.first?.contains("crashes with signal 6 while it is opened; remove or fix it") == true)
     }
 
     @Test func `filters that cannot be examined are warned of`() async throws {

@@ -110,7 +110,7 @@ import Testing
         guard result.code != 99 else { return }
         #expect(result.code == 0, "\(result.errors)")
         let words =
-            ": \(workspace.path)/out is not mounted, which had the folder of this run's outputs\n   = mount the disk, and give "
+            ": \(workspace.path)/out is not mounted; it had the folder of this run's outputs\n   = mount the disk, and give "
             + "the command again; or prepare the run again\n"
         #expect(result.errors.components(separatedBy: words).count == 3, "\(result.errors)")
     }
@@ -479,12 +479,12 @@ import Testing
         try await prepareTwo()
         let refused = try await penumbra("cancel", "--run-dir", "shared")
         #expect(refused.code == 64)
-        #expect(refused.errors.contains("/shared: 2 runs go on there; name one of them: "))
+        #expect(refused.errors.contains("/shared: 2 runs there have not ended; name one of them: "))
         #expect(refused.errors.contains(" of one") && refused.errors.contains(" of two"))
         for index in 1...2 { #expect(try await shard(index).code == 0) }
         #expect(try await shard(3).code == 64)
         let waiting = try RunningProgram(["wait", "--run-dir", "shared"], in: workspace)
-        #expect(waiting.nextErrors() == "2 runs are waited for\n")
+        #expect(waiting.nextErrors() == "waiting for 2 runs\n")
         #expect(try await penumbra("resume", "--run-dir", "shared").code == 0)
         let waited = waiting.finish()
         #expect(waited.code == 0)
@@ -611,7 +611,7 @@ import Testing
         #expect(detached.errors == "--detach needs a cluster: give --engine slurm, too\n")
         #expect(
             try await penumbra("run", "job.yaml", "--engine", "slurm", "--detach", "--watch").errors
-                .hasPrefix("Error: --detach leaves the run to others, who cannot have --watch."))
+                .hasPrefix("Error: --detach leaves the run to jobs of the cluster, which cannot use --watch."))
         #expect(!workspace.exists("shared"))
         #expect(!workspace.exists("out"))
     }

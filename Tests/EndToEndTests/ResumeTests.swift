@@ -229,7 +229,7 @@ import TestSupport
         try killRun(atTile: 5)
         let cancelled = try await Program.run("cancel", "test", in: workspace)
         #expect(cancelled.code == 0)
-        #expect(cancelled.output.hasSuffix(": given up, and what it left is removed\n"))
+        #expect(cancelled.output.hasSuffix(": given up, and its files are removed\n"))
         #expect(workspace.leftovers() == [])
         #expect(workspace.files(below: "out") == [])
         #expect(try await state() == "stopped")
@@ -253,8 +253,8 @@ import TestSupport
         #expect(cancelled.output == "")
         #expect(
             cancelled.errors.hasSuffix(
-                ": given up; some of what it left cannot be removed now, as on a disk that is not mounted, and is removed by a "
-                    + "later run\n"))
+                ": given up; some of its files cannot be removed now, for example on a disk that is not mounted; a later run "
+                    + "removes them\n"))
         #expect(try await state() == "stopped")
         #expect(try await Program.run("resume", in: workspace).output == "no run was interrupted\n")
         // The first of these makes the folder of outputs, and the second one finds it.
@@ -348,7 +348,7 @@ import TestSupport
         let next = try await Program.run("run", "job.yaml", "--quiet", in: workspace)
         #expect(next.code == 0)
         #expect(next.errors.hasPrefix("test: the interrupted run "))
-        #expect(next.errors.contains(" cannot be gone on with: \(workspace.path)/disk: cannot create"))
+        #expect(next.errors.contains(" cannot be resumed: \(workspace.path)/disk: cannot create"))
         #expect(try workspace.contents(below: "out") == calm)
         #expect(try await Program.run("run", "job.yaml", "--quiet", in: workspace).errors == "")
         // What it left there is remembered until the disk is back.

@@ -57,7 +57,7 @@ import Testing
             try #require(try await penumbra("wait", "--timeout", "0.3").code == 75)
         } while workspace.files(below: "out").count > paused
         #expect(paused < 10)
-        #expect(try await penumbra("resume").output.hasSuffix(": goes on\n"))
+        #expect(try await penumbra("resume").output.hasSuffix(": resumed\n"))
         program.wait { workspace.files(below: "out").count == 18 }
         #expect(try await penumbra("show", "test").output.contains("state     running\n"))
         #expect(try await penumbra("cancel", "test").code == 0)
@@ -179,7 +179,7 @@ import Testing
         let name = try #require(try await runNames().first)
         let words =
             "\(name): has ended, with \(first.left) frames left; 'penumbra run job.yaml' or 'penumbra retry \(name) --state left' does "
-            + "what is still to be done of them\n"
+            + "the rest\n"
         #expect(try await penumbra("resume", "test").output == words)
         #expect(try await penumbra("resume").output == "no run was interrupted\n" + words)
         try gate.open(for: 30)
@@ -290,7 +290,7 @@ import Testing
         #expect(try await penumbra("show", "--json").output.contains(#""event":"broken","input":"#))
         #expect(
             try await penumbra("logs", "test").output
-                == "\(name): no task was tried, since there was nothing to do; 'penumbra show \(name)' says what came of its frames\n"
+                == "\(name): no task was tried, since there was nothing to do; 'penumbra show \(name)' shows the results of its frames\n"
         )
         let retried = try await penumbra("retry", "test")
         #expect(try NightSummary(retried) == NightSummary(failed: 1, exitCode: 1))

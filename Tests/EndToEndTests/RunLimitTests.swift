@@ -70,7 +70,7 @@ import Testing
         let left = 63 - done
         #expect(
             result.errors
-                == "test: the deadline is reached; \(left) frame\(left == 1 ? "" : "s") left, which the next run goes on with\n"
+                == "test: the deadline is reached; \(left) frame\(left == 1 ? "" : "s") left for the next run\n"
         )
         #expect(workspace.leftovers() == [])
         #expect(try await Program.night(workspace) == NightSummary(published: left, skipped: done))

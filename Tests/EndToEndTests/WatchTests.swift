@@ -162,7 +162,7 @@ import Testing
             #expect(result.code == 64)
             #expect(
                 result.errors.contains(
-                    "--watch goes on until it is stopped; leave out "
+                    "--watch runs until it is stopped; leave out "
                         + "\(option.filter { $0.hasPrefix("--") }.sorted(by: >).joined(separator: " and "))."))
         }
     }

@@ -71,9 +71,9 @@ import Testing
         #expect(throws: PlanError.deadLink(link, pattern: folder.file(entry))) { try plan([entry]) }
         #expect(
             PlanError.deadLink(link, pattern: "/jobs/current").message == """
-                \(folder.path)/current is a link to \(folder.path)/disk/photos, where nothing is, wanted by the input '/jobs/current'
+                \(folder.path)/current is a link to \(folder.path)/disk/photos, which does not exist, wanted by the input '/jobs/current'
                    = is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' \
-                goes on without it. If it may be away, --allow-empty does
+                continues without it. If it may be away, --allow-empty does
                 """)
         try folder.touch("disk/photos/x/b.jpg")
         #expect(DeadLink(onWayTo: folder.file("current/x/b.jpg")) == nil)

@@ -105,13 +105,13 @@ import Testing
             PlanError.missingFile("/jobs/photos").message == """
                 /jobs/photos: no such file or folder
                    = is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' \
-                goes on without it. If it may be away, --allow-empty does
+                continues without it. If it may be away, --allow-empty does
                 """)
         #expect(
             PlanError.missingFolder("/jobs/photos", pattern: "/jobs/photos/*").message == """
                 /jobs/photos: no such folder, wanted by the input '/jobs/photos/*'
                    = is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' \
-                goes on without it. If it may be away, --allow-empty does
+                continues without it. If it may be away, --allow-empty does
                 """)
     }
 

@@ -16,14 +16,14 @@ struct PluginTrialTests {
 
     /// What a library does while it is opened, and what is said about it.
     private static let badStarts: [(code: String, problem: String)] = [
-        ("abort();", "crashes with signal 6 while it is opened; remove or mend it"),
-        ("*(volatile int *)8 = 1;", "crashes with signal 11 while it is opened; remove or mend it"),
-        ("raise(SIGALRM);", "crashes with signal 14 while it is opened; remove or mend it"),
-        ("_exit(0);", "ends the process (exit code 0) while it is opened; remove or mend it"),
-        ("_exit(7);", "ends the process (exit code 7) while it is opened; remove or mend it"),
+        ("abort();", "crashes with signal 6 while it is opened; remove or fix it"),
+        ("*(volatile int *)8 = 1;", "crashes with signal 11 while it is opened; remove or fix it"),
+        ("raise(SIGALRM);", "crashes with signal 14 while it is opened; remove or fix it"),
+        ("_exit(0);", "ends the process (exit code 0) while it is opened; remove or fix it"),
+        ("_exit(7);", "ends the process (exit code 7) while it is opened; remove or fix it"),
         (
             "if (fork() == 0) for (;;) pause(); _exit(7);",
-            "ends the process (exit code 7) while it is opened; remove or mend it"
+            "ends the process (exit code 7) while it is opened; remove or fix it"
         ),
     ]
 
@@ -63,7 +63,7 @@ struct PluginTrialTests {
         try fixture.build("spread")
         let (plugins, problems) = fixture.load(trial: PluginTrial(timeout: .milliseconds(300)))
         #expect(plugins.map(\.name) == ["spread"])
-        #expect(problems == ["plugin \(path) hangs while it is opened; remove it, or mend what it does at load"])
+        #expect(problems == ["plugin \(path) hangs while it is opened; remove it, or fix what it does at load"])
     }
 
     /// Both hold a pipe open that this process reads: its end is the end of them all.
@@ -84,7 +84,7 @@ struct PluginTrialTests {
         try fixture.build("spread")
         let (plugins, problems) = fixture.load(trial: PluginTrial())
         #expect(plugins.map(\.name) == ["spread"])
-        #expect(problems == ["plugin \(path) crashes with signal 11 while it is opened; remove or mend it"])
+        #expect(problems == ["plugin \(path) crashes with signal 11 while it is opened; remove or fix it"])
     }
 
     /// Parts of a parameter that point nowhere.
@@ -99,7 +99,7 @@ struct PluginTrialTests {
         let path = try fixture.build("flawed", ["PARAMETER={\(members)}"])
         #expect(
             fixture.load(trial: PluginTrial()).problems == [
-                "plugin \(path) crashes with signal 11 while it is opened; remove or mend it"
+                "plugin \(path) crashes with signal 11 while it is opened; remove or fix it"
             ])
     }
 
@@ -111,7 +111,7 @@ struct PluginTrialTests {
         defer { signal(SIGSEGV, before) }
         #expect(
             fixture.load(trial: PluginTrial()).problems == [
-                "plugin \(path) crashes with signal 11 while it is opened; remove or mend it"
+                "plugin \(path) crashes with signal 11 while it is opened; remove or fix it"
             ])
     }
 
@@ -121,7 +121,7 @@ struct PluginTrialTests {
         let path = try fixture.build("start", as: "liba.so", start)
         let first = fixture.loadTelling(trial: PluginTrial())
         let (problems, refused) = (first.problems, first.refused)
-        #expect(problems == ["plugin \(path) crashes with signal 6 while it is opened; remove or mend it"])
+        #expect(problems == ["plugin \(path) crashes with signal 6 while it is opened; remove or fix it"])
         #expect(refused.map(\.path) == [path])
         #expect(unlink(mark) == 0)
         let again = fixture.loadTelling(trial: PluginTrial(known: refused))

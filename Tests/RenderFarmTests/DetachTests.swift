@@ -8,7 +8,7 @@ import Testing
         #expect(EngineName.local.detachRefusal == "--detach needs a cluster: give --engine slurm, too")
         #expect(
             EngineName.commands.detachRefusal
-                == "--detach needs Slurm: by 'commands' no job can go on with a run; leave it out, or give --engine slurm"
+                == "--detach needs Slurm: with 'commands' no job can continue a run; leave it out, or give --engine slurm"
         )
     }
 }

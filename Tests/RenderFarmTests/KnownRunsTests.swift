@@ -104,7 +104,7 @@ import TestSupport
         try killRun()
         let killed = try #require(try farm.runs().first)
         let messages = try await farm.cancel(killed.name)
-        #expect(messages.map(\.text) == ["\(killed.name): given up, and what it left is removed"])
+        #expect(messages.map(\.text) == ["\(killed.name): given up, and its files are removed"])
         #expect(try farm.runs().map(\.state) == ["stopped"])
     }
 
@@ -218,7 +218,7 @@ import TestSupport
 
         let resumed = await #expect(throws: Farm.Failure.self) { _ = try await farm.resume(run.name) { _ in } }
         #expect(resumed?.outcome == .busy)
-        #expect(resumed?.message == "\(run.name): is running, there is nothing to go on with")
+        #expect(resumed?.message == "\(run.name): is running; there is nothing to resume")
         #expect(try await commandLine("resume", run.name) == resumed?.message)
         let retried = await #expect(throws: Farm.Failure.self) { _ = try await farm.retry(run.name) { _ in } }
         #expect(retried?.outcome == .busy)

@@ -199,7 +199,7 @@ import TestSupport
         }
         #expect(
             trouble?.message
-                == "\(scratch): cannot go on with this run: it is a link, and Penumbra did not make it so\n"
+                == "\(scratch): cannot resume this run: it is a link, and Penumbra did not make it so\n"
                 + "   = remove what is there, and run again")
         var found = stat()
         stat(state.file("documents"), &found)
@@ -217,7 +217,7 @@ import TestSupport
         }
         #expect(
             trouble?.message
-                == "\(scratch): cannot go on with this run: it belongs to another user (uid 12345)\n"
+                == "\(scratch): cannot resume this run: it belongs to another user (uid 12345)\n"
                 + "   = remove what is there, and run again")
         RunFolder(state: state.path, name: Self.killed).remove()
         #expect(exists("scratch/penumbra-\(Self.killed)/diary"))
@@ -233,8 +233,8 @@ import TestSupport
         }
         #expect(
             trouble?.message
-                == "\(state.file("runs/run-7")): cannot go on with this run: it belongs to another user (uid 12345)\n"
-                + "   = let the user who began the run go on with it")
+                == "\(state.file("runs/run-7")): cannot resume this run: it belongs to another user (uid 12345)\n"
+                + "   = let the user who began the run resume it")
         #expect(exists("runs/run-7/journal"))
     }
 }

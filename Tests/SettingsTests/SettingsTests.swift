@@ -123,7 +123,7 @@ import Testing
     @Test func `a config file that was asked for must be there`() {
         var flags = Settings.Flags()
         flags.configFile = "mine.yaml"
-        let usual = ", or leave it out: then the file at a usual place counts, or none"
+        let usual = ", or leave it out to use the file at a usual place, or none"
         #expect(
             throws: Settings.LoadError(
                 kind: .missing, message: "mine.yaml: there is no such config file; correct --config\(usual)")

@@ -109,7 +109,7 @@ def detached_given_back(cluster, place, wanted):
     until(submitted, 90, lambda: f"it submits what is left: {space.said}")
     os.kill(space.running.pid, signal.SIGINT)
     space.end(130)
-    check("which a job in Slurm's queue goes on with" in space.said, space.said)
+    check("left for a job in Slurm's queue" in space.said, space.said)
     wait(space, cluster, folder)
     is_same(space, wanted("many", **MANY), cluster)
     # What all coordinators have done is known where the run was begun.
@@ -168,7 +168,7 @@ def detached_without_successor(cluster, place, wanted):
     space.wait_for_work(1, runs=False)
     os.kill(coordinators(space)[0], signal.SIGKILL)
     space.run(cluster, "--run-dir", folder, "--timeout", "250", command=("wait",), code=137)
-    check(f"'penumbra resume --run-dir {folder}' goes on" in space.said, space.said)
+    check(f"'penumbra resume --run-dir {folder}' continues it" in space.said, space.said)
     space.run(cluster, "--run-dir", folder, "--engine", "slurm", command=("resume",))
     is_same(space, wanted("many", **MANY), cluster)
 

@@ -116,7 +116,7 @@ struct SlurmSubmitScript {
 
         # Twice at once would be twice the work.
         if ! mkdir submitting; then
-            echo "submit.sh: another one is at it, or was killed; then: rm -r $PWD/submitting" >&2
+            echo "submit.sh: another submit.sh is running, or was killed; if it was killed: rm -r $PWD/submitting" >&2
             exit 75
         fi
         # Where a submission fails, those before it are taken back.
@@ -234,7 +234,7 @@ struct SlurmReadMe {
 
             sh \(ShellWord.quoted("\(folder)/submit.sh"))
 
-        goes on where the last try was left: shards that are done are not done again. Where little is left, this alone will do:
+        continues where the last try ended: shards that are done are not done again. If little is left, this alone is enough:
 
             cd \(ShellWord.quoted(folder)) && sbatch finish.sh
 

@@ -128,7 +128,7 @@ package struct Blurring: Sendable {
         case .blurred(let original) where inspected.isUntrusted:
             guard isForced else {
                 throw .refused(
-                    "a record of another user says that it is blurred (\(original.record.filters)), and is not believed; "
+                    "a record of another user says that it is blurred (\(original.record.filters)), but that record is not trusted; "
                         + "--force blurs it as it is now")
             }
         case .blurred(let original):
@@ -149,7 +149,7 @@ package struct Blurring: Sendable {
         guard found.isFile else { throw InPlaceError.refused("is not a file") }
         guard found.links == 1 else {
             throw .refused(
-                "is one file with \(found.links) names (hard links), of which the others would go on showing the original; "
+                "is one file with \(found.links) names (hard links), and the others would still show the original; "
                     + "blur a copy of it")
         }
         try InPlaceError.on { () throws(FileError) in try folder.refuseReadOnly() }
@@ -227,7 +227,7 @@ enum InPlaceFormat {
                 reason: "Penumbra reads \(name), but does not write it; 'penumbra apply' writes another format")
         }
         guard probe.pages == 1 || format.holdsAnimation else {
-            throw FormatError(reason: "has \(probe.pages) pages, of which only the first would be left")
+            throw FormatError(reason: "has \(probe.pages) pages, and only the first would be left")
         }
         guard format.sampleFormats.contains(probe.source.format) else {
             throw FormatError(

@@ -95,12 +95,12 @@ package struct Unblurring: Sendable {
             case .edited(let original): return try putBack(original, inspected, found, folder, isEdited: true)
             case .blurred(let original) where inspected.isUntrusted && !isForced:
                 throw .refused(
-                    "a record of another user says that it is blurred (\(original.record.filters)), and is not believed; "
+                    "a record of another user says that it is blurred (\(original.record.filters)), but that record is not trusted; "
                         + "--force puts the original that it names in its place")
             case .blurred(let original) where inspected.isForeign:
                 throw .refused(
-                    "holds what was made of another user's picture, \(original.picture.path), whose original is put back "
-                        + "there alone")
+                    "was made of another user's picture, \(original.picture.path); its original can only be put back "
+                        + "there")
             case .blurred(let original): return try putBack(original, inspected, found, folder, isEdited: false)
             }
         } catch {
@@ -124,7 +124,7 @@ package struct Unblurring: Sendable {
         guard found?.isFile ?? true else { throw .refused("is not a file") }
         if let links = found?.links, links > 1, !isForced {
             throw .refused(
-                "has \(links) names now (hard links), of which the others would go on showing the blurred picture; --force puts "
+                "has \(links) names now (hard links), and the others would still show the blurred picture; --force puts "
                     + "the original back under this one")
         }
         var attributes = original.record.attributes

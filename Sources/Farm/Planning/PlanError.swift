@@ -58,7 +58,7 @@ package enum PlanError: Error, Hashable, Sendable {
     }
 
     private static let missingRemedy =
-        "is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' goes on "
+        "is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' continues "
         + "without it. If it may be away, --allow-empty does"
 
     package var message: String {

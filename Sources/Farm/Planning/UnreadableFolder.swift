@@ -49,8 +49,8 @@ package struct UnreadableFolder: Error, Hashable, Sendable {
     package var trouble: String {
         switch kind {
         case .folder: "the folder cannot be read: \(reason)"
-        case .link where isForbidden: "leads to where this user may not look: \(reason)"
-        case .link, .unknown: "cannot be looked at: \(reason)"
+        case .link where isForbidden: "leads to a folder that this user may not read: \(reason)"
+        case .link, .unknown: "cannot be examined: \(reason)"
         }
     }
 
@@ -85,6 +85,6 @@ package struct DeadLink: Hashable, Sendable {
 
     /// A message that begins with the link.
     package var message: String {
-        "\(PathText.visible(link)) is a link to \(PathText.visible(target)), where nothing is"
+        "\(PathText.visible(link)) is a link to \(PathText.visible(target)), which does not exist"
     }
 }

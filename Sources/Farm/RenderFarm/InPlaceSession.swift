@@ -36,7 +36,7 @@ package struct InPlaceSession: Sendable {
         guard let lock = try await Originals.lock(state: state, wait: .seconds(wait)) else {
             throw FarmError(
                 .busy,
-                "another 'penumbra blur' or 'penumbra unblur' is going on; --lock-wait TIME, such as 5m, waits for it")
+                "another 'penumbra blur' or 'penumbra unblur' is running; --lock-wait TIME, such as 5m, waits for it")
         }
         defer { withExtendedLifetime(lock) {} }
         await Blocking.run { [state] in RunFolder.sweep(state: state) }

@@ -117,7 +117,8 @@ extension RunArchive {
             return open.first ?? (isShared ? latest : nil)
         }
         let names = open.map { "\($0.stored.name) of \($0.stored.job)" }
-        let subject = isShared ? "\(state): \(open.count) runs go on there" : "\(open.count) runs have not ended"
+        let subject =
+            isShared ? "\(state): \(open.count) runs there have not ended" : "\(open.count) runs have not ended"
         throw FarmError(.usage, "\(subject); name one of them: \(names.joined(separator: ", "))")
     }
 

@@ -178,7 +178,7 @@ extension RunFolder {
 
     package func ask(_ control: Control) throws(FileError) {
         guard let own = try openFolder() else {
-            throw FileError(path: path, code: ENOENT, action: "ask anything of the run")
+            throw FileError(path: path, code: ENOENT, action: "send a request to the run")
         }
         do throws(FileError) {
             try own.create("\(control)", [])
@@ -252,7 +252,7 @@ extension RunFolder {
 
     /// A run's folder decides what is moved and removed, so the folder of another user is not trusted.
     func refuseOthers() throws(FileError) {
-        try Self.refusing("let the user who began the run go on with it") { () throws(FileError) in
+        try Self.refusing("let the user who began the run resume it") { () throws(FileError) in
             _ = try SafeFolder(state).folder(at: "runs/\(name)")
         }
     }
@@ -264,7 +264,7 @@ extension RunFolder {
         } catch {
             guard error.code == FileError.refusal, error.reason != nil else { throw error }
             throw FileError(
-                path: error.path, code: error.code, action: "go on with this run", reason: error.reason,
+                path: error.path, code: error.code, action: "resume this run", reason: error.reason,
                 remedy: remedy)
         }
     }

@@ -180,7 +180,7 @@ package struct Settings: Sendable {
         LoadError(
             kind: .missing,
             message:
-                "\(path): \(reason); correct \(source), or leave it out: then the file at a usual place counts, or none"
+                "\(path): \(reason); correct \(source), or leave it out to use the file at a usual place, or none"
         )
     }
 

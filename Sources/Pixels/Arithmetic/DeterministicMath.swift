@@ -1,23 +1,23 @@
-/// Elementary functions from + − × ÷ alone, in a fixed order.
+/// Elementary functions that use only + − × ÷, in a fixed order.
 ///
-/// What the C library returns differs between its versions and between CPUs (it picks variants with and without FMA),
-/// so nothing of it may reach a pixel. These functions give the same bits everywhere and lie within 1e-15 (relative)
-/// of the true value.
+/// The results of the C library differ between its versions and between CPUs (it has variants with and without FMA), so none
+/// of them may affect a pixel. These functions give the same bits on every machine and lie within 1e-15 (relative) of the true
+/// value.
 public enum DeterministicMath {
     /// e to the power of `x`, for `x` ≤ 0. Results below 1e-307 are 0.
     ///
-    /// x = n·ln 2 + r with |r| ≤ ½·ln 2, then the Taylor series of e^r up to r¹³ (what is left out is below 1e-17).
+    /// x = n·ln 2 + r with |r| ≤ ½·ln 2, then the Taylor series of e^r up to r¹³ (the remainder is below 1e-17).
     public static func exp(_ x: Double) -> Double {
         precondition(x <= 0, "only decay is needed, and it cannot overflow")
         guard x > -708 else { return 0 }
-        let n = Int(x * 1.4426950408889634 - 0.5)  // x/ln 2, to the nearest whole number
+        let n = Int(x * 1.4426950408889634 - 0.5)  // x/ln 2, rounded to the nearest integer
         // ln 2 in two parts; the first has 32 bits, so its product with n is exact (Cody and Waite).
         let r = (x - Double(n) * 0.6931471803691238) - Double(n) * 1.9082149292705877e-10
         let series = stride(from: 13.0, through: 1, by: -1).reduce(1) { sum, k in 1 + r * sum / k }
         return series * Double(bitPattern: UInt64(1023 + n) << 52)  // times 2ⁿ, exactly
     }
 
-    /// 2 to the power of `x`. Results beyond what a `Double` holds are 0 or infinite; NaN gives NaN.
+    /// 2 to the power of `x`. Results beyond the range of `Double` are 0 or infinite; NaN gives NaN.
     public static func exp2(_ x: Double) -> Double {
         guard x < 1024 else { return x.isNaN ? x : .infinity }
         guard x > -1022 else { return 0 }
@@ -38,8 +38,8 @@ public enum DeterministicMath {
 
     /// The logarithm to the base of 2 of a positive, normal number.
     ///
-    /// x = 2ⁿ·m with √½ ≤ m < √2, then ln m = 2·artanh((m − 1)/(m + 1) as a series up to the 23rd power (what is left out
-    /// is below 1e-18).
+    /// x = 2ⁿ·m with √½ ≤ m < √2, then ln m = 2·artanh((m − 1)/(m + 1)) as a series up to the 23rd power (the remainder is
+    /// below 1e-18).
     public static func log2(_ x: Double) -> Double {
         precondition(x.isNormal && x > 0, "only positive numbers have a logarithm")
         var (n, m) = (Double(x.exponent), x.significand)
@@ -58,7 +58,7 @@ public enum DeterministicMath {
     /// no others); at 45° both are √½. Symmetric: sin(−a) = −sin a, sin(180° − a) = sin a, sin(90° − a) = cos a, bit
     /// for bit. An infinite angle or NaN gives NaN.
     public static func sinCos(degrees: Double) -> (sin: Double, cos: Double) {
-        // IEEE 754 defines the remainder exactly, and so are the subtractions below: all operands are multiples of
+        // IEEE 754 defines the remainder exactly. The subtractions below are exact, too, because all operands are multiples of
         // the angle's last bit.
         let turn = degrees.magnitude.truncatingRemainder(dividingBy: 360)
         guard turn.isFinite else { return (.nan, .nan) }
@@ -68,7 +68,7 @@ public enum DeterministicMath {
         return (degrees < 0 ? 0 - sin : sin + 0, cos + 0)  // adding 0 turns −0 into 0
     }
 
-    /// For 0 ≤ `degrees` < 90.
+    /// Sine and cosine for 0 ≤ `degrees` < 90.
     private static func firstQuadrant(_ degrees: Double) -> (sin: Double, cos: Double) {
         switch degrees {
         case 0: (0, 1)
@@ -80,7 +80,7 @@ public enum DeterministicMath {
         }
     }
 
-    /// The Taylor series up to x¹⁹, for up to 45°: what is left out is below 1e-21.
+    /// The Taylor series up to x¹⁹, for up to 45°. The remainder is below 1e-21.
     private static func sinSeries(_ degrees: Double) -> Double {
         let x = degrees * (Double.pi / 180)
         return x * stride(from: 18.0, through: 2, by: -2).reduce(1) { sum, k in 1 - x * x * sum / (k * (k + 1)) }
@@ -96,8 +96,8 @@ public enum DeterministicMath {
 extension DeterministicMath {
     /// The angle, in radians, whose sine is `x`, for 0 ≤ `x` ≤ 1.
     ///
-    /// Halving the angle three times, by sin(a/2) = sin a / √(2 + 2·cos a), leaves at most 0.196; the Taylor series up to
-    /// the 21st power leaves out less than 1e-17 of that.
+    /// Halving the angle three times, by sin(a/2) = sin a / √(2 + 2·cos a), leaves at most 0.196. The remainder of the Taylor
+    /// series up to the 21st power is below 1e-17 of that.
     package static func arcSine(_ x: Double) -> Double {
         precondition((0...1).contains(x), "a sine of the first quadrant")
         var sine = x
@@ -113,8 +113,8 @@ extension DeterministicMath {
 extension DeterministicMath {
     /// The cube root of a positive, normal, finite number.
     ///
-    /// Newton's iteration from a guess that is at most 7 % off (a third of the exponent, by integer arithmetic on the
-    /// bits); each of the five steps doubles the number of right digits.
+    /// Newton's iteration from an estimate with an error of at most 7 % (a third of the exponent, by integer arithmetic on the
+    /// bits). Each of the five steps doubles the number of correct digits.
     static func cubeRoot(_ x: Double) -> Double {
         let bias = (UInt64(1023) << 52) / 3 * 2
         var y = Double(bitPattern: x.bitPattern / 3 + bias)
@@ -122,7 +122,7 @@ extension DeterministicMath {
         return y
     }
 
-    /// The fifth root of a positive, normal, finite number, likewise.
+    /// The fifth root of a positive, normal, finite number, computed in the same way.
     static func fifthRoot(_ x: Double) -> Double {
         let bias = (UInt64(1023) << 52) / 5 * 4
         var y = Double(bitPattern: x.bitPattern / 5 + bias)
@@ -134,12 +134,12 @@ extension DeterministicMath {
     }
 }
 
-/// The transfer curve of sRGB (IEC 61966-2-1), both ways, on a scale where 1 is full intensity.
+/// The transfer curve of sRGB (IEC 61966-2-1), in both directions, on a scale where 1 is full intensity.
 ///
-/// Negative values take the curve of their magnitude (the odd extension, as scRGB does), values above 1 go on along
-/// the power function; infinities and NaN pass. The same bits on every CPU; relative error below 1e-15.
+/// Negative values use the curve of their magnitude (the odd extension, as in scRGB), and values above 1 extend the power
+/// function. Infinities and NaN do not change. The results have the same bits on every CPU; the relative error is below 1e-15.
 public enum SRGBCurve {
-    /// Linear light of a stored value.
+    /// The linear light of a stored value.
     public static func decode(_ value: Double) -> Double {
         let x = value.magnitude
         guard x > 0.04045 else { return value / 12.92 }

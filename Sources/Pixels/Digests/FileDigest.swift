@@ -5,7 +5,7 @@ package import JobModel
 /// A file that could not be read to its end.
 package struct DigestFileError: Error, Hashable, Sendable, CustomStringConvertible {
     package let path: String
-    /// As in `errno.h`.
+    /// The error code, as in `errno.h`.
     package let code: Int32
 
     package var description: String { "cannot read \(path): \(String(cString: strerror(code)))" }
@@ -35,10 +35,10 @@ extension Digest {
 /// A folder's content: the names and bytes of all files in it.
 package struct TreeDigest: Hashable, Sendable {
     package let digest: Digest
-    /// Of all files.
+    /// The bytes of all files.
     package let bytes: Int
 
-    /// - Throws: also for what is neither a file nor a folder.
+    /// - Throws: an error also for an entry that is neither a file nor a folder.
     package init(ofFolderAt path: String) throws(DigestFileError) {
         var stream = DigestStream()
         var bytes = 0
@@ -55,7 +55,7 @@ package struct TreeDigest: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Paths below the folder, sorted; of files and what is not a folder.
+    /// The sorted paths below the folder, of files and of other entries that are not folders.
     package static func files(in path: String, under prefix: String) throws(DigestFileError) -> [String] {
         guard let stream = opendir(path) else { throw DigestFileError(path: path, code: errno) }
         defer { closedir(stream) }
@@ -73,7 +73,7 @@ package struct TreeDigest: Hashable, Sendable {
     }
 }
 
-/// Computes one XXH3-128 digest of bytes that come piece by piece; the digest does not depend on where they are cut.
+/// Computes one XXH3-128 digest of bytes that arrive in pieces. The digest does not depend on the pieces.
 package struct DigestStream: ~Copyable {
     private let state: OpaquePointer  // owned: made in init, freed in deinit
 
@@ -97,7 +97,7 @@ package struct DigestStream: ~Copyable {
 }
 
 extension Digest {
-    /// The digest of digests, 16 bytes each, as their hexadecimal digits are written.
+    /// The digest of digests, 16 bytes each, in the order of their hexadecimal digits.
     package init(of digests: [Digest]) {
         var stream = DigestStream()
         for digest in digests {
@@ -107,7 +107,7 @@ extension Digest {
         self = stream.digest()
     }
 
-    /// The digest of bytes that lie together.
+    /// The digest of contiguous bytes.
     package init(of bytes: RawSpan) {
         var stream = DigestStream()
         stream.update(bytes)
@@ -116,7 +116,7 @@ extension Digest {
 }
 
 extension FileStamp {
-    /// What the system says of a file.
+    /// The stamp in the system's information about a file.
     package init(_ found: stat) {
         func nanoseconds(_ time: timespec) -> Int64 { FileStamp.nanoseconds(seconds: time.tv_sec, and: time.tv_nsec) }
         self.init(

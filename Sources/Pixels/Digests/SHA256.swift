@@ -1,11 +1,11 @@
 import ContentNames
 import Glibc
 
-/// A digest that identifies a file's content where it is not trusted.
+/// The SHA-256 of files that are not trusted.
 package enum SHA256 {
     private static let chunk = 1 << 16
 
-    /// 64 hexadecimal digits; nil when it is no regular file, or cannot be read.
+    /// 64 hexadecimal digits. Nil if the file is not regular, or cannot be read.
     package static func digest(ofFile path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // Does not wait for a pipe without a writer.
         guard file >= 0 else { return nil }
@@ -13,7 +13,7 @@ package enum SHA256 {
         return digest(ofDescriptor: file)
     }
 
-    /// The same of an open file, from where it stands.
+    /// The same for an open file, from its current position.
     package static func digest(ofDescriptor file: Int32) -> String? {
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -1,3 +1,3 @@
-// Authors need rectangles, and functions that give the same bits everywhere, with no import of their own.
+// Authors get rectangles, and functions with the same bits on every machine, without another import.
 @_exported public import Arithmetic
 @_exported public import Geometry

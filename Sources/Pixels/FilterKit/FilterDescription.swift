@@ -7,11 +7,11 @@ public struct FilterDescription: Sendable {
     public let parameters: [any FilterParameter]
 
     /// - Parameters:
-    ///   - name: as manifests name the filter: small letters, digits, `-` and `_`.
-    ///   - version: the plugin's, `1.0.2`. Outputs are made again when it changes.
+    ///   - name: the filter's name in manifests: small letters, digits, `-` and `_`.
+    ///   - version: the plugin's version, such as `1.0.2`. Outputs are rendered again when it changes.
     ///   - summary: one line, without a full stop.
     ///   - renderingVersion: raise it when, and only when, the filter's pixels change.
-    ///   - parameters: in the order in which they are listed.
+    ///   - parameters: the parameters, in the order of the documentation.
     public init(
         name: String, version: String, summary: String, renderingVersion: Int = 1,
         parameters: [any FilterParameter] = []
@@ -24,7 +24,7 @@ public struct FilterDescription: Sendable {
     }
 }
 
-/// Why a filter cannot do what it was asked; the text reaches the user as it is.
+/// An error of a filter. The user sees its text unchanged.
 public struct FilterFailure: Error, Sendable, CustomStringConvertible {
     public let description: String
 

@@ -4,7 +4,7 @@ import Geometry
 import Synchronization
 
 extension Subject {
-    /// Every format that the plugin takes, with one to four channels.
+    /// Trials with every format that the plugin supports, with one to four channels.
     fileprivate func trials(_ values: [Double]? = nil, _ content: TestPicture.Content = .noise) -> [Trial] {
         (content == .special ? [.f32] : formats).flatMap { kind in
             TestPicture.all(content).map {
@@ -15,12 +15,12 @@ extension Subject {
 }
 
 extension Trial {
-    /// Of tiles, in pixels.
+    /// The size of tiles, in pixels.
     typealias Size = (width: Int, height: Int)
 
     private static let sizes: [Size] = [(16, 16), (7, 5), (61, 1), (1, 43)]
 
-    /// Throws where tiles have other bytes than the whole.
+    /// Throws an error if tiles have other bytes than the whole picture.
     fileprivate func checkTiles(_ sizes: [Size] = sizes) throws {
         let whole = extent
         let bytes = try output(whole)
@@ -43,7 +43,7 @@ extension Trial {
 }
 
 extension Trial {
-    /// At the ends of parameters a filter may refuse, in words; what it renders is held to all that other pixels are.
+    /// At the ends of parameters a filter may refuse to render, with a message. Rendered pixels must pass all checks.
     fileprivate func checkExtreme() throws {
         let result = try render(extent)
         guard result.status == PENUMBRA_OK else {
@@ -54,11 +54,11 @@ extension Trial {
             throw BreachError("it leaves pixels of \(title) unwritten, or gives other bytes the second time")
         }
         try checkIsFinite(result.bytes)
-        // Four tiles: each of them reads all that such values read.
+        // Four tiles: each of them reads all pixels that such values read.
         try checkTiles([(extent.width * 3 / 5, extent.height * 3 / 5)])
     }
 
-    /// Of samples of 0…1 a filter makes numbers.
+    /// Input samples of 0…1 must result in finite numbers.
     fileprivate func checkIsFinite(_ output: [UInt8]) throws {
         guard kind == .f32, picture.content == .noise else { return }
         guard floats(output).allSatisfy(\.isFinite) else {
@@ -66,7 +66,7 @@ extension Trial {
         }
     }
 
-    /// The same bytes; floats may differ by rounding.
+    /// Whether the bytes are the same. Floats may differ by rounding.
     fileprivate func isLike(_ output: [UInt8], _ input: [UInt8]) -> Bool {
         guard kind == .f32 else { return output == input }
         return zip(floats(output), floats(input)).allSatisfy { abs($0 - $1) <= 1e-5 }
@@ -186,7 +186,7 @@ extension ContractCheck {
         }
     }
 
-    /// Whole numbers and floats of the same picture differ by rounding; a threshold may tip a few pixels over.
+    /// Integers and floats of the same picture differ by rounding. A threshold may change a few pixels.
     static let formats = ContractCheck("formats agree") { subject in
         guard subject.formats.contains(.u8) else { throw InapplicableError("it takes 32-bit floats alone") }
         for picture in TestPicture.all(.noise) where subject.isPoint || !picture.hasAlpha {
@@ -203,7 +203,7 @@ extension ContractCheck {
     }
 }
 
-/// What the bytes of 32-bit floats say.
+/// Converts bytes to 32-bit floats.
 func floats(_ bytes: [UInt8]) -> [Float] {
     bytes.withUnsafeBytes { raw in
         stride(from: 0, to: raw.count, by: 4).map { raw.loadUnaligned(fromByteOffset: $0, as: Float.self) }
@@ -211,7 +211,7 @@ func floats(_ bytes: [UInt8]) -> [Float] {
 }
 
 extension ContractCheck {
-    /// What the header says of margins and rectangles; no pixel is asked for.
+    /// Checks the header's rules for margins and rectangles, without pixels.
     static let geometry = ContractCheck("geometry") { subject in
         for (what, values) in [("its fallbacks", subject.fallbacks)] + subject.variations {
             do {
@@ -256,7 +256,7 @@ extension Subject {
         }
     }
 
-    /// All of it, and pixels at its corners, its borders and in the middle.
+    /// The whole extent, and pixels at its corners, its borders and in the middle.
     private func samples(_ extent: PixelRect) -> [PixelRect] {
         let columns = [extent.x, extent.x + extent.width / 2, extent.right - 1]
         let rows = [extent.y, extent.y + extent.height / 2, extent.bottom - 1]

@@ -1,24 +1,23 @@
 import CPenumbraPlugin
 
-/// What Penumbra relies on in every filter plugin, as checks that a plugin can be tried with: in a test of its own, or
-/// by `penumbra plugin check`.
+/// The requirements of Penumbra for every filter plugin, as checks: for a plugin's own tests, or by `penumbra plugin check`.
 ///
 ///     @Test func `it keeps the contract`() { #expect(FilterContract.violations(of: plugin(1)) == []) }
 ///
-/// A filter that reads or writes far beyond its tile meets a forbidden page and ends the process.
+/// A filter that reads or writes far beyond its tile accesses a forbidden page and ends the process.
 public enum FilterContract {
-    /// What came of one check.
+    /// The result of one check.
     public enum Outcome: Hashable, Sendable {
         case kept
-        /// How the filter broke it.
+        /// The violation of the filter.
         case broken(String)
-        /// Why it could not be tried.
+        /// The reason why the check could not run.
         case skipped(String)
     }
 
-    /// Every way in which a plugin breaks the contract, as sentences.
+    /// All violations of a plugin, as sentences.
     ///
-    /// - Parameter plugin: what its entry function answers.
+    /// - Parameter plugin: the result of its entry function.
     public static func violations(of plugin: UnsafeRawPointer?) -> [String] {
         var violations: [String] = []
         check(plugin, measuringMemory: false) { _ in
@@ -28,13 +27,13 @@ public enum FilterContract {
         return violations
     }
 
-    /// Tries everything.
+    /// Runs all checks.
     ///
     /// - Parameters:
-    ///   - plugin: what its entry function answers.
-    ///   - measuringMemory: also looks for memory that calls leave behind; only for a process that does nothing else.
+    ///   - plugin: the result of its entry function.
+    ///   - measuringMemory: also looks for memory leaks of calls; only for a process that does nothing else.
     ///   - begin: receives each check's name before the check runs, so that a crash can be attributed to it.
-    ///   - report: gets what came of it.
+    ///   - report: receives the result of each check.
     public static func check(
         _ plugin: UnsafeRawPointer?, measuringMemory: Bool, begin: (String) -> Void,
         report: (String, Outcome) -> Void
@@ -49,7 +48,7 @@ public enum FilterContract {
         let geometry = ContractCheck.geometry.outcome(subject)
         report(ContractCheck.geometry.name, geometry)
         for check in ContractCheck.ofPixels where measuringMemory || !check.measuresMemory {
-            // Rectangles without measure would be asked for, and no picture of the kind is ever rendered.
+            // Other checks would request invalid rectangles, and Penumbra never renders such a plugin.
             guard geometry == .kept else {
                 report(check.name, .skipped("its geometry is broken"))
                 continue
@@ -87,14 +86,14 @@ struct ContractCheck: Sendable {
         [renders, tiles, halo, again, threads, special, extremes, identity, formats, cancellation, arithmetic, memory]
 }
 
-/// How a filter broke the contract.
+/// A violation of the contract.
 struct BreachError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Why something cannot be tried.
+/// The reason why a check cannot run.
 struct InapplicableError: Error, CustomStringConvertible {
     let description: String
 

@@ -2,15 +2,15 @@ package import CPenumbraPlugin
 import CPluginTrial
 import Geometry
 
-/// The plugin that is tried.
+/// The plugin under test.
 struct Subject: @unchecked Sendable {
-    // Sendable: a constant description and C functions, which the header allows to be called from any thread.
+    // Sendable: a constant description and C functions. The header requires that any thread may call them.
     let plugin: penumbra_plugin
     let parameters: [penumbra_parameter]
 
     private static let firstSize = MemoryLayout<penumbra_plugin>.offset(of: \.is_identity) ?? .max
 
-    /// Nil for what no host would use.
+    /// Returns nil for a plugin that no host would use.
     init?(_ pointer: UnsafePointer<penumbra_plugin>) {
         let (abi, size) = UnsafeRawPointer(pointer).loadUnaligned(as: (UInt32, UInt32).self)
         guard abi == PENUMBRA_PLUGIN_ABI, size >= Self.firstSize else { return nil }
@@ -36,7 +36,7 @@ struct Subject: @unchecked Sendable {
     var isPoint: Bool { plugin.kind == PENUMBRA_POINT }
     var fallbacks: [Double] { parameters.map(\.fallback) }
 
-    /// The sample formats that the plugin takes.
+    /// The sample formats that the plugin supports.
     var formats: [SampleKind] { SampleKind.allCases.filter { plugin.formats & $0.flag != 0 } }
 
     func extent(of input: PixelRect, _ values: [Double]) -> PixelRect {
@@ -66,10 +66,10 @@ struct Subject: @unchecked Sendable {
 }
 
 extension penumbra_parameter {
-    /// What the first revision of the header had.
+    /// The size of the structure in the first revision of the header.
     package static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
 
-    /// With nothing in the members that an older header lacks.
+    /// A copy in which the members that an older header lacks are zero.
     package init(at address: UnsafeRawPointer, size: Int) {
         self.init()
         withUnsafeMutableBytes(of: &self) { target in
@@ -79,7 +79,7 @@ extension penumbra_parameter {
 
     fileprivate var title: String { name.map { String(cString: $0) } ?? "" }
 
-    /// Values that are worth a try.
+    /// Values that are worth testing.
     fileprivate var telling: [Double] {
         switch Int(kind) {
         case Int(PENUMBRA_BOOLEAN): return [0, 1]
@@ -92,7 +92,7 @@ extension penumbra_parameter {
     }
 }
 
-/// How samples are stored.
+/// The storage format of samples.
 enum SampleKind: CaseIterable, Sendable {
     case u8, u16, f32
 
@@ -133,19 +133,20 @@ extension penumbra_rect {
 }
 
 extension Halo {
-    /// Negative sides count as none; ``ContractCheck/geometry`` finds them.
+    /// Negative sides count as 0; ``ContractCheck/geometry`` reports them.
     init(_ margins: penumbra_margins) {
         let sides = [margins.left, margins.top, margins.right, margins.bottom].map { max(0, Int($0)) }
         self = Halo(left: sides[0], top: sides[1], right: sides[2], bottom: sides[3]) ?? .none
     }
 }
 
-/// A picture without memory: every sample can be computed anywhere, repeated beyond the borders as `edge: clamp` does.
+/// A picture that is not stored: every sample is computed for its position, and repeated beyond the borders as by `edge:
+/// clamp`.
 struct TestPicture: Sendable {
     enum Content: Sendable {
-        /// Noise over steps, with alpha 0 and full here and there.
+        /// Noise over steps, with some pixels of alpha 0 and full alpha.
         case noise
-        /// What is no number, infinite, very large, very small, negative, or above full; floats only.
+        /// NaN, infinite, very large, very small and negative values, and values above full intensity; floats only.
         case special
     }
 
@@ -158,7 +159,7 @@ struct TestPicture: Sendable {
         .nan, .infinity, -.infinity, 1e30, -1e30, .leastNonzeroMagnitude, -1, 2, -0.0, 0.5, 1,
     ]
 
-    /// On a scale where 1 is full.
+    /// The value on a scale where 1 is full intensity.
     private func value(_ x: Int, _ y: Int, _ channel: Int) -> Float {
         let (x, y) = (min(max(x, extent.x), extent.right - 1), min(max(y, extent.y), extent.bottom - 1))
         let random = Self.hash(x, y, channel)
@@ -170,12 +171,12 @@ struct TestPicture: Sendable {
         return (x / 8 + y / 8) % 2 == 0 ? noise : 0.75 + noise / 4
     }
 
-    /// The bytes of one sample. Area filters get colours multiplied by alpha.
+    /// Writes the bytes of one sample. Area filters receive premultiplied colours.
     func store(
         _ x: Int, _ y: Int, _ channel: Int, _ kind: SampleKind, isMultiplied: Bool, to address: UnsafeMutableRawPointer
     ) {
         var value = value(x, y, channel)
-        if kind != .f32 || content == .noise {  // as a host would have it from whole numbers
+        if kind != .f32 || content == .noise {  // as a host converts it from integers
             value = (value * 255).rounded(.down) / 255
             if isMultiplied, hasAlpha, channel < channels - 1 {
                 value *= (self.value(x, y, channels - 1) * 255).rounded(.down) / 255
@@ -188,7 +189,7 @@ struct TestPicture: Sendable {
         }
     }
 
-    /// The finishing steps of SplitMix64, over the position.
+    /// The finaliser of SplitMix64, applied to the position.
     private static func hash(_ x: Int, _ y: Int, _ channel: Int) -> UInt64 {
         var z = UInt64(bitPattern: Int64(x &* 73_856_093 ^ y &* 19_349_663 ^ channel &* 83_492_791))
         z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
@@ -198,7 +199,7 @@ struct TestPicture: Sendable {
 }
 
 extension TestPicture {
-    /// One to four channels; what is no multiple of anything.
+    /// Pictures of one to four channels, with sides that are multiples of no tile size.
     static func all(_ content: Content) -> [TestPicture] {
         (1...4).map { channels in
             TestPicture(

@@ -10,25 +10,25 @@ struct Trial {
     let kind: SampleKind
     let values: [Double]
     var isCancelled = false
-    /// Of an animation.
+    /// The frame of an animation.
     var frame: Int64 = 0
 
-    /// Where the plugin is asked to read at most; values beyond are not tried.
+    /// The largest halo that is tested. Values with larger halos are skipped.
     private static let widestHalo = 600
 
     var title: String { "\(kind) \(picture.title)" }
     var extent: PixelRect { subject.extent(of: picture.extent, values) }
 
-    /// What came of a call.
+    /// The result of a call.
     struct Result {
         let status: Int32
         let message: String
         let keepsMode: Bool
-        /// The target's rows, one behind the other.
+        /// The target's rows, one after the other.
         let bytes: [UInt8]
     }
 
-    /// The output's bytes; throws ``BreachError`` when the plugin fails.
+    /// The output's bytes. Throws ``BreachError`` if the plugin fails.
     func output(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> [UInt8] {
         let result = try render(area, unwritten: unwritten, around: around)
         guard result.status == PENUMBRA_OK else {
@@ -38,8 +38,8 @@ struct Trial {
     }
 
     /// - Parameters:
-    ///   - unwritten: what the target is filled with before.
-    ///   - around: what lies around the source's rows.
+    ///   - unwritten: the initial value of the target's bytes.
+    ///   - around: the value of the bytes around the source's rows.
     func render(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> Result {
         let read = subject.needed(for: area, in: picture.extent, values)
         guard read.width <= area.width + 2 * Self.widestHalo, read.height <= area.height + 2 * Self.widestHalo else {
@@ -103,7 +103,7 @@ struct Trial {
     }
 }
 
-/// Plain threads, as a worker has them.
+/// Ordinary threads, as in a worker.
 enum Threads {
     /// Runs the same body on several threads, and waits for all.
     static func run(_ count: Int, _ body: @escaping @Sendable () -> Void) {
@@ -132,7 +132,7 @@ enum Threads {
     }
 }
 
-/// Rounding, masks of exceptions and the treatment of tiny numbers.
+/// The CPU's rounding mode, exception masks and treatment of denormal numbers.
 enum FloatingPointMode {
     /// Runs code that may change the mode, restores it, and returns whether it was changed.
     static func kept<Result>(_ body: () -> Result) -> (Result, isKept: Bool) {
@@ -147,7 +147,7 @@ enum FloatingPointMode {
 }
 
 extension fenv_t {
-    /// Without the flags that arithmetic sets.
+    /// The mode without the flags that arithmetic sets.
     fileprivate var mode: [UInt32] {
         #if arch(x86_64)
             [UInt32(__control_word), __mxcsr & ~0x3f]

@@ -4,65 +4,65 @@ package import JobModel
 package import Kernels
 package import Raster
 
-/// A filter with its parameters: it answers questions of geometry without pixels, then renders.
+/// A filter with its parameters. It answers questions about geometry without pixels, and renders.
 ///
-/// All coordinates are those of the whole, oriented first input of a chain, so a filter may anchor a grid to them. What
-/// it writes at a pixel must not depend on the rectangle that was asked for.
+/// All coordinates are those of the whole, upright first input of a chain, so a filter may align a grid to them. Its output at
+/// a pixel must not depend on the requested rectangle.
 package protocol Filter: Sendable {
-    /// True when the filter changes nothing, whatever its input; it is then never rendered.
+    /// Whether the filter changes no input. It is then never rendered.
     var isIdentity: Bool { get }
-    /// What the filter sees outside its input.
+    /// The rule for pixels outside the input.
     var edge: Edge { get }
-    /// The most that ``needed(for:in:)`` adds to a rectangle.
+    /// The largest margin that ``needed(for:in:)`` adds to a rectangle.
     var halo: Halo { get }
 
-    /// The same in pixels of an input, where it depends on the input's size.
+    /// The halo in pixels of an input, for filters whose halo depends on the input's size.
     func halo(in input: PixelRect) -> Halo
-    /// False where some tiles read far more around them than others: plans then ask ``needed(for:in:)`` for tiles all over
-    /// the picture, instead of counting the halo for each.
+    /// Whether all tiles read approximately the same halo. If not, plans call ``needed(for:in:)`` for tiles all over the
+    /// picture, instead of counting the halo for each.
     var isEven: Bool { get }
-    /// Pixels of the input to one of the output, along each axis.
+    /// The number of input pixels for one output pixel, along each axis.
     func scale(in input: PixelRect) -> (x: Double, y: Double)
-    /// True when every row of the output needs only rows of the input near it, so that pictures can be
-    /// filtered while they are decoded.
+    /// Whether every row of the output needs only nearby rows of the input, so that pictures can be filtered while they are
+    /// decoded.
     func isRowLocal(in input: PixelRect) -> Bool
 
     /// The domain of definition of the output.
     func extent(of input: PixelRect) -> PixelRect
 
-    /// The coordinates that are read for `output`, which lies in the output's extent. They may lie outside `input`;
-    /// what is seen there is decided by ``edge``.
+    /// The coordinates that are read for `output`, a part of the output's extent. They may lie outside `input`, where ``edge``
+    /// applies.
     func needed(for output: PixelRect, in input: PixelRect) -> PixelRect
 
-    /// True when ``extent(of:)`` and ``needed(for:in:)`` run code that is not Penumbra's.
+    /// Whether ``extent(of:)`` and ``needed(for:in:)`` run code of a plugin.
     var hasForeignGeometry: Bool { get }
-    /// Throws `FilterError` when such code has given an answer that no filter may give. Who plans by the answers asks
-    /// this afterwards; ``render(_:into:)`` throws the same.
+    /// Throws `FilterError` if such code has returned an invalid answer. Callers that plan with the answers call this
+    /// afterwards. ``render(_:into:)`` throws the same error.
     func checkGeometry() throws
 
     func outputLayout(for layout: PixelLayout) -> PixelLayout
 
-    /// What a pixel of the output takes of one core's time, in nanoseconds: a rough estimate, by which the planner
-    /// chooses between whole frames and tiles.
+    /// The time of one core for a pixel of the output, in nanoseconds. It is a rough estimate, with which the planner chooses
+    /// between whole frames and tiles.
     ///
-    /// - Parameter layout: the input's.
+    /// - Parameter layout: the layout of the input.
     func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double
-    /// The same for an input of a certain extent, where it depends on that.
+    /// The same for an input of a certain extent, if the cost depends on it.
     func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double
 
-    /// Writes every pixel of `destination`, which is all zeros, has the layout that ``outputLayout(for:)`` gave, and
-    /// the input's sample format. Performs no I/O.
+    /// Writes every pixel of `destination`. It is all zeros, and has the layout of ``outputLayout(for:)`` and the input's
+    /// sample format. Performs no I/O.
     func render(_ source: FilterSource, into destination: inout AnyRaster) throws
 }
 
 /// The input of a filter while it renders one rectangle.
 package struct FilterSource: Sendable {
-    /// Covers what ``Filter/needed(for:in:)`` asked for.
+    /// The pixels, which cover the rectangle of ``Filter/needed(for:in:)``.
     package let pixels: KernelSource
     /// The extent of the filter's whole input.
     package let extent: PixelRect
-    /// Which frame of an animation the input is, from 0; 0 of a still, and of each page of a document. Filters such as noise
-    /// use it to differ from frame to frame.
+    /// The frame of an animation, from 0; 0 for a still, and for each page of a document. Filters such as noise use it to
+    /// differ from frame to frame.
     package let frame: Int
 
     package init(pixels: KernelSource, extent: PixelRect, frame: Int = 0) {
@@ -71,7 +71,7 @@ package struct FilterSource: Sendable {
         self.frame = frame
     }
 
-    /// The same input as another frame of an animation.
+    /// The same input, as another frame of an animation.
     package func showing(frame: Int) -> FilterSource { FilterSource(pixels: pixels, extent: extent, frame: frame) }
 }
 
@@ -95,21 +95,21 @@ extension Filter {
         cost(layout, format)
     }
 
-    /// What must be read of an input of this extent for `output`, and where each pixel of it goes.
+    /// The parts of an input of this extent that must be read for `output`, and the position of each pixel in them.
     package func sourceMap(for output: PixelRect, in input: PixelRect) -> SourceMap {
         SourceMap(needed: needed(for: output, in: input), input: input, edge: edge)
     }
 
-    /// The rectangles of the input that must be read for `output`: disjoint, one, or up to four with ``Edge/wrap``.
+    /// The rectangles of the input that must be read for `output`. They are disjoint: one, or up to four with ``Edge/wrap``.
     package func regionOfInterest(for output: PixelRect, in input: PixelRect) -> [PixelRect] {
         sourceMap(for: output, in: input).rects
     }
 }
 
-/// Why a filter cannot be made or has failed.
+/// The reason why a filter cannot be created or has failed.
 ///
-/// The manifest reader finds bad values first and shows where they stand; these messages reach those who build a chain
-/// in another way.
+/// The manifest reader finds bad values first and shows their position. These messages appear when a chain is built in another
+/// way.
 package struct FilterError: Error, Hashable, Sendable {
     package enum Problem: Hashable, Sendable {
         case unknownFilter(offered: [String])
@@ -118,11 +118,11 @@ package struct FilterError: Error, Hashable, Sendable {
         case wrongKind(parameter: String, expected: String)
         case outOfRange(parameter: String, value: Double, minimum: Double, maximum: Double)
         case unknownWord(parameter: String, word: String, offered: [String])
-        /// `parameter`, or this value of it, does not go with `other`, or with this value of it.
+        /// `parameter`, or its value, cannot be combined with `other`, or with its value.
         case conflict(parameter: String, value: String?, other: String)
-        /// A plugin said so, or did not keep to the interface.
+        /// A plugin reported a failure, or did not follow the interface.
         case failed(reason: String)
-        /// A plugin did what no plugin may do.
+        /// A plugin did something that no plugin is allowed to do.
         case fault(reason: String)
     }
 
@@ -143,7 +143,7 @@ extension FilterError: CustomStringConvertible {
         return "\(filter): \(reason)"
     }
 
-    /// The problem, without the filter's name before it.
+    /// The problem, without the filter's name.
     package var reason: String {
         switch problem {
         case .unknownFilter(let offered):
@@ -168,7 +168,7 @@ extension FilterError: CustomStringConvertible {
     private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
 }
 
-/// A filter that a manifest can ask for: what it is called and takes, and how to make one from values.
+/// A filter for manifests: its name and parameters, and the function that creates it from values.
 package struct FilterEntry: Sendable {
     package let descriptor: FilterDescriptor
     private let make: @Sendable (FilterArguments) throws -> any Filter
@@ -178,12 +178,12 @@ package struct FilterEntry: Sendable {
         self.make = make
     }
 
-    /// Throws ``FilterError`` when a value does not fit.
+    /// Throws ``FilterError`` if a value is not valid.
     package func makeFilter(_ values: [String: ParameterValue], pictures: PictureSource = .none) throws -> any Filter {
         try make(FilterArguments(values, descriptor: descriptor, pictures: pictures))
     }
 
-    /// The same filter inside another one, which sees its making and its calls.
+    /// The same filter wrapped in another one, which observes its creation and its calls.
     package func wrapping(
         _ wrap: @escaping @Sendable (_ make: () throws -> any Filter) throws -> any Filter
     ) -> FilterEntry {
@@ -197,16 +197,16 @@ package struct FilterRegistry: Sendable {
     private let entries: [String: FilterEntry]
     private let pictures: PictureSource
 
-    /// Of two entries with one name, the first stays.
+    /// If two entries have the same name, the first one is used.
     package init(_ entries: [FilterEntry], pictures: PictureSource = .none) {
         self.pictures = pictures
         self.entries = Dictionary(entries.map { ($0.descriptor.name, $0) }) { first, _ in first }
     }
 
-    /// Sorted by name.
+    /// The descriptors, sorted by name.
     package var descriptors: [FilterDescriptor] { entries.values.map(\.descriptor).sorted { $0.name < $1.name } }
 
-    /// Throws ``FilterError`` when there is no such filter, or a value does not fit.
+    /// Throws ``FilterError`` if there is no such filter, or if a value is not valid.
     package func makeFilter(_ invocation: FilterInvocation) throws -> any Filter {
         guard let entry = entries[invocation.filter] else {
             throw FilterError(filter: invocation.filter, problem: .unknownFilter(offered: entries.keys.sorted()))

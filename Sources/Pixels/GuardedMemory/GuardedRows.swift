@@ -1,29 +1,29 @@
 import Glibc
 import Synchronization
 
-/// Rows of bytes for code that is not trusted: behind the last one lies a page that may not be touched, and before the
-/// first and between the rows a pattern that shows any write there.
+/// Rows of bytes for untrusted code. A forbidden page follows the last row. A pattern before the first row and between rows
+/// reveals writes there.
 ///
-/// Without slack the last byte ends at the page, so one byte too far is a fault at once. The memory is kept for the next
-/// shape, and what a smaller one does not need lies before it: the pattern there ends after 256 bytes at most, and the page
-/// that may not be touched comes before all of that. Used by one thread at a time.
+/// Without slack the last byte ends at the page, so that a single byte beyond it causes a fault. The memory is reused for the
+/// next shape. A smaller shape leaves unused memory before the rows: the pattern covers at most 256 bytes of it, and a
+/// forbidden page precedes all memory. One thread at a time may use it.
 package final class GuardedRows {
-    /// The pattern's bytes between one row and the next, at least.
+    /// The smallest number of pattern bytes between two rows.
     private static let border = 32
-    /// Rows begin at multiples of this, from the first.
+    /// Rows begin at multiples of this number, counted from the first row.
     private static let alignment = 32
-    /// What the pattern consists of, from the next shape on.
+    /// The value of the pattern's bytes, from the next shape on.
     package var pattern: UInt8 = 0xA5 { didSet { isNew = true } }
     private var isNew = true
     package private(set) var rows = 0
     package private(set) var rowBytes = 0
-    /// Bytes from a row to the next.
+    /// The number of bytes from one row to the next.
     package private(set) var pitch = 0
     private var mapping: Mapping
 
     /// Throws ``OutOfMemoryError``.
     ///
-    /// - Parameter slack: bytes between the last row and the page behind it, in which nothing shows.
+    /// - Parameter slack: the number of unchecked bytes between the last row and the page after it.
     package init(slack: Int = 0) throws(OutOfMemoryError) {
         self.slack = slack
         mapping = try Mapping(bytes: 1 + slack)
@@ -36,8 +36,8 @@ package final class GuardedRows {
         package let description = "there is no memory for a tile; lower 'workers' or raise the memory of the machine"
     }
 
-    /// Makes room for so many rows, of whatever content, with the pattern around them: it is written where the shape is
-    /// another one than before, and otherwise still there. If it is not, ``damage()`` reports it.
+    /// Provides rows of a size, with arbitrary content and the pattern around them. The pattern is only written if the shape
+    /// has changed. If an unchanged pattern was overwritten, ``damage()`` reports it.
     package func reshape(rows: Int, rowBytes: Int) throws(OutOfMemoryError) {
         precondition(rows >= 0 && rowBytes >= 0, "memory has a size")
         guard isNew || rows != self.rows || rowBytes != self.rowBytes else { return }
@@ -49,11 +49,11 @@ package final class GuardedRows {
         for row in 0..<max(0, rows - 1) { memset(start + row * pitch + rowBytes, Int32(pattern), pitch - rowBytes) }
     }
 
-    /// The first row's first byte; aligned as the number of bytes is.
+    /// The first row's first byte. Its alignment is that of the number of bytes.
     package var start: UnsafeMutableRawPointer { mapping.end - slack - total }
 
     private var total: Int { rows == 0 ? 0 : (rows - 1) * pitch + rowBytes }
-    /// Bytes before the first row that carry the pattern. What lies before them was of a larger shape and is not checked.
+    /// The number of pattern bytes before the first row. Memory before them belonged to a larger shape and is not checked.
     private var lead: Int { min(256, mapping.bytes - slack - total) }
 
     /// Sets every row to zeros.
@@ -64,13 +64,13 @@ package final class GuardedRows {
 
     package func row(_ index: Int) -> UnsafeMutableRawPointer { start + index * pitch }
 
-    /// Where the pattern was written over.
+    /// The place where the pattern was overwritten.
     package enum Damage: Hashable, Sendable {
         case beforeFirstRow
         case behindRow(Int)
     }
 
-    /// Nil as long as all writes were inside the rows. What was written over is put right by the next shape.
+    /// Nil if all writes were inside the rows. The next shape repairs the pattern.
     package func damage() -> Damage? {
         let damage = firstDamage()
         if damage != nil { isNew = true }
@@ -89,7 +89,7 @@ package final class GuardedRows {
         return nil
     }
 
-    /// Eight bytes at a time; the last ones overlap those before.
+    /// Compares eight bytes at a time. The last eight overlap those before.
     private func isIntact(_ start: UnsafeMutableRawPointer, _ count: Int) -> Bool {
         guard count >= 8 else {
             return UnsafeRawBufferPointer(start: start, count: count).allSatisfy { $0 == pattern }
@@ -103,11 +103,11 @@ package final class GuardedRows {
     }
 }
 
-/// Pages with a forbidden one on each side.
+/// Pages with a forbidden page on each side.
 private final class Mapping {
     private static let page = Int(getpagesize())
 
-    /// That may be used.
+    /// The number of usable bytes.
     let bytes: Int
     private let address: UnsafeMutableRawPointer
 
@@ -126,25 +126,25 @@ private final class Mapping {
 
     deinit { munmap(address, bytes + 2 * Self.page) }
 
-    /// Behind the last byte that may be used.
+    /// The address after the last usable byte.
     var end: UnsafeMutableRawPointer { address + Self.page + bytes }
 }
 
-/// Guarded memory that is used again, so that a call costs no system call. Any number of threads may use it at once.
+/// A pool of guarded memory, so that a call needs no system call. Several threads may use it at once.
 package final class GuardedPool: Sendable {
-    /// Sources and targets of one shape lie at other places of their pages: CPUs take a read for one of what was written
-    /// just before when the last twelve bits of their addresses are the same, and wait.
+    /// The offset between sources and targets of one shape. If the last twelve bits of two addresses are equal, CPUs confuse a
+    /// read with a recent write, and wait.
     private static let distance = 2048
 
-    // Mutex hands memory out to one user at a time; it comes back when that one is done.
+    // A mutex lends memory to one user at a time, until it is returned.
     private let idle = Mutex<[Memory]>([])
 
-    /// What one call works with.
+    /// The memory of one call.
     package struct Memory: @unchecked Sendable {
-        // Sendable: only `with` has it, from the moment when it is taken out of the pool until it is put back.
+        // Sendable: only `with` has it, from the time when it is taken from the pool until it is returned.
         package let source: GuardedRows
         package let target: GuardedRows
-        /// One row, for what a plugin says.
+        /// One row, for the plugin's message.
         package let text: GuardedRows
 
         fileprivate init() throws(GuardedRows.OutOfMemoryError) {
@@ -156,7 +156,7 @@ package final class GuardedPool: Sendable {
 
     package init() {}
 
-    /// Lends memory, of whatever shape and content.
+    /// Lends memory of arbitrary shape and content.
     package func with<Result>(_ body: (Memory) throws -> Result) throws -> Result {
         let memory = try idle.withLock { $0.popLast() } ?? Memory()
         defer { idle.withLock { $0.append(memory) } }

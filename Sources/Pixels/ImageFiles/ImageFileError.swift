@@ -1,14 +1,14 @@
 import Glibc
 
-/// Why an image file could not be read or written.
+/// The reason why an image file could not be read or written.
 package struct ImageFileError: Error, Hashable, Sendable {
-    /// What was being done when the system refused.
+    /// The operation that the system refused.
     package enum Action: String, Hashable, Sendable {
         case open = "opened"
         case read
         case create = "created"
         case write = "written"
-        /// A picture that has to be turned upright is held whole, in a scratch file when it is large.
+        /// A picture that must be rotated upright is held completely, in a scratch file if it is large.
         case turn = "held whole to turn it upright"
     }
 
@@ -17,45 +17,45 @@ package struct ImageFileError: Error, Hashable, Sendable {
         case notAFile
         case permission(Action)
         case empty
-        /// The content is of no known format, whatever the name says.
+        /// The content has no known format, whatever the name suggests.
         case notAnImage
         case tooManyPixels(width: Int, height: Int, limit: Int)
         case brokenHeader(format: String, detail: String)
         /// Decoding stopped after `rows` of `height` rows.
         case broken(format: String, rows: Int, height: Int, detail: String)
-        /// A format that this machine's libvips was built without.
+        /// This machine's libvips does not support the format.
         case noDecoder(format: String)
-        /// A picture that is whole but has what Penumbra does not handle.
+        /// An intact picture has a feature that Penumbra does not support.
         case unsupported(format: String, feature: String, remedy: String? = nil)
-        /// Drawing the picture takes more than so many seconds of processor time.
+        /// Drawing the picture takes more than `seconds` of processor time.
         case slowDrawing(format: String, seconds: Int)
-        /// Drawing the picture would clearly take longer than so many seconds, by what its text says.
+        /// According to its text, drawing the picture would clearly take longer than `seconds`.
         case costlyDrawing(format: String, work: String, seconds: Int)
-        /// The output is larger than its format can hold.
+        /// The output is larger than its format allows.
         case tooLarge(format: String, width: Int, height: Int, largestSide: Int)
         /// The output cannot be stored with these save options.
         case unsuitable(format: String, reason: String)
-        /// A save option has no such value.
+        /// A save option has an invalid value.
         case option(format: String, name: String)
         case encoder(format: String, detail: String)
         case system(Action, errno: Int32)
         case library(String)
     }
 
-    /// The cause of the failure. It decides what happens next (invariant 7 of the design).
+    /// The cause of the failure, which determines the reaction (invariant 7 of the design).
     package enum Kind: String, Hashable, Sendable {
-        /// The picture: trying again changes nothing.
+        /// The picture. Another attempt cannot succeed.
         case data
-        /// A save option that does not suit the picture.
+        /// A save option that is not valid for the picture.
         case value
-        /// A bound that a setting names.
+        /// A limit in a setting.
         case limit
         /// The disk or the file system: full, read-only, over quota, failing.
         case storage
-        /// This process: it can open no more files or has no more memory, or foreign code closed the file.
+        /// This process: it cannot open more files, has no more memory, or foreign code closed the file.
         case process
         case missing
-        /// The disk or the server of a file that is to be read does not give it, and may another time.
+        /// The disk or the server of an input does not return the file. Another attempt may succeed.
         case unreadable
         case permission
     }
@@ -76,7 +76,7 @@ extension ImageFileError {
         case .permission: .permission
         case .tooManyPixels, .tooLarge, .slowDrawing, .costlyDrawing: .limit
         case .system(_, let code) where [EMFILE, ENFILE, ENOMEM, EBADF].contains(code): .process
-        // What is read are pictures that are given. One of them says nothing of the others, or of where outputs are written.
+        // Only inputs are opened and read. An unreadable input is independent of other inputs and of the outputs' disk.
         case .system(.open, _), .system(.read, _): .unreadable
         case .system(.turn, _): .storage
         case .system(.create, ENOENT), .system(.create, ENOTDIR): .missing
@@ -103,14 +103,14 @@ extension ImageFileError {
         }
     }
 
-    /// EFBIG is the limit on file sizes of the file system or of the process.
+    /// EFBIG is a limit for the size of files, set by the file system or for the process.
     private static func isOfStorage(_ code: Int32) -> Bool {
         [ENOSPC, EDQUOT, EROFS, EIO, EFBIG, ESTALE].contains(code)
     }
 }
 
 extension ImageFileError: CustomStringConvertible {
-    /// One sentence: the file, the reason, and where there is one the setting that bounds it.
+    /// One sentence: the file, the reason, and the setting that limits it, if there is one.
     package var description: String { path.isEmpty ? reason : "\(path): \(reason)" }
 
     private var reason: String {
@@ -146,14 +146,14 @@ extension ImageFileError: CustomStringConvertible {
     private static let drawingRemedy =
         "simplify it, draw it to a PNG first, or set \(DrawingTime.variable) to more seconds"
 
-    /// `3,000`.
+    /// A number such as `3,000`.
     static func grouped(_ number: Int) -> String {
         let digits = Array(String(number.magnitude))
         let groups = stride(from: digits.count, to: 0, by: -3).reversed().map { String(digits[max(0, $0 - 3)..<$0]) }
         return (number < 0 ? "-" : "") + groups.joined(separator: ",")
     }
 
-    /// As a manifest would say it: `2000M`.
+    /// A number as in a manifest, such as `2000M`.
     private static func short(_ number: Int) -> String {
         number > 0 && number % 1_000_000 == 0 ? "\(number / 1_000_000)M" : "\(number)"
     }

@@ -4,21 +4,22 @@ package import Raster
 
 /// The bilateral filter (Tomasi and Manduchi, 1998): a blur that keeps edges.
 ///
-/// A pixel p becomes the mean of the pixels q within ⌈3s⌉ of it, weighted exp(−‖q − p‖²/2s²)·exp(−‖I(q) − I(p)‖²/2t²),
-/// where the second distance is Euclidean over all channels of the working values, alpha included. What lies farther
-/// away weighs at most e^−4.5 of the centre, a ninetieth; cut at 2s, a flat part would be blurred by 0.83·s along each axis
-/// instead of 0.97·s. Cost: the number of those pixels, about 28·s².
+/// A pixel p becomes the mean of the pixels q within ⌈3s⌉ of it, weighted exp(−‖q − p‖²/2s²)·exp(−‖I(q) − I(p)‖²/2t²). The
+/// second distance is Euclidean over all channels of the working values, alpha included.
+///
+/// Pixels beyond ⌈3s⌉ would weigh at most e^−4.5 of the centre, a ninetieth. With a limit of 2s a flat area would be blurred
+/// by 0.83·s along each axis instead of 0.97·s. The cost grows with the number of pixels, about 28·s².
 package struct Bilateral: Sendable, LevelChoosing {
     private let offsets: [Offset]
     private let range: Double
-    /// ⌈3s⌉.
+    /// The distance in pixels that the filter reads, ⌈3s⌉.
     package let reach: Int
     package var level = CPULevel.current
 
     private struct Offset {
         let dx: Int
         let dy: Int
-        /// The logarithm, to the base of 2, of the weight for distance.
+        /// The base-2 logarithm of the spatial weight.
         let space: Float
     }
 
@@ -55,7 +56,7 @@ package struct Bilateral: Sendable, LevelChoosing {
     /// The filter for one sample format.
     private struct Loops: WorkingKernel {
         let filter: Bilateral
-        /// Values times this differ by the square root of the exponent (to the base of 2).
+        /// The factor by which differences are scaled, so that their square is the exponent to the base of 2.
         let scale: Float
 
         init(_ filter: Bilateral, full: Double) {
@@ -96,7 +97,7 @@ package struct Bilateral: Sendable, LevelChoosing {
         }
     }
 
-    /// Where the pixels of a window lie in memory.
+    /// The memory positions of the pixels of a window.
     private final class Window {
         let offsets: [Offset]
         let space: [Float]
@@ -108,7 +109,7 @@ package struct Bilateral: Sendable, LevelChoosing {
             taps = RowList(count: offsets.count)
         }
 
-        /// Sets ``taps`` to the pixels around one.
+        /// Sets ``taps`` to the pixels around a pixel.
         func set(in ring: RowRing<Float>, x: Int, y: Int) {
             for (index, offset) in offsets.enumerated() {
                 taps.set(index, Row(ring.pixel(x: x + offset.dx, y: y + offset.dy)))

@@ -3,19 +3,19 @@ import Catalogs
 import Geometry
 package import Raster
 
-/// The part of a picture that is kept when one side of it is cut.
+/// The choice of the part of a picture that remains when one side is cropped.
 package enum CropChoice: String, Hashable, Sendable, CaseIterable {
     case centre
-    /// Where there is most to look at: edges, strong colours, skin.
+    /// The part with the most salient content: edges, strong colours, skin.
     case attention
-    /// Where tones vary most.
+    /// The part with the highest entropy.
     case entropy
 }
 
-/// Chooses the window of a small picture that is worth keeping.
+/// Chooses the best window of a small picture.
 ///
-/// Integers, and + − × ÷ in a fixed order: the same choice on every CPU. Of windows that are equally good the one nearest
-/// the middle wins, so that an even picture is cut as by ``CropChoice/centre``.
+/// It uses integers, and + − × ÷ in a fixed order, so that the choice is the same on every CPU. Among equally good windows it
+/// chooses the one nearest the middle. A uniform picture is therefore cropped as by ``CropChoice/centre``.
 package struct CropWindow {
     private let width: Int
     private let height: Int
@@ -28,11 +28,11 @@ package struct CropWindow {
         /// 0–255.
         let alpha: Int
 
-        /// Rec. 709, 0–255.
+        /// The luma (Rec. 709), 0–255.
         var luma: Int { (red * 2126 + green * 7152 + blue * 722) / 10000 }
     }
 
-    /// - Parameter picture: a few thousand pixels are enough.
+    /// - Parameter picture: a small version of the picture; a few thousand pixels are enough.
     package init(_ picture: Raster<UInt8>) {
         width = picture.rect.width
         height = picture.rect.height
@@ -46,17 +46,17 @@ package struct CropWindow {
         }
     }
 
-    /// Where the best window of so many columns begins; the window is as high as the picture.
+    /// The first column of the best window of `count` columns. The window is as high as the picture.
     package func column(count: Int, _ choice: CropChoice) -> Int {
         best(of: width, count, choice) { column in (0..<height).map { $0 * width + column } }
     }
 
-    /// Where the best window of so many rows begins; the window is as wide as the picture.
+    /// The first row of the best window of `count` rows. The window is as wide as the picture.
     package func row(count: Int, _ choice: CropChoice) -> Int {
         best(of: height, count, choice) { row in (0..<width).map { row * width + $0 } }
     }
 
-    /// - Parameter line: the pixels of a column or row.
+    /// - Parameter line: the pixel indexes of a column or row.
     private func best(of length: Int, _ count: Int, _ choice: CropChoice, line: (Int) -> [Int]) -> Int {
         let starts = 0...max(0, length - count)
         let middle = starts.upperBound / 2
@@ -73,7 +73,7 @@ package struct CropWindow {
         return starts.max { (scores[$0], -abs($0 - middle)) < (scores[$1], -abs($1 - middle)) } ?? middle
     }
 
-    /// How much a pixel draws the eye: its difference from the neighbours, and its colour.
+    /// The saliency of a pixel: its difference from its neighbours, and its saturation.
     private func attention(at index: Int) -> Int {
         let pixel = pixels[index]
         let (x, y) = (index % width, index / width)
@@ -82,7 +82,7 @@ package struct CropWindow {
         let edge = abs(right.luma - pixel.luma) + abs(below.luma - pixel.luma)
         let largest = max(pixel.red, pixel.green, pixel.blue)
         let saturation = largest - min(pixel.red, pixel.green, pixel.blue)
-        // Where a picture is very dark, colour is noise.
+        // In very dark areas, colour is noise.
         let color = largest > 40 ? saturation / 8 : 0
         return (4 * edge + color + (Self.isSkin(pixel) ? 40 : 0)) * pixel.alpha
     }
@@ -94,7 +94,7 @@ package struct CropWindow {
             && max(red, green, blue) - min(red, green, blue) > 15
     }
 
-    /// Shannon's, of the luma in 32 steps, in bits a pixel; transparent pixels do not count.
+    /// The Shannon entropy of the luma in 32 steps, in bits a pixel. Transparent pixels do not count.
     private func entropy(of indexes: some Sequence<Int>) -> Double {
         var counts = [Int](repeating: 0, count: 32)
         for index in indexes where pixels[index].alpha >= 128 { counts[pixels[index].luma / 8] += 1 }

@@ -3,7 +3,7 @@ import Catalogs
 public import Geometry
 public import Raster
 
-/// A Gaussian blur with a standard deviation for each axis. Its cost does not grow with them.
+/// A Gaussian blur with a standard deviation for each axis. Its cost does not grow with the standard deviations.
 public struct Gaussian: Blur, LevelChoosing {
     let fixedX: AxisDesign<UInt16>
     let fixedY: AxisDesign<UInt16>
@@ -12,7 +12,7 @@ public struct Gaussian: Blur, LevelChoosing {
     public let halo: Halo
     package var level = CPULevel.current
 
-    /// - Parameters: standard deviations in pixels, 0 to 1000; 0 leaves its axis alone.
+    /// - Parameters: standard deviations in pixels, 0 to 1000; 0 leaves its axis unchanged.
     public init(sigmaX: Double, sigmaY: Double) {
         precondition((0...1000).contains(sigmaX) && (0...1000).contains(sigmaY), "a standard deviation is 0 to 1000 px")
         fixedX = .fixedPoint(sigma: sigmaX)
@@ -28,9 +28,9 @@ public struct Gaussian: Blur, LevelChoosing {
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
     ///
     /// - Parameters:
-    ///   - source: its tables cover the destination, and with the halo that part of it which the mask may cover.
-    ///     Halving keeps even coordinates, so the same pixels elsewhere may round otherwise, within the bound.
-    ///   - mask: where to blur; pixels that it does not cover keep their bytes. Nil is everywhere.
+    ///   - source: a source whose tables cover the destination, and the halo of the part that the mask may cover. Halving
+    ///     keeps even coordinates, so the same pixels at other coordinates may round differently, within the bound.
+    ///   - mask: the area to blur; pixels outside of it keep their bytes. Nil is everywhere.
     public func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
@@ -57,13 +57,13 @@ public struct Gaussian: Blur, LevelChoosing {
         }
     }
 
-    /// Whether both axes are halved alike, which the loops for 8-bit samples need.
+    /// Whether both axes are halved equally, which the loops for 8-bit samples need.
     private var isSameRate: Bool { fixedX.prefilters == fixedY.prefilters }
 }
 
 extension SymmetricTaps {
-    /// How many standard deviations a Gaussian reaches. What lies beyond has a weight of 2.1e-5, so that cutting it off
-    /// moves a pixel by at most 2.8 of 65535 in two dimensions.
+    /// The reach of a Gaussian in standard deviations. The weights beyond it sum to 2.1e-5, so that the truncation changes a
+    /// pixel by at most 2.8 of 65535 in two dimensions.
     static let gaussianReach = 4.25
 
     /// The weights exp(−k²/2σ²) at the whole numbers −R…R, R = ⌈4.25·σ⌉, divided by their sum.

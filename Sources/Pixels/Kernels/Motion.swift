@@ -18,15 +18,15 @@ public struct Motion: Blur, LevelChoosing {
         halo = Halo(horizontal: taps.reachX, vertical: taps.reachY)
     }
 
-    /// Pairs of taps that are summed for each sample; 0 for a line along an axis, whose running sums cost the same at every
-    /// length.
+    /// The number of pairs of taps that are summed for each sample; 0 for a line along an axis, because the cost of running
+    /// sums does not depend on the length.
     package var summedPairs: Int { plateau == nil ? taps.pairs.count : 0 }
 
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
     ///
     /// - Parameters:
-    ///   - source: its tables cover the destination, and with the halo that part of it which the mask may cover.
-    ///   - mask: where to blur; pixels that it does not cover keep their bytes. Nil is everywhere.
+    ///   - source: a source whose tables cover the destination, and the halo of the part that the mask may cover.
+    ///   - mask: the area to blur; pixels outside of it keep their bytes. Nil is everywhere.
     public func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
@@ -35,7 +35,7 @@ public struct Motion: Blur, LevelChoosing {
         guard case .u8 = source.raster, light == .encoded else {
             return renderFloats(source, light, mask, operations, into: &destination)
         }
-        // Where there are few taps, summing them is as fast as running sums are.
+        // Few taps are summed directly as fast as with running sums.
         if let plateau, plateau.reach > Self.fewTaps {
             let kernel = FixedBox(taps, plateau)
             source.renderBytes(within: mask, on: level, into: &destination) { kernel.render($0, to: $1) }
@@ -94,7 +94,7 @@ public enum MotionTaps {
         }
     }
 
-    /// The taps, whose weights sum to 1 (within 1e-12). Cost: of the order of n, or of |v.x| + |v.y|.
+    /// The taps, whose weights sum to 1 (within 1e-12). The cost is proportional to n, or to |v.x| + |v.y|.
     public static func taps(_ velocity: Velocity, _ sampling: Sampling) -> SparseTaps {
         switch sampling {
         case .samples(let n): sampled(velocity, n: n)
@@ -115,8 +115,8 @@ public enum MotionTaps {
         return taps.result
     }
 
-    /// Between two neighbouring t where v.x·t or v.y·t is a whole number, the four weights of the bilinear cell are
-    /// quadratic in t, and Simpson's rule is exact.
+    /// Between two neighbouring t at which v.x·t or v.y·t is an integer, the four weights of the bilinear cell are quadratic
+    /// in t, and Simpson's rule is exact.
     private static func integrated(_ velocity: Velocity) -> SparseTaps {
         var taps = TapAccumulator()
         let breaks = breakpoints(velocity)
@@ -126,7 +126,7 @@ public enum MotionTaps {
             for (t, share) in [(start, 1.0), (middle, 4.0), (end, 1.0)] {
                 let bilinear = BilinearCell(
                     fractionX: velocity.x * t - Double(corner.x), fractionY: velocity.y * t - Double(corner.y))
-                // Half the integral over 0…1, here and mirrored for −1…0, so that the filter is exactly symmetric.
+                // Half of the integral over 0…1, added here and mirrored for −1…0, so that the filter is exactly symmetric.
                 taps.addWithMirror(bilinear, at: corner, times: share * (end - start) / 12)
             }
         }
@@ -147,7 +147,7 @@ struct BilinearCell {
     private let x: Double
     private let y: Double
 
-    /// Fractions a rounding error outside 0…1 are cut to it.
+    /// Fractions that a rounding error moves outside 0…1 are clamped.
     init(fractionX: Double, fractionY: Double) {
         x = min(max(fractionX, 0), 1)
         y = min(max(fractionY, 0), 1)

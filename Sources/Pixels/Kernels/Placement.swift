@@ -3,11 +3,11 @@ import Catalogs
 package import Geometry
 package import Raster
 
-/// Where each pixel of an output lies in an input, when the grid is only moved, mirrored or turned by right angles.
+/// The position of each output pixel in an input, for shifts, reflections and rotations by right angles.
 package struct Placement: Sendable {
-    /// Input coordinates of output pixel (0, 0).
+    /// The input coordinates of output pixel (0, 0).
     package let origin: (x: Int, y: Int)
-    /// What one output pixel to the right, and one down, means in the input.
+    /// The steps in the input for one output pixel to the right, and for one down.
     package let right: (x: Int, y: Int)
     package let down: (x: Int, y: Int)
 
@@ -58,15 +58,15 @@ package struct Placement: Sendable {
 
 /// A rotation about the picture's centre by any angle, counter-clockwise as seen.
 ///
-/// Each output pixel is the Catmull-Rom interpolation of the 4 × 4 input pixels around its position, with colours
-/// multiplied by alpha. In double precision and one fixed order.
+/// Each output pixel is the Catmull-Rom interpolation of the 4 × 4 input pixels around its position, with premultiplied
+/// colours. It is computed in double precision, in a fixed order.
 package struct Rotation: Hashable, Sendable {
     private let sin: Double
     private let cos: Double
 
     package init(degrees: Double) { (sin, cos) = DeterministicMath.sinCos(degrees: degrees) }
 
-    /// The smallest size that holds a turned picture.
+    /// The smallest size that contains a rotated picture.
     package func size(width: Int, height: Int) -> (width: Int, height: Int) {
         func side(_ a: Double, _ b: Double) -> Int {
             max(1, Int(min((abs(a) + abs(b) - 1e-9).rounded(.up), 100_000_000)))
@@ -75,7 +75,7 @@ package struct Rotation: Hashable, Sendable {
         return (side(w * cos, h * sin), side(w * sin, h * cos))
     }
 
-    /// The position in the input, from its centre, of a position in the output, from its own; y downwards.
+    /// Converts a position relative to the output's centre into one relative to the input's centre, with y downwards.
     private func source(_ x: Double, _ y: Double) -> (x: Double, y: Double) { (x * cos - y * sin, x * sin + y * cos) }
 
     /// The input pixels that an output rectangle needs; some may lie outside the input.
@@ -92,7 +92,7 @@ package struct Rotation: Hashable, Sendable {
             return low..<max(low, Int((values.max() ?? 0).rounded(.up))) + 3
         }
         let whole = PixelRect(columns: range(xs), rows: range(ys))
-        // What lies farther outside is never seen.
+        // Pixels farther outside are never visible.
         let part = whole.intersection(input.expanded(by: Halo(horizontal: 3, vertical: 3)))
         return part.isEmpty ? PixelRect(x: input.x, y: input.y, width: 0, height: 0) : part
     }
@@ -109,17 +109,17 @@ package struct Rotation: Hashable, Sendable {
             center = (Double(input.x) + Double(input.width) / 2, Double(input.y) + Double(input.height) / 2)
         }
 
-        /// Of a position in the output.
+        /// The input position of an output position.
         func place(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
             let turned = rotation.source(x - half.x, y - half.y)
             return (turned.x + center.x, turned.y + center.y)
         }
     }
 
-    /// Blocks of the output, each of which reads its own small part of the input.
+    /// The side of a block of the output, in pixels. Each block reads its own small part of the input.
     private static let block = 64
 
-    /// Writes every pixel of `destination`, which has an alpha.
+    /// Writes every pixel of `destination`, which must have an alpha.
     package func render(_ source: KernelSource, input: PixelRect, into destination: inout AnyRaster) {
         let rect = destination.rect
         let reader = PixelReader(source, layout: destination.layout, light: .encoded)
@@ -164,7 +164,7 @@ package struct Rotation: Hashable, Sendable {
         return pixels
     }
 
-    /// One position's 4 × 4 neighbours and their weights.
+    /// The 4 × 4 neighbours of one position, and their weights.
     private struct Sample {
         let left: Int
         let top: Int
@@ -179,14 +179,14 @@ package struct Rotation: Hashable, Sendable {
             rows = Self.weights(y - floorY)
         }
 
-        /// Catmull-Rom, for a fraction between the second and the third neighbour.
+        /// The Catmull-Rom weights for a fraction between the second and the third neighbour.
         private static func weights(_ t: Double) -> SIMD4<Double> {
             let (t2, t3) = (t * t, t * t * t)
             return SIMD4(
                 -0.5 * t3 + t2 - 0.5 * t, 1.5 * t3 - 2.5 * t2 + 1, -1.5 * t3 + 2 * t2 + 0.5 * t, 0.5 * t3 - 0.5 * t2)
         }
 
-        /// Nothing where no neighbour was read: all of them lie outside the picture.
+        /// Writes a transparent pixel if no neighbour was read, because all of them lie outside the picture.
         @inline(__always) func write(
             _ pixels: Span<Double>, _ area: PixelRect, _ channels: Int, to row: inout MutableSpan<Double>, at index: Int
         ) {

@@ -4,16 +4,17 @@ import Geometry
 package import Raster
 import Synchronization
 
-/// A change of size, in single precision: down the columns first, which leaves few rows to go along.
+/// A resize in single precision. It resamples columns first, so that fewer rows are left to resample.
 ///
-/// Colours are premultiplied by alpha. A pixel depends on its position alone, so tiles have the bytes of the whole picture.
+/// Colours are premultiplied by alpha. A pixel depends on its position alone, so tiles have the same bytes as the whole
+/// picture.
 package struct Resampler: Sendable {
     package let horizontal: AxisResampling
     package let vertical: AxisResampling
     private let operations = RowOperations.of(.current)
     private let tables: ResamplingTables
 
-    /// - Parameter tables: shared by the resamplers of all parts of a picture.
+    /// - Parameter tables: the tables that the resamplers of all parts of a picture share.
     package init(
         horizontal: AxisResampling, vertical: AxisResampling, _ tables: ResamplingTables = ResamplingTables()
     ) {
@@ -25,9 +26,9 @@ package struct Resampler: Sendable {
     /// Writes every pixel of `destination`.
     ///
     /// - Parameters:
-    ///   - source: its tables cover what ``AxisResampling/needed(_:)`` says.
-    ///   - corner: coordinates of the input pixel that output pixel (0, 0) begins with.
-    ///   - shift: output pixel of the change of size that lies at the destination's coordinates (0, 0).
+    ///   - source: a source whose tables cover the input that ``AxisResampling/needed(_:)`` names.
+    ///   - corner: the coordinates of the input pixel at which output pixel (0, 0) begins.
+    ///   - shift: the output pixel of the resize that lies at the destination's coordinates (0, 0).
     package func render(
         _ source: KernelSource, corner: (x: Int, y: Int), shift: (x: Int, y: Int), light: Light,
         into destination: inout AnyRaster
@@ -46,11 +47,11 @@ package struct Resampler: Sendable {
     }
 }
 
-/// The taps of neighbouring output columns, as the loop over a row takes them.
+/// The taps of neighbouring output columns, in the form that the loop over a row needs.
 private final class ColumnTaps: Sendable {
-    /// The input pixels that are read.
+    /// The input columns that are read.
     let read: Range<Int>
-    /// From the first of those.
+    /// The first input column of each tap, relative to ``read``.
     let starts: [Int32]
     let counts: [Int32]
     let weights: [Float]
@@ -68,7 +69,7 @@ private final class ColumnTaps: Sendable {
     }
 }
 
-/// Keeps the taps of the columns that were asked for last: all bands of a picture ask for the same.
+/// Caches the taps of the latest columns, because all bands of a picture need the same.
 package final class ResamplingTables: Sendable {
     private struct Entry {
         let axis: AxisResampling
@@ -95,9 +96,9 @@ private struct Pass {
     let reader: PixelReader
     let operations: RowOperations
     let columns: ColumnTaps
-    /// Coordinates of the input's columns.
+    /// The coordinates of the input's columns.
     let read: Range<Int>
-    /// Columns of the output.
+    /// The number of output columns.
     let count: Int
 
     func run(_ rows: [AxisResampling.Taps], _ corner: Int, to y: Int, x: Int, _ sink: inout some WorkingRowSink) {
@@ -129,19 +130,19 @@ private struct Pass {
     }
 }
 
-/// The input pixels, with weights, that a resampled pixel is a mean of.
+/// The kernel that weights the input pixels of a resampled pixel.
 package enum ResamplingKernel: String, Hashable, Sendable, CaseIterable {
-    /// sinc(x)·sinc(x/3) for |x| < 3, widened by the scale when pictures shrink: sharp, and free of aliases.
+    /// sinc(x)·sinc(x/3) for |x| < 3, widened by the scale when pictures shrink. It is sharp and does not alias.
     case lanczos3
-    /// Every input pixel by the part of it that the output pixel covers.
+    /// Each input pixel is weighted by the part of it that the output pixel covers.
     case box
 }
 
-/// One axis of a change of size: which input pixels an output pixel is made of, and their weights.
+/// A resize along one axis: the input pixels of each output pixel, and their weights.
 ///
-/// Output pixel i covers the input from i·scale to (i + 1)·scale, pixel j of it from j to j + 1.
+/// Output pixel i covers the input from i·scale to (i + 1)·scale. Input pixel j covers j to j + 1.
 package struct AxisResampling: Hashable, Sendable {
-    /// Input pixels that one output pixel covers.
+    /// The number of input pixels that one output pixel covers.
     package let scale: Double
     package let kernel: ResamplingKernel
 
@@ -150,10 +151,10 @@ package struct AxisResampling: Hashable, Sendable {
         self.kernel = kernel
     }
 
-    /// The weighted pixels of one output pixel; they may lie outside the input.
+    /// The weighted input pixels of one output pixel. They may lie outside the input.
     package struct Taps: Hashable, Sendable {
         package let start: Int
-        /// Their sum is 1 but for rounding.
+        /// The weights, which sum to 1 except for rounding.
         package let weights: [Float]
 
         package var range: Range<Int> { start..<start + weights.count }
@@ -166,16 +167,16 @@ package struct AxisResampling: Hashable, Sendable {
         return Taps(start: start, weights: weights.map { Float($0 / sum) })
     }
 
-    /// The input pixels that some output pixels may be made of. Those of a single one may be fewer, where the kernel is 0.
+    /// The input pixels from which some output pixels may be computed. A single pixel may need fewer, if the kernel is 0.
     package func needed(_ output: Range<Int>) -> Range<Int> {
         guard let last = output.last else { return output }
         return window(output.lowerBound).lowerBound..<window(last).upperBound
     }
 
-    /// The most input pixels that are read beyond those which an output pixel covers, on either side.
+    /// The largest number of input pixels that are read on either side beyond those that an output pixel covers.
     package var reach: Int { kernel == .box ? 1 : Int((3 * max(1, scale)).rounded(.up)) + 1 }
 
-    /// The input pixels that the kernel reaches.
+    /// The input pixels within the kernel's reach.
     private func window(_ index: Int) -> Range<Int> {
         switch kernel {
         case .box:
@@ -187,10 +188,10 @@ package struct AxisResampling: Hashable, Sendable {
         }
     }
 
-    /// Half of what the kernel's central lobe covers.
+    /// Half the width of the kernel's central lobe.
     private var width: Double { max(1, scale) }
 
-    /// In input pixels, whose centres are the whole numbers.
+    /// The centre in input pixels, whose centres are the integers.
     private func center(_ index: Int) -> Double { (Double(index) + 0.5) * scale - 0.5 }
 
     private func weight(_ pixel: Int, at index: Int) -> Double {
@@ -201,7 +202,7 @@ package struct AxisResampling: Hashable, Sendable {
         }
     }
 
-    /// Without the zeros at both ends, so that nothing is read for them.
+    /// Removes the zeros at both ends, so that their pixels are not read.
     private func trimmed(_ first: Int, _ weights: [Double]) -> (Int, [Double]) {
         let lead = weights.prefix { $0 == 0 }.count
         guard lead < weights.count else { return (first, [1]) }
@@ -209,7 +210,7 @@ package struct AxisResampling: Hashable, Sendable {
         return (first + lead, Array(weights[lead..<weights.count - tail]))
     }
 
-    /// Exactly 1 at 0, and 0 at the other whole numbers.
+    /// The kernel: exactly 1 at 0, and 0 at the other integers.
     private static func lanczos3(_ x: Double) -> Double {
         guard x != 0 else { return 1 }
         guard abs(x) < 3 else { return 0 }

@@ -3,7 +3,7 @@ public import Geometry
 package import Raster
 
 extension KernelSource {
-    /// Renders whole samples within a mask. What is partly covered is blended with the original, from the rounded samples.
+    /// Renders whole samples within a mask. Partly covered pixels are blended with the original, from the rounded samples.
     ///
     /// - Parameter body: renders into every pixel of a raster.
     func render(within mask: RoundedRect?, into destination: inout AnyRaster, _ body: (inout AnyRaster) -> Void) {
@@ -21,16 +21,16 @@ extension KernelSource {
     }
 }
 
-/// Writes rows where a mask covers them: whole pixels as they are, partly covered ones blended with the original in
-/// the filter's own working values, uncovered ones not at all.
+/// Writes rows within a mask. Completely covered pixels are written as they are. Partly covered pixels are blended with the
+/// original in the filter's own working values. Uncovered pixels are not written.
 package struct MaskedWriter: WorkingRowSink {
     private let mask: RoundedRect
     private let original: PixelReader
     private var writer: PixelWriter
 
     /// - Parameters:
-    ///   - raster: has the originals already (see ``KernelSource/copyPixels(to:)``); consume it.
-    ///   - original: the filter's input; its tables cover what is written.
+    ///   - raster: a raster that contains the originals already (see ``KernelSource/copyPixels(to:)``); it is consumed.
+    ///   - original: the filter's input, whose tables cover the written area.
     package init(_ raster: consuming AnyRaster, mask: RoundedRect, original: PixelReader) {
         self.mask = mask
         self.original = original
@@ -57,7 +57,7 @@ package struct MaskedWriter: WorkingRowSink {
         let channels = writer.layout.channels
         var blended = [Double](repeating: 0, count: row.count)
         var target = blended.mutableSpan
-        let position = original.source.rows[y]  // negative where nothing is: zeros
+        let position = original.source.rows[y]  // negative if the row is transparent
         if position >= 0 { original.read(columns: x..<x + coverage.count, atPosition: position, into: &target) }
         for (pixel, share) in coverage.enumerated() {
             for index in pixel * channels..<(pixel + 1) * channels {
@@ -68,7 +68,7 @@ package struct MaskedWriter: WorkingRowSink {
     }
 }
 
-/// A rectangle with rounded corners, at any fraction of a pixel, and how much of each pixel it covers.
+/// A rectangle with rounded corners at any fraction of a pixel. It computes how much of each pixel it covers.
 ///
 /// The pixel at column x covers x…x + 1.
 public struct RoundedRect: Hashable, Sendable {
@@ -78,10 +78,10 @@ public struct RoundedRect: Hashable, Sendable {
     public let bottom: Double
     public let cornerRadius: Double
 
-    /// Samples per axis in a pixel that a corner cuts.
+    /// The number of samples per axis in a pixel that a corner cuts.
     private static let subsamples = 16
 
-    /// - Parameter cornerRadius: cut to half of the shorter side.
+    /// - Parameter cornerRadius: it is limited to half of the shorter side.
     public init(left: Double, top: Double, width: Double, height: Double, cornerRadius: Double) {
         self.left = left
         self.top = top
@@ -97,7 +97,7 @@ public struct RoundedRect: Hashable, Sendable {
         return columns.isEmpty || rows.isEmpty ? .empty : PixelRect(columns: columns, rows: rows)
     }
 
-    /// The whole pixels that touch `low`…`high`, inside `range`; written so that no huge number is ever converted.
+    /// The pixels that touch `low`…`high`, inside `range`. No huge number is ever converted to an integer.
     private static func cut(_ low: Double, _ high: Double, to range: Range<Int>) -> Range<Int> {
         let (start, end) = (Double(range.lowerBound), Double(range.upperBound))
         let first = max(start, min(end, low)).rounded(.down)
@@ -105,8 +105,8 @@ public struct RoundedRect: Hashable, Sendable {
         return low < high ? Int(first)..<Int(last) : range.lowerBound..<range.lowerBound
     }
 
-    /// The covered share of the pixel at `x`, `y`, 0…1: exact along straight edges; counted on 16 × 16 points, which
-    /// all have the same weight, where a corner's square touches the pixel.
+    /// The covered share of the pixel at `x`, `y`, 0…1. It is exact along straight edges. Where a corner's square touches the
+    /// pixel, it is counted on 16 × 16 points of equal weight.
     public func coverage(x: Int, y: Int) -> Double {
         let (x, y) = (Double(x), Double(y))
         let width = min(x + 1, right) - max(x, left)
@@ -134,7 +134,7 @@ public struct RoundedRect: Hashable, Sendable {
 
     private func contains(_ x: Double, _ y: Double) -> Bool {
         guard x >= left, x < right, y >= top, y < bottom else { return false }
-        // How far the point lies beyond the centre of its corner's circle; 0 along the straight parts.
+        // The point's distance beyond the centre of its corner's circle; 0 along the straight parts.
         let dx = max(left + cornerRadius - x, x - (right - cornerRadius), 0)
         let dy = max(top + cornerRadius - y, y - (bottom - cornerRadius), 0)
         return dx * dx + dy * dy <= cornerRadius * cornerRadius

@@ -2,29 +2,30 @@ import Catalogs
 public import Geometry
 public import Raster
 
-/// An unsharp mask: what a Gaussian takes away is added to the picture once more.
+/// An unsharp mask: the difference between the picture and its Gaussian blur is added to the picture.
 ///
-/// With d = in − gaussian(in), of colours times alpha, the result is in + amount·sign(d)·max(0, |d| − threshold). Where alpha
-/// varies, the part of d that it explains (a pixel's colour times the alpha's d) goes with the alpha's own result, and the rest is
-/// compared with the threshold: a picture of one colour stays of that colour.
+/// With d = in − gaussian(in), of premultiplied colours, the result is in + amount·sign(d)·max(0, |d| − threshold). Where
+/// alpha varies, a part of d follows from alpha alone: a pixel's colour times the d of alpha. That part is scaled with alpha's
+/// own result, and only the rest is compared with the threshold. A picture of one colour therefore keeps that colour.
 ///
-/// The result is stored as ``PixelWriter`` stores it: whole numbers are kept in their range, floats are not.
+///
+/// ``PixelWriter`` stores the result: integers are clamped to their range, floats are not.
 public struct Sharpening: Blur, LevelChoosing {
     private var gaussian: Gaussian
     private let gain: Gain
     package var level = CPULevel.current { didSet { gaussian.level = level } }
 
-    /// How differences are amplified.
+    /// The amplification of differences.
     struct Gain: Hashable, Sendable {
         let amount: Double
-        /// As a share of full intensity.
+        /// The threshold as a share of full intensity.
         let threshold: Double
     }
 
     /// - Parameters:
     ///   - sigma: the Gaussian's standard deviation in pixels, 0 to 1000.
-    ///   - amount: 0 to 10.
-    ///   - threshold: smaller differences stay; a share of full intensity, 0 to 1.
+    ///   - amount: the factor of the difference, 0 to 10.
+    ///   - threshold: smaller differences are ignored; a share of full intensity, 0 to 1.
     public init(sigma: Double, amount: Double, threshold: Double) {
         precondition((0...10).contains(amount) && (0...1).contains(threshold), "an amount is 0 to 10, a share 0 to 1")
         gaussian = Gaussian(radius: sigma)
@@ -49,17 +50,17 @@ public struct Sharpening: Blur, LevelChoosing {
     }
 }
 
-/// An unsharp mask of 8-bit samples: the Gaussian is taken in 8.7 fixed point, before it is rounded to samples.
+/// An unsharp mask of 8-bit samples. The Gaussian is used in 8.7 fixed point, before it is rounded to samples.
 struct SharpenedBytes {
     private let source: ByteSource
     private let gaussian: Gaussian
     private let amount: Float
-    /// In 8.7 fixed point.
+    /// The threshold in 8.7 fixed point.
     private let threshold: Float
     private let isOpaque: Bool
     private let target: RowWriter<UInt8>
 
-    /// - Parameter isOpaque: no pixel that is read has an alpha below full.
+    /// - Parameter isOpaque: whether all pixels that are read have full alpha.
     init(
         _ source: ByteSource, _ gaussian: Gaussian, _ gain: Sharpening.Gain, isOpaque: Bool, _ target: RowWriter<UInt8>
     ) {
@@ -71,7 +72,6 @@ struct SharpenedBytes {
         threshold = Float(gain.threshold * 255 * 128)
     }
 
-    /// Writes every pixel.
     func render() {
         let reach = gaussian.fixedX.reach
         let parts = FixedPyramid.parts(of: target.rect, channels: target.layout.channels, reach: reach)
@@ -102,7 +102,7 @@ struct SharpenedBytes {
         let count = part.width * target.layout.channels
         let strip = FixedStrip(source, reach: (radius, radius), strip: part.columns, shift: 7, target)
         let scratch = RowBuffer<UInt16>(count: 4352)
-        let blurred = RowBuffer<UInt16>(count: count + 192)  // apart from the result, or loops go value by value
+        let blurred = RowBuffer<UInt16>(count: count + 192)  // separate, so that loops are vectorised
         let rows = RowList<UInt16>(count: 2 * radius + 1)
         for y in part.rows {
             strip.makeRows(through: y + radius)
@@ -136,7 +136,7 @@ struct SharpenedBytes {
 struct SharpenedFloats: WorkingKernel {
     private let gaussian: Gaussian
     private let amount: Float
-    /// On the scale of the samples.
+    /// The threshold on the scale of the samples.
     private let threshold: Float
     private let operations: RowOperations
 
@@ -162,7 +162,7 @@ struct SharpenedFloats: WorkingKernel {
             source.read(y, into: ring)
             let (own, blurred) = (ring.planeRow(y, operations), pyramid.row(y))
             for plane in 0..<channels {
-                // Without a threshold the alpha's difference says nothing of the colours'.
+                // Without a threshold, colours do not depend on the difference of alpha.
                 if reader.layout.hasAlpha, plane < channels - 1, threshold > 0 {
                     operations.sharpenColorFloats(
                         Row(own.plane(plane)), blurred: Row(blurred.plane(plane)), alpha: Row(own.plane(channels - 1)),

@@ -1,23 +1,23 @@
-/// The weights of a one-dimensional filter that is the same on both sides.
+/// The weights of a symmetric one-dimensional filter.
 public struct SymmetricTaps: Hashable, Sendable {
-    /// `half[k]` is the weight at distance k on either side; the last one is not 0, unless it is alone.
+    /// `half[k]` is the weight at distance k on either side. The last one is not 0, unless it is the only one.
     public let half: [Double]
 
-    /// - Parameter half: at least the weight of the centre. Zeros at the end are dropped, so that the reach is real.
+    /// - Parameter half: at least the weight of the centre. Zeros at the end are dropped, so that the reach is exact.
     public init(half: [Double]) {
         precondition(!half.isEmpty, "a filter has a centre")
         let end = half.lastIndex { $0 != 0 } ?? 0
         self.half = Array(half[...end])
     }
 
-    /// How many pixels are read on each side.
+    /// The number of pixels that are read on each side.
     public var radius: Int { half.count - 1 }
 }
 
-/// The weights of a two-dimensional filter that reads few of the pixels around.
+/// The weights of a two-dimensional filter with few taps.
 public struct SparseTaps: Hashable, Sendable {
     public struct Tap: Hashable, Sendable {
-        /// From the output pixel to the input pixel, in pixels.
+        /// The horizontal offset from the output pixel to the input pixel, in pixels.
         public let dx: Int
         public let dy: Int
         public let weight: Double
@@ -31,11 +31,11 @@ public struct SparseTaps: Hashable, Sendable {
 
     /// Sorted by row, then by column; no weight is 0.
     public let taps: [Tap]
-    /// How many pixels are read on the widest side of each axis.
+    /// The number of pixels that are read on the wider side of each axis.
     public let reachX: Int
     public let reachY: Int
 
-    /// - Parameter taps: at most one for each offset. Those of weight 0 are dropped, so that the reach is real.
+    /// - Parameter taps: at most one for each offset. Taps of weight 0 are dropped, so that the reach is exact.
     public init(_ taps: [Tap]) {
         self.taps = taps.filter { $0.weight != 0 }.sorted { ($0.dy, $0.dx) < ($1.dy, $1.dx) }
         reachX = self.taps.map { abs($0.dx) }.max() ?? 0
@@ -48,17 +48,17 @@ package struct SymmetricPairs: Hashable, Sendable {
     package struct Pair: Hashable, Sendable {
         let dx: Int
         let dy: Int
-        /// Of each of the two.
+        /// The weight of each of the two taps.
         package let weight: Double
     }
 
     let center: Double
-    /// From the one farthest down to the centre's row; none twice.
+    /// The pairs from the lowest row up to the centre's row, each once.
     package let pairs: [Pair]
     let reachX: Int
     let reachY: Int
 
-    /// - Parameter taps: symmetric but for rounding, which is evened out.
+    /// - Parameter taps: symmetric except for rounding errors, which are removed.
     package init(_ taps: SparseTaps) {
         var opposite: [[Int]: Double] = [:]
         for tap in taps.taps { opposite[[-tap.dx, -tap.dy]] = tap.weight }
@@ -70,10 +70,11 @@ package struct SymmetricPairs: Hashable, Sendable {
         reachY = taps.reachY
     }
 
-    /// True when the centre and all others weigh the same, up to rounding.
+    /// Whether all weights are equal, except for rounding.
     var isMean: Bool { pairs.allSatisfy { abs($0.weight - center) < 1e-12 } }
 
-    /// The centre's weight and each pair's, rounded to fractions of 65536 that sum to that exactly: those that rounding moved down most are rounded up.
+    /// The centre's weight and each pair's weight, as multiples of 1/65536 that sum to exactly 65536. The weights with the
+    /// largest rounding losses are rounded up.
     package func quantized() -> [UInt16] {
         var sides = pairs.map { Int($0.weight * 65536) }
         let desired = Int((center * 65536).rounded())
@@ -88,18 +89,18 @@ package struct SymmetricPairs: Hashable, Sendable {
     }
 }
 
-/// Taps on one axis that weigh the same but for one or two at each end: what running sums are for.
+/// Taps on one axis with equal weights, except for one or two at each end. They can be computed by running sums.
 package struct Plateau: Hashable, Sendable {
-    /// Samples on each side of the centre that have its weight.
+    /// The number of samples on each side of the centre that have its weight.
     package let side: Int
     let weight: Float
-    /// Weights of the first samples beyond, at most two.
+    /// The weights of the first samples beyond the plateau, at most two.
     let tails: [Float]
 
-    /// A shorter plateau is faster summed tap by tap.
+    /// A shorter plateau is summed faster tap by tap.
     private static let shortest = 8
 
-    /// Nil when the taps have no such form.
+    /// Returns nil if the taps do not have this form.
     package init?(_ taps: SymmetricPairs) {
         guard (taps.reachX == 0) != (taps.reachY == 0), taps.pairs.count == max(taps.reachX, taps.reachY) else {
             return nil
@@ -122,7 +123,7 @@ package struct Plateau: Hashable, Sendable {
     var reach: Int { side + tails.count }
 }
 
-/// Adds up the weights of a sparse filter, tap by tap, in the order of the calls.
+/// Sums the weights of a sparse filter, tap by tap, in the order of the calls.
 struct TapAccumulator {
     private struct Offset: Hashable {
         let dx: Int
@@ -137,7 +138,7 @@ struct TapAccumulator {
         }
     }
 
-    /// Also adds the same weights at the opposite offsets.
+    /// Adds the same weights at the opposite offsets, too.
     mutating func addWithMirror(_ cell: BilinearCell, at corner: (x: Int, y: Int), times factor: Double) {
         for (dx, dy, weight) in cell.corners {
             weights[Offset(dx: corner.x + dx, dy: corner.y + dy), default: 0] += weight * factor

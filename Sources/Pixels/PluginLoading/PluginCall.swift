@@ -6,26 +6,26 @@ import GuardedMemory
 import Kernels
 import Raster
 
-/// Calls of a plugin's `render`, in memory where it can do no harm, with the floating-point mode that it was found in.
+/// A call of a plugin's `render` in guarded memory. It restores the floating-point mode afterwards.
 struct PluginCall: Sendable {
     let render: PluginFunctions.Render
     let values: [Double]
     /// The extent of the filter's whole input.
     let image: PixelRect
-    /// Of an animation.
+    /// The frame of an animation.
     let frame: Int
     let isCancelled: CancellationQuestion
     let memory: GuardedPool
 
-    /// How much room a plugin has to say what failed.
+    /// The size of the buffer for a plugin's error message.
     private static let errorCapacity = 1024
 
     /// Renders a rectangle.
     ///
     /// - Parameters:
-    ///   - source: what of the input the plugin gets.
-    ///   - fill: writes all of the input's rows to guarded memory.
-    ///   - collect: takes the output's rows from there.
+    ///   - source: the part of the input that the plugin receives.
+    ///   - fill: writes all rows of the input to guarded memory.
+    ///   - collect: reads the output's rows from guarded memory.
     /// - Throws: ``PluginError`` with the plugin's own words, ``PluginFaultError``, or `CancellationError`.
     func callAsFunction(
         source: PixelRect, area: PixelRect, layout: PixelLayout, format: SampleFormat,
@@ -41,7 +41,7 @@ struct PluginCall: Sendable {
             text.clear()
             fill(from)
             let status = status(memory, source, area, layout, format)
-            // All three are looked at, since that puts right what was damaged.
+            // All three are checked, because the check also repairs damage.
             let (inTarget, inSource, inText) = (to.damage(), from.damage(), text.damage())
             if let damage = inTarget ?? inSource { throw PluginFaultError(damage, area) }
             if inText != nil { throw PluginFaultError.besideErrorText }
@@ -79,7 +79,7 @@ struct PluginCall: Sendable {
         }
     }
 
-    /// The text up to the zero byte, or to the end when the plugin forgot that.
+    /// The text up to the zero byte, or the whole buffer if there is none.
     private static func failure(_ text: GuardedRows, _ status: Int) -> PluginError {
         let bytes = UnsafeRawBufferPointer(start: text.start, count: text.rowBytes)
         let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -87,7 +87,7 @@ struct PluginCall: Sendable {
     }
 }
 
-/// Whether anybody still wants what a plugin is busy with, as C can ask it. Lives as long as the process.
+/// Lets a plugin ask, through C, whether its result is still needed. It exists as long as the process.
 package final class CancellationQuestion: Sendable {
     private let answer: @Sendable () -> Bool
 
@@ -95,7 +95,7 @@ package final class CancellationQuestion: Sendable {
 
     var isYes: Bool { answer() }
 
-    /// Borrowed: the caller of a plugin holds the question during the call.
+    /// A borrowed pointer: the caller of a plugin keeps the object alive during the call.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static let ask: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { context in
@@ -131,9 +131,9 @@ enum PluginResult {
     /// 32-bit working values on a scale where 1 is full; `full` is full intensity in the picture's sample format.
     case working(AnyRaster, full: Double)
 
-    /// Makes this the whole of a raster.
+    /// Replaces a whole raster by this result.
     ///
-    /// - Parameter curve: of the picture.
+    /// - Parameter curve: the transfer curve of the picture.
     func replace(_ destination: inout AnyRaster, light: Light, curve: TransferCurve) {
         if case .stored(let raster) = self {
             destination = raster
@@ -144,7 +144,7 @@ enum PluginResult {
         }
     }
 
-    /// Hands the rows to a sink as working values in `light`.
+    /// Writes the rows to a sink as working values in `light`.
     func write(to sink: inout some WorkingRowSink, light: Light) {
         switch self {
         case .stored(let raster):
@@ -158,9 +158,9 @@ enum PluginResult {
     }
 }
 
-/// Rounding, exceptions and the treatment of tiny numbers.
+/// The CPU's rounding mode, exceptions and treatment of denormal numbers.
 enum FloatingPointMode {
-    /// Runs code that may change the mode, and puts it back.
+    /// Runs code that may change the mode, and restores it.
     static func kept<Result>(_ body: () -> Result) -> Result {
         var environment = fenv_t()
         fegetenv(&environment)
@@ -172,8 +172,8 @@ enum FloatingPointMode {
 extension AnyRaster {
     /// Overwrites whole rows with those of guarded memory.
     ///
-    /// - Parameter clearsTransparent: sets the colours of pixels with alpha 0 to 0, on the way.
-    /// - Precondition: `area` is as wide as the raster, and `rows` has its rows.
+    /// - Parameter clearsTransparent: whether to set the colours of pixels with alpha 0 to 0.
+    /// - Precondition: `area` is as wide as the raster, and `rows` contains its rows.
     mutating func setRows(of area: PixelRect, from rows: GuardedRows, clearsTransparent: Bool) {
         let clears = clearsTransparent && layout.hasAlpha
         switch format {
@@ -185,8 +185,7 @@ extension AnyRaster {
 }
 
 extension Raster {
-    /// - Parameter alpha: the bits of a sample that are all 0 where an alpha is 0, which −0 is, too. Nil when colours are
-    ///   to be left as they are.
+    /// - Parameter alpha: the bits of a sample that are all 0 if alpha is 0 or −0. Nil to keep all colours.
     fileprivate mutating func setRows<Bits: FixedWidthInteger & UnsignedInteger>(
         of area: PixelRect, from rows: GuardedRows, _ alpha: Bits?
     ) {
@@ -209,10 +208,10 @@ extension Raster {
     }
 }
 
-/// Pixels with alpha as single numbers, whose highest bits are the alpha: the loop over them has no branch, so that it is
-/// compiled to vectors.
+/// Pixels with alpha as single numbers, whose highest bits are alpha. The loop over them has no branch, so that it is
+/// vectorised.
 private enum PixelWords {
-    /// Copies two or four samples a pixel.
+    /// Copies pixels of two or four samples.
     static func copy<Bits: FixedWidthInteger & UnsignedInteger>(
         _ source: UnsafeMutableRawPointer, to target: UnsafeMutableRawPointer, _ count: Int, _ channels: Int,
         _ alpha: Bits

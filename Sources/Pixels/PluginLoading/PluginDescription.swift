@@ -4,22 +4,22 @@ import Catalogs
 import FilterKitTesting
 import Geometry
 
-/// A plugin's description of itself, copied from its C structures and checked.
+/// A plugin's description of itself, copied from C structures and validated.
 struct PluginDescription: Sendable {
     let name: String
     let version: String
     let summary: String
     let renderingVersion: Int
     let kind: FilterDescriptor.Kind
-    /// The sample formats that it takes; f32 is one of them.
+    /// The sample formats that it supports; f32 is one of them.
     let formats: Set<SampleFormat>
-    /// In the order of its values.
+    /// The parameters, in the order of its values.
     let parameters: [ParameterDescriptor]
-    /// Which parameters need which words of others.
+    /// The parameters that depend on words of other parameters.
     let needs: [ParameterRule]
     let functions: PluginFunctions
 
-    /// Names that the host's own parameters have.
+    /// The names of the host's own parameters.
     private static let reserved: Set<String> = ["edge", "extent", "light", "within"]
     private static let mostParameters = Int(PLUGIN_MOST_PARAMETERS)
     private static let letters = Set("abcdefghijklmnopqrstuvwxyz".utf8)
@@ -27,7 +27,7 @@ struct PluginDescription: Sendable {
     private static let others = Set("0123456789-_".utf8)
 
     init(_ plugin: UnsafePointer<penumbra_plugin>) throws(PluginError) {
-        // These two come first in every version of the structure; only then is it known how much may be read.
+        // These two fields come first in every version of the structure. They tell how much of it may be read.
         let (abi, size) = UnsafeRawPointer(plugin).loadUnaligned(as: (UInt32, UInt32).self)
         guard abi == PENUMBRA_PLUGIN_ABI else {
             throw PluginError(
@@ -40,10 +40,10 @@ struct PluginDescription: Sendable {
         try self.init(Self.copy(plugin, size: Int(size)))
     }
 
-    /// What the first revision of the header had.
+    /// The size of the structure in the first revision of the header.
     private static let firstSize = MemoryLayout<penumbra_plugin>.offset(of: \.is_identity) ?? .max
 
-    /// A description with nothing in the members that an older header lacks.
+    /// A copy in which the members that an older header lacks are zero.
     private static func copy(_ plugin: UnsafePointer<penumbra_plugin>, size: Int) -> penumbra_plugin {
         var whole = penumbra_plugin()
         withUnsafeMutableBytes(of: &whole) { target in
@@ -103,7 +103,7 @@ struct PluginDescription: Sendable {
         return (result, needs)
     }
 
-    /// A name as manifests can write it.
+    /// A valid name for manifests.
     static func name(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginError) -> String {
         let name = try text(pointer, what)
         let isPlain = name.utf8.allSatisfy { letters.contains($0) || others.contains($0) }
@@ -113,7 +113,7 @@ struct PluginDescription: Sendable {
         return name
     }
 
-    /// A line of text as terminals can be given it.
+    /// A line of text that is safe for terminals.
     static func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(PluginError) -> String {
         guard let pointer else { throw PluginError("has no \(what); give it one") }
         let text = String(cString: pointer)
@@ -135,7 +135,7 @@ extension SampleFormat {
 }
 
 extension ParameterDescriptor {
-    /// A plugin's parameter, as a manifest sees it.
+    /// The descriptor of a plugin's parameter.
     init(_ parameter: penumbra_parameter) throws(PluginError) {
         let name = try PluginDescription.name(parameter.name, "parameter name")
         let (kind, fallback) = try Self.kind(parameter, name)
@@ -181,9 +181,9 @@ extension ParameterDescriptor {
         }
     }
 
-    /// Up to the null pointer behind them.
+    /// The words up to a null pointer.
     ///
-    /// - Parameter what: the words are for the parameter of this name.
+    /// - Parameter what: the name of the parameter, for messages.
     fileprivate static func words(
         _ list: UnsafePointer<UnsafePointer<CChar>?>?, _ name: String, _ what: String
     ) throws(PluginError) -> [String] {
@@ -204,7 +204,7 @@ extension ParameterDescriptor {
 }
 
 extension ParameterRule {
-    /// Nil for a parameter that always has an effect.
+    /// Returns nil for a parameter that always has an effect.
     init?(
         needOf parameter: penumbra_parameter, _ name: String, among parameters: [ParameterDescriptor]
     ) throws(PluginError) {
@@ -223,8 +223,8 @@ extension ParameterRule {
 
 /// The functions of a plugin.
 struct PluginFunctions: @unchecked Sendable {
-    // Sendable: C functions of a library that is never closed, which `penumbra_plugin.h` allows to be called from any
-    // thread at any time.
+    // Sendable: these are C functions of a library that is never closed. `penumbra_plugin.h` requires that any thread may call
+    // them at any time.
     typealias Margins = @convention(c) (UnsafePointer<Double>?) -> penumbra_margins
     typealias Render = @convention(c) (UnsafePointer<penumbra_tile>?) -> Int32
     typealias Question = @convention(c) (UnsafePointer<Double>?) -> Int32
@@ -262,10 +262,10 @@ struct PluginFunctions: @unchecked Sendable {
 }
 
 extension Halo {
-    /// The widest that a plugin may ask for; the header says so too.
+    /// The largest halo of a plugin, as in the header.
     static let widestOfPlugin = 16384
 
-    /// What a plugin's function answers for some values; nil when it keeps not to the range.
+    /// The result of a plugin's function for some values; nil if it is out of range.
     init?(_ margins: PluginFunctions.Margins?, values: [Double]) {
         guard let margins else {
             self = .none

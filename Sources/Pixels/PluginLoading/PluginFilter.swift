@@ -5,7 +5,7 @@ import GuardedMemory
 import Kernels
 import Raster
 
-/// Runs a plugin as a filter: does for it all that has to do with edges, alpha, light, masks and sample formats.
+/// Runs a plugin as a filter. It handles edges, alpha, light, masks and sample formats for the plugin.
 struct PluginFilter: Filter {
     private let plugin: PluginDescription
     private let values: [Double]
@@ -67,7 +67,7 @@ struct PluginFilter: Filter {
 
     func checkGeometry() throws { try naming { try geometry.check() } }
 
-    /// Puts the filter's name before what a plugin did.
+    /// Adds the filter's name to a plugin's errors.
     private func naming(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -79,7 +79,7 @@ struct PluginFilter: Filter {
     }
 }
 
-/// The host's work around a plugin.
+/// The host's parameters for a plugin.
 struct PluginOptions {
     /// Nil for a point filter, which has neither edges nor light.
     let area: AreaOptions?
@@ -88,14 +88,14 @@ struct PluginOptions {
     init(_ plugin: PluginDescription, _ arguments: FilterArguments) throws(FilterError) {
         switch plugin.kind {
         case .area: area = try AreaOptions(arguments)
-        case .point, .geometry, .animation: area = nil  // the interface has plugins of areas and points
+        case .point, .geometry, .animation: area = nil  // the interface has only area and point plugins
         }
         within = try arguments.region(AreaOptions.within.name)
     }
 }
 
 extension PluginDescription {
-    /// What the plugin offers to a manifest: its own parameters and the host's.
+    /// The plugin's descriptor: its own parameters and the host's.
     func descriptor(path: String) -> FilterDescriptor {
         let canGrow = functions.growth != nil
         let hosts: [ParameterDescriptor] =
@@ -111,7 +111,7 @@ extension PluginDescription {
             origin: .plugin(path: path))
     }
 
-    /// The parameters' values as the plugin gets them: choices as indices, booleans as 0 or 1.
+    /// The parameters' values for the plugin: choices as indices, booleans as 0 or 1.
     func values(_ arguments: FilterArguments) throws(FilterError) -> [Double] {
         var values: [Double] = []
         for parameter in parameters {
@@ -129,7 +129,7 @@ extension PluginDescription {
     }
 }
 
-/// One rectangle of a plugin's output, with the host's work around the call.
+/// The rendering of one rectangle of a plugin's output.
 struct PluginRendering {
     let call: PluginCall
     let plugin: PluginDescription
@@ -137,10 +137,11 @@ struct PluginRendering {
     let geometry: PluginGeometry
     let source: FilterSource
 
-    /// What one call of a point filter gets: so much goes through the second-level cache with what it becomes. Less would
-    /// stay nearer, but calls have a price.
+    /// The input size of one call of a point filter. Input and output then fit the second-level cache. Smaller sizes would use
+    /// a faster cache, but every call has a cost.
     private static let bandBytes = 256 << 10
-    /// At least; filters that work out something for rows around theirs, as a coarse grain, do that for every call again.
+    /// The smallest number of rows of a call. Filters that share work between rows, such as a coarse grain, repeat it for
+    /// every call.
     private static let bandRows = 64
 
     private var isPoint: Bool { options.area == nil }
@@ -163,7 +164,7 @@ struct PluginRendering {
         destination = sink.raster
     }
 
-    /// True when the plugin takes the picture's samples as they are, so that nothing but bytes is copied.
+    /// Whether the plugin supports the picture's samples, so that they are only copied.
     private func takesStoredPixels(of destination: AnyRaster) -> Bool {
         let layout = source.pixels.raster.layout
         return plugin.formats.contains(destination.format) && destination.layout == layout
@@ -185,7 +186,7 @@ struct PluginRendering {
         }
     }
 
-    /// Gives the plugin the pixels that its kind gets, converted to a format that it takes.
+    /// Passes the pixels for its kind to the plugin, converted to a format that it supports.
     private func result(for area: PixelRect, like destination: AnyRaster) throws -> PluginResult {
         let (layout, format) = (destination.layout, destination.format)
         let read = try geometry.source(for: area, in: source)

@@ -3,13 +3,13 @@ import Catalogs
 import Digests
 import Glibc
 
-/// A folder where plugins may lie.
+/// A folder for plugins.
 package struct PluginFolder: Hashable, Sendable {
     package let path: String
-    /// True for the folder beside the program, which no setting names. It may be missing, or hold other libraries.
-    /// Neither is reported.
+    /// Whether it is the default folder beside the program. It may be missing, or contain other libraries; neither is
+    /// reported.
     package let isImplicit: Bool
-    /// True when a file of another user may have named it, and no setting of this user does.
+    /// Whether another user's file may have named it, and no setting of this user does.
     package let isForeign: Bool
 
     package init(_ path: String, isImplicit: Bool = false, isForeign: Bool = false) {
@@ -31,9 +31,9 @@ package struct PluginFolder: Hashable, Sendable {
         return libraries
     }
 
-    /// Code that any user could have put there is not run in the name of this one.
+    /// Refuses code that another user could have written, because it would run with the rights of this user.
     ///
-    /// - Parameter isForeign: Whether libraries of other users are refused, too.
+    /// - Parameter isForeign: whether libraries of other users are refused, too.
     static func checkOwnership(of path: String, isForeign: Bool) throws(PluginError) {
         let status = try status(of: path)
         guard status.st_mode & S_IWOTH == 0 else {
@@ -48,7 +48,7 @@ package struct PluginFolder: Hashable, Sendable {
 
     private static func isOwn(_ status: stat) -> Bool { status.st_uid == geteuid() || status.st_uid == 0 }
 
-    /// The same for a library, and for the folder that it really lies in when its path is a link.
+    /// The same for a library, and for the real folder of the library if its path is a link.
     static func checkOwnership(ofLibrary path: String, isForeign: Bool) throws(PluginError) {
         try checkOwnership(of: path, isForeign: isForeign)
         guard let real = realpath(path, nil) else { return }
@@ -73,17 +73,17 @@ package struct PluginFolder: Hashable, Sendable {
         return status
     }
 
-    /// Throws for anything but a regular file. To open a named pipe would block.
+    /// Throws an error unless the file is a regular file. Opening a named pipe would block.
     static func checkIsFile(_ path: String) throws(PluginError) {
         guard try status(of: path).st_mode & S_IFMT == S_IFREG else {
             throw PluginError("is not a regular file, so it is not used; remove it, or give it another name")
         }
     }
 
-    /// True when a file has the name of the entry in it, so that it may be a plugin; it is not opened for that.
+    /// Whether a file contains the name of the entry function, so that it may be a plugin. The library is not opened.
     private static func namesEntry(_ path: String) -> Bool { file_contains(path, PluginLibrary.entryName) != 0 }
 
-    /// Nil when the folder cannot be read; `errno` says why.
+    /// Returns nil if the folder cannot be read; `errno` has the reason.
     private static func names(in path: String) -> [String]? {
         guard let folder = opendir(path) else { return nil }
         defer { closedir(folder) }
@@ -100,11 +100,11 @@ package struct PluginFolder: Hashable, Sendable {
 /// A library that may be opened as a plugin.
 struct Candidate {
     let path: String
-    /// True when it lies in a folder that no setting names.
+    /// Whether it is in the default folder.
     let isImplicit: Bool
-    /// As ``PluginFolder/isForeign``.
+    /// See ``PluginFolder/isForeign``.
     let isForeign: Bool
-    /// What the system's loader opens; ``path`` is what messages say.
+    /// The name that the system's loader opens; messages show ``path``.
     var openName: String
 
     init(path: String, isImplicit: Bool = false, isForeign: Bool = false) {
@@ -119,7 +119,7 @@ struct Candidate {
         case noPin(UnpinnedPlugin)
     }
 
-    /// All is asked that can be asked without opening the library. Throws when it may not be opened.
+    /// Checks everything that can be checked without opening the library. Throws an error if it must not be opened.
     func permission(by policy: PluginPolicy) throws(PluginError) -> Permission {
         try PluginFolder.checkIsFile(path)
         try PluginFolder.checkOwnership(ofLibrary: path, isForeign: isForeign)
@@ -133,32 +133,32 @@ struct Candidate {
     }
 }
 
-/// The file of a library that has a pin, opened once: what is compared is what is opened as a library, whatever lies at
-/// its path by then.
+/// The opened file of a library that has a pin. The loader opens the same file that was compared, even if its path has changed
+/// since.
 struct PinnedFile {
     private let descriptor: Int32
-    /// Nil when the file cannot be read.
+    /// Nil if the file cannot be read.
     let sha256: String?
 
-    /// Nil when there is no such file.
+    /// Returns nil if there is no such file.
     init?(_ path: String) {
-        // It may have become a pipe since it was looked at.
+        // The file may have been replaced by a pipe after it was checked.
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         sha256 = SHA256.digest(ofDescriptor: descriptor)
     }
 
-    /// What this process, and its children before they run another program, can open the file as, as long as it is not
-    /// closed. It stays open for good: the loader would take another file of the same name for this one.
+    /// The name by which this process, and its children before they run another program, can open the file. The file is never
+    /// closed, because the loader would confuse it with another file of the same name.
     var name: String { "/proc/self/fd/\(descriptor)" }
 
-    /// For a file that is not wanted.
+    /// Closes a file that is not used.
     func close() { Glibc.close(descriptor) }
 }
 
-/// The rule, beside owners and permissions, for the libraries that may be used as plugins.
+/// The policy for libraries that may be used as plugins, in addition to owners and permissions.
 package struct PluginPolicy: Hashable, Sendable {
-    /// A file name and the SHA-256 that a file of that name must have, in small hexadecimal digits.
+    /// A file name, and the SHA-256 that a file of that name must have, in lowercase hexadecimal digits.
     package struct Pin: Hashable, Sendable {
         package let file: String
         package let sha256: String
@@ -170,7 +170,7 @@ package struct PluginPolicy: Hashable, Sendable {
     }
 
     package let pins: [Pin]
-    /// True when a library without a pin is refused.
+    /// Whether a library without a pin is refused.
     package let isPinnedOnly: Bool
 
     package init(pins: [Pin] = [], isPinnedOnly: Bool = false) {
@@ -178,7 +178,7 @@ package struct PluginPolicy: Hashable, Sendable {
         self.isPinnedOnly = isPinnedOnly
     }
 
-    /// The files that have a pin, or several, and are not among `paths`, each once: misspelled, or gone.
+    /// The files with pins that are not among `paths`, each once: they are misspelled or missing.
     func pinsWithoutFile(_ paths: [String]) -> [String] {
         var names = Set(paths.map(Self.name))
         return pins.map(\.file).filter { names.insert($0).inserted }
@@ -186,9 +186,9 @@ package struct PluginPolicy: Hashable, Sendable {
 
     private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// The file of a library that has a pin, opened; nil when it has none.
+    /// The opened file of a library that has a pin; nil if it has none.
     ///
-    /// - Throws: when it is not what was pinned.
+    /// - Throws: an error if its content does not have the pinned digest.
     func pinnedFile(_ path: String) throws(PluginError) -> PinnedFile? {
         let name = Self.name(of: path)
         let pins = pins.filter { $0.file == name }

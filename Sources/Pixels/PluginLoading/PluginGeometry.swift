@@ -4,25 +4,24 @@ import Geometry
 import Kernels
 import Synchronization
 
-/// What a plugin with certain values reads, and where its output is defined.
+/// The geometry of a plugin with certain values: its input and its output's extent.
 ///
-/// Questions of geometry have no way to fail. An answer that the header forbids is noted, and something harmless stands in
-/// for it until ``check()`` is called, which is before a pixel is rendered.
+/// A plugin's geometry functions cannot report errors. If the header forbids an answer, it is recorded and replaced by a
+/// harmless one. ``check()`` throws the error before any pixel is rendered.
 struct PluginGeometry: Sendable {
     private let functions: PluginFunctions
     private let values: [Double]
-    /// Of plugins without a region of interest of their own.
+    /// The halo of plugins without their own region of interest.
     private let halo: Halo
     let growth: Halo
     private let faults = GeometryFaults()
 
-    /// No side of an extent is longer.
+    /// The longest side of an extent.
     private static let longestSide = 1_000_000
-    /// No answer lies farther from 0, 0: what is read takes a little memory for every column and row between it and what it
-    /// is read for.
+    /// The largest coordinate of an answer. Memory grows with the distance between the input and the output.
     fileprivate static let farthest = 10_000_000
 
-    /// Nil when the plugin asks for a halo or growth beyond the header's bounds.
+    /// Returns nil if the plugin requests a halo or growth beyond the header's bounds.
     init?(_ functions: PluginFunctions, _ values: [Double]) {
         guard let halo = Halo(functions.halo, values: values), let growth = Halo(functions.growth, values: values)
         else { return nil }
@@ -32,15 +31,15 @@ struct PluginGeometry: Sendable {
         self.growth = growth
     }
 
-    /// True when every pixel is read around its own position.
+    /// Whether every pixel is read around its own position.
     var isPlain: Bool { functions.extent == nil && functions.regionOfInterest == nil }
 
-    /// Throws ``PluginFaultError`` when an answer was not one that the header allows.
+    /// Throws ``PluginFaultError`` if the header forbids an answer.
     func check() throws(PluginFaultError) {
         if let fault = faults.first { throw fault }
     }
 
-    /// The output's extent as the plugin has it; nil when it leaves that to the host.
+    /// The output's extent from the plugin; nil if the plugin leaves it to the host.
     func extent(of input: PixelRect) -> PixelRect? {
         guard let extent = functions.extent else { return nil }
         let answer = FloatingPointMode.kept {
@@ -52,7 +51,7 @@ struct PluginGeometry: Sendable {
         return input
     }
 
-    /// What is read for `output`, as the header bounds it.
+    /// The input for `output`, within the header's bounds.
     func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
         guard let region = functions.regionOfInterest else { return output.expanded(by: halo) }
         let answer = FloatingPointMode.kept {
@@ -64,7 +63,7 @@ struct PluginGeometry: Sendable {
         return output
     }
 
-    /// What the plugin is given to read for `area`, out of what was gathered for an output that holds it.
+    /// The plugin's input for `area`, from the pixels that were gathered for a larger output.
     func source(for area: PixelRect, in source: FilterSource) throws(PluginFaultError) -> PixelRect {
         let read = needed(for: area, in: source.extent)
         try check()
@@ -76,7 +75,7 @@ struct PluginGeometry: Sendable {
         return read
     }
 
-    /// The most that a part of the picture needs around it, measured for nine parts: for plans, not for pixels.
+    /// The largest halo of nine parts of the picture, for plans only.
     func halo(in input: PixelRect) -> Halo {
         guard functions.regionOfInterest != nil, !input.isEmpty else { return halo }
         let output = extent(of: input) ?? input
@@ -91,9 +90,9 @@ struct PluginGeometry: Sendable {
     }
 }
 
-/// The first answer of a plugin that the header forbids.
+/// The first forbidden answer of a plugin.
 private final class GeometryFaults: Sendable {
-    // Mutex: questions are asked from any thread.
+    // A mutex, because any thread may call the functions.
     private let fault = Mutex<PluginFaultError?>(nil)
 
     var first: PluginFaultError? { fault.withLock { $0 } }
@@ -125,7 +124,7 @@ extension penumbra_rect {
 extension PixelRect {
     fileprivate var words: String { "\(width)×\(height) at \(x), \(y)" }
 
-    /// Nil for what is empty, far away or too large.
+    /// Returns nil for an empty rectangle, or one that is too far away or too large.
     fileprivate init?(checking rect: penumbra_rect, longest: (width: Int, height: Int)) {
         guard rect.isNear, (1...Int64(longest.width)).contains(rect.width),
             (1...Int64(longest.height)).contains(rect.height)

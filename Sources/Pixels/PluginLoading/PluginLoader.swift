@@ -7,7 +7,7 @@ package import JobModel
 /// A plugin that is ready for use.
 package struct LoadedPlugin: Sendable {
     package let path: String
-    /// The plugin's own, for the catalog's list of versions.
+    /// The plugin's own version, for the catalog.
     package let version: String
     package let entry: FilterEntry
 
@@ -18,11 +18,11 @@ package struct LoadedPlugin: Sendable {
 /// The result of a search in the plugin folders.
 package struct LoadedPlugins: Sendable {
     package let plugins: [LoadedPlugin]
-    /// One sentence for each file or folder that could not be used.
+    /// One sentence for each unusable file or folder.
     package let problems: [String]
-    /// Those that the trial refused.
+    /// The libraries that the trial refused.
     package let refused: [RefusedLibrary]
-    /// Those that the policy keeps out, having no pin.
+    /// The libraries that the policy refuses, because they have no pin.
     package let unpinned: [UnpinnedPlugin]
 }
 
@@ -34,10 +34,10 @@ package struct PluginLoader {
     private let trial: PluginTrial?
 
     /// - Parameters:
-    ///   - reservedNames: that no plugin may have: those of the built-in filters, and others that Penumbra uses.
-    ///   - policy: which libraries may be opened.
+    ///   - reservedNames: names that no plugin may have: those of the built-in filters, and others that Penumbra uses.
+    ///   - policy: the policy for libraries that may be opened.
     ///   - isCancelled: the answer for plugins that ask whether they may stop.
-    ///   - trial: opens libraries in a child process first. Only for a process with one thread.
+    ///   - trial: opens libraries in a child process first. It requires a process with one thread.
     package init(
         reservedNames: [String], policy: PluginPolicy = PluginPolicy(),
         isCancelled: CancellationQuestion = CancellationQuestion { false }, trial: PluginTrial? = nil
@@ -48,8 +48,8 @@ package struct PluginLoader {
         self.trial = trial
     }
 
-    /// Opens every library named lib….so in `folders`, in their order and by name, that only its owner and group may
-    /// write. Of two plugins with one name, the first stays. One bad plugin never keeps another from working.
+    /// Opens every library named lib….so in `folders`, in their order and by name, that only its owner and group may write. If
+    /// two plugins have the same name, the first is used. A bad plugin never prevents the use of another.
     package func load(_ folders: [PluginFolder]) -> LoadedPlugins {
         var found = Found()
         for folder in folders {
@@ -78,7 +78,7 @@ package struct PluginLoader {
             plugins: found.plugins, problems: found.problems, refused: tried.refused, unpinned: found.unpinned)
     }
 
-    /// Nil for a library in an implicit folder that is no plugin.
+    /// Returns nil for a library in the default folder that is no plugin.
     private func load(_ candidate: Candidate) throws(PluginError) -> LoadedPlugin? {
         let path = candidate.path
         switch try PluginLibrary.open(candidate) {
@@ -106,7 +106,7 @@ package struct PluginLoader {
     }
 }
 
-/// The plugins that were found so far, and the problems of the others.
+/// The plugins found so far, and the problems of the others.
 private struct Found {
     var candidates: [Candidate] = []
     private(set) var plugins: [LoadedPlugin] = []
@@ -139,22 +139,22 @@ private struct Found {
     }
 }
 
-/// Opens shared libraries and finds what they describe.
+/// Opens shared libraries and reads their descriptions.
 enum PluginLibrary {
-    /// What a library turned out to be.
+    /// The content of a library.
     enum Content {
         case plugin(UnsafePointer<penumbra_plugin>)
-        /// It does not export the entry function.
+        /// A library without the entry function.
         case somethingElse
     }
 
     /// The one function that a plugin exports.
     static let entryName = "penumbra_plugin_entry"
 
-    /// Opens a library for the rest of the process's life: its code and its constants are used by filters, and what it
-    /// registered with its language's run time cannot be taken back.
+    /// Opens a library for the rest of the process's life. Filters use its code and constants, and its registrations with its
+    /// language's runtime cannot be undone.
     ///
-    /// Opening runs the library's initialisers, so the caller checks first who may write the file.
+    /// Opening runs the library's initialisers, so the caller must first check who may write the file.
     static func open(_ candidate: Candidate) throws(PluginError) -> Content {
         guard let handle = FloatingPointMode.kept({ dlopen(candidate.openName, RTLD_NOW | RTLD_LOCAL) }) else {
             let words = dlerror().map { String(cString: $0) } ?? "no reason given"
@@ -170,20 +170,20 @@ enum PluginLibrary {
         return .plugin(plugin)
     }
 
-    /// The header declares what a function of that name is.
+    /// The header declares the type of a function with that name.
     private static func unsafe(bitCast symbol: UnsafeMutableRawPointer) -> penumbra_plugin_entry_function? {
         unsafeBitCast(symbol, to: penumbra_plugin_entry_function?.self)
     }
 }
 
-/// Why a library is not used as a plugin; a sentence that follows the file's name and says what to do.
+/// The reason why a library is not used as a plugin: a sentence that follows the file's name and includes the remedy.
 struct PluginError: Error, Hashable, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// A breach of the plugin interface by a plugin. The text follows the filter's name.
+/// A violation of the plugin interface. The text follows the filter's name.
 struct PluginFaultError: Error, Hashable, CustomStringConvertible {
     let description: String
 

@@ -5,12 +5,12 @@ package import FilterKitTesting
 import Glibc
 package import JobModel
 
-/// Opens libraries in a child process first: one that crashes, hangs or leaves while it is opened takes only that down.
+/// Opens libraries in a child process first. A library that crashes, hangs or exits while it is opened ends only the child.
 package struct PluginTrial: Sendable {
-    /// How long a library may take to be opened. Once one was not opened in time, the next ones have half of it, and so
-    /// on: many that hang must not keep a worker from starting.
+    /// The time limit for opening a library. After each library that exceeds it, the limit is halved, so that many hanging
+    /// libraries do not keep a worker from starting.
     private let timeout: Duration
-    /// What earlier trials refused.
+    /// The libraries that earlier trials refused.
     private let known: [RefusedLibrary]
 
     private static let leastTimeout = Duration.seconds(1)
@@ -22,9 +22,9 @@ package struct PluginTrial: Sendable {
 
     /// The result of a trial.
     struct Findings {
-        /// Why some of the libraries must not be opened here, by their paths.
+        /// The reasons why some libraries must not be opened in this process, by path.
         var problems: [String: PluginError] = [:]
-        /// Those that another process would have to refuse as well.
+        /// The libraries that other processes must refuse, too.
         var refused: [RefusedLibrary] = []
 
         fileprivate mutating func refuse(_ candidate: Candidate, _ stamp: FileStamp?, _ problem: PluginError) {
@@ -34,12 +34,12 @@ package struct PluginTrial: Sendable {
         }
     }
 
-    /// Cost: a fork, and opening each library once more.
+    /// Tries to open each library. Cost: a fork, and opening each library once more.
     ///
     /// - Precondition: this process has one thread, or none of the libraries uses Swift's run time.
     func callAsFunction(_ candidates: [Candidate]) -> Findings {
         var findings = Findings()
-        // Looked at before: a file that changes while it is tried is tried again.
+        // The stamp is read before the trial: a file that changes during its trial is tried again.
         var rest = candidates.map { ($0, stamp: FileStamp(path: $0.path)) }[...]
         rest.removeAll { candidate, stamp in
             guard let reason = reason(candidate, stamp) else { return false }
@@ -63,7 +63,7 @@ package struct PluginTrial: Sendable {
         return findings
     }
 
-    /// Why the same file was refused before.
+    /// The reason why the same file was refused before.
     private func reason(_ candidate: Candidate, _ stamp: FileStamp?) -> String? {
         known.first { $0.path == candidate.path && $0.stamp.isSameState(as: stamp) }?.reason
     }
@@ -79,20 +79,20 @@ package struct PluginTrial: Sendable {
 }
 
 extension PluginError {
-    /// - Parameter trial: whose child ended, or was killed.
+    /// - Parameter trial: the trial whose child ended or was killed.
     fileprivate init(ending trial: plugin_trial) {
         let signal = trial.status & 0x7f
         switch signal {
-        case _ where trial.hung != 0: self.init("hangs while it is opened; remove it, or mend what it does at load")
+        case _ where trial.hung != 0: self.init("hangs while it is opened; remove it, or fix what it does at load")
         case 0:
-            self.init("ends the process (exit code \(trial.status >> 8 & 0xff)) while it is opened; remove or mend it")
-        default: self.init("crashes with signal \(signal) while it is opened; remove or mend it")
+            self.init("ends the process (exit code \(trial.status >> 8 & 0xff)) while it is opened; remove or fix it")
+        default: self.init("crashes with signal \(signal) while it is opened; remove or fix it")
         }
     }
 }
 
 extension FileStamp {
-    /// Nil when there is no such file.
+    /// Returns nil if there is no such file.
     fileprivate init?(path: String) {
         var found = stat()
         guard stat(path, &found) == 0 else { return nil }
@@ -100,11 +100,11 @@ extension FileStamp {
     }
 }
 
-/// Tries a library with the contract of filters, in this process. Its owner and its folder do not matter.
+/// Tests a library with the contract of filters, in this process. It ignores its owner and its folder.
 package enum PluginCheck {
     /// - Parameters:
     ///   - measuringMemory: only for a process that does nothing else.
-    ///   - begin, report: as ``FilterContract/check(_:measuringMemory:begin:report:)`` has them.
+    ///   - begin, report: see ``FilterContract/check(_:measuringMemory:begin:report:)``.
     package static func run(
         _ path: String, measuringMemory: Bool = false, begin: (String) -> Void,
         report: (String, FilterContract.Outcome) -> Void

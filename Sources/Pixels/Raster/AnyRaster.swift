@@ -60,8 +60,8 @@ extension AnyRaster {
 
     /// Overwrites the part that `other` covers; it must lie in `rect` and have the same layout and sample format.
     public mutating func paste(_ other: AnyRaster) {
-        // One reference each to what is written: a switch over both rasters at once would hold a second one, and every
-        // write would copy the whole raster.
+        // Each branch holds only one reference to the written samples. A switch over both rasters at once would hold a second
+        // one, and every write would copy the whole raster.
         switch other {
         case .u8(let other): modifyU8 { $0.paste(other) }
         case .u16(let other): modifyU16 { $0.paste(other) }
@@ -78,7 +78,7 @@ extension AnyRaster {
         }
     }
 
-    /// Lends the raster of bytes, to be changed in place.
+    /// Lends the raster of bytes for changes in place.
     package mutating func modifyU8(_ body: (inout Raster<UInt8>) -> Void) {
         guard case .u8(var own) = self else { preconditionFailure("a raster has the sample format that is asked for") }
         self = .empty
@@ -86,7 +86,7 @@ extension AnyRaster {
         self = .u8(own)
     }
 
-    /// Likewise.
+    /// Lends the raster of 16-bit samples for changes in place.
     package mutating func modifyU16(_ body: (inout Raster<UInt16>) -> Void) {
         guard case .u16(var own) = self else { preconditionFailure("a raster has the sample format that is asked for") }
         self = .empty
@@ -94,7 +94,7 @@ extension AnyRaster {
         self = .u16(own)
     }
 
-    /// Likewise.
+    /// Lends the raster of floats for changes in place.
     package mutating func modifyF32(_ body: (inout Raster<Float>) -> Void) {
         guard case .f32(var own) = self else { preconditionFailure("a raster has the sample format that is asked for") }
         self = .empty
@@ -102,7 +102,7 @@ extension AnyRaster {
         self = .f32(own)
     }
 
-    /// Stands in while the samples are moved out and written, so that they are not copied.
+    /// A placeholder while the samples are moved out and written, so that they are not copied.
     package static let empty = AnyRaster.u8(Raster(rect: .empty, layout: .gray, samples: []))
 
     /// Moves the raster out, so that its new owner can write it without a copy; leaves an empty one.
@@ -112,7 +112,7 @@ extension AnyRaster {
         return taken
     }
 
-    /// Lends the samples' bytes, in memory order, for the time of the call.
+    /// Lends the samples' bytes in memory order during the call.
     public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         switch self {
         case .u8(let raster): try body(raster.samples.span.bytes)
@@ -121,7 +121,7 @@ extension AnyRaster {
         }
     }
 
-    /// A raster from bytes in memory order, the reverse of ``withBytes(_:)``.
+    /// A raster from bytes in memory order, the inverse of ``withBytes(_:)``.
     ///
     /// - Precondition: `bytes` has exactly the rectangle's samples.
     public init(bytes: RawSpan, rect: PixelRect, layout: PixelLayout, format: SampleFormat) {
@@ -134,7 +134,7 @@ extension AnyRaster {
         }
     }
 
-    /// A raster whose bytes, in memory order, `fill` writes: all of them, unless it throws.
+    /// A raster whose bytes `fill` writes in memory order: all of them, unless it throws.
     package init(
         rect: PixelRect, layout: PixelLayout, format: SampleFormat,
         filling fill: (UnsafeMutableRawBufferPointer) throws -> Void

@@ -2,7 +2,7 @@ public import Catalogs
 public import Geometry
 import Glibc
 
-/// The meaning of a canvas's bytes. The file itself has no header: the process that made it keeps this.
+/// The meaning of a canvas's bytes. The file itself has no header; the process that created it stores this value.
 public struct CanvasHeader: Hashable, Sendable, Codable {
     public let rect: PixelRect
     public let layout: PixelLayout
@@ -22,15 +22,15 @@ public struct CanvasHeader: Hashable, Sendable, Codable {
 /// The decoded pixels of one image in a file: its rows from the top down, interleaved, without padding, in the
 /// machine's byte order.
 ///
-/// Written in bands and read in rectangles, by pread and pwrite: a mapping would turn an error of the disk into a
-/// signal. Closed when the last reference goes. Threads may read and write at once; who reads what another one
-/// writes has to wait for it.
+/// It is written in bands and read in rectangles, by pread and pwrite, because a mapping would turn a disk error into a
+/// signal. It is closed with the last reference. Threads may read and write at once. A reader must wait for the writer of the
+/// same pixels.
 public final class Canvas: Sendable {
     public let header: CanvasHeader
     private let file: CanvasFile
 
-    /// Makes a new file with all its bytes reserved (zeros), so that a full disk shows here and nowhere later.
-    /// Throws when the file exists; leaves none behind when it throws.
+    /// Creates a new file and reserves all its bytes (zeros), so that a full disk causes an error here, and not later. Throws
+    /// an error if the file exists. No file is left after an error.
     public init(creating path: String, header: CanvasHeader) throws(CanvasError) {
         self.header = header
         file = try CanvasFile(creating: path, bytes: header.bytes)
@@ -74,7 +74,7 @@ public final class Canvas: Sendable {
         }
     }
 
-    /// Waits until the disk has all that was written.
+    /// Waits until all written bytes are on the disk.
     public func flush() throws(CanvasError) { try file.flush() }
 
     private func raster<Sample: PixelSample>(_ part: PixelRect) throws(CanvasError) -> Raster<Sample> {
@@ -93,7 +93,7 @@ public final class Canvas: Sendable {
         return Raster(rect: part, layout: header.layout, samples: samples)
     }
 
-    /// Bytes that lie together in the file and in a raster.
+    /// Bytes that are contiguous in the file and in a raster.
     private struct Piece {
         let offset: Int
         let memory: Range<Int>
@@ -110,16 +110,16 @@ public final class Canvas: Sendable {
     }
 }
 
-/// An open file that is read and written at byte offsets, whole requests at a time.
+/// An open file that is read and written at byte offsets, always with complete requests.
 ///
-/// Reading and writing use no file position, so several threads may do so at once.
+/// It uses no file position, so several threads may read and write at once.
 struct CanvasFile: ~Copyable, Sendable {
     let path: String
     private let descriptor: Int32  // owned: closed once, in deinit
 
-    /// Makes a new file of `bytes` bytes whose blocks are reserved, so that writing never meets a full disk.
+    /// Creates a new file of `bytes` bytes and reserves its blocks, so that writing never fails because of a full disk.
     ///
-    /// A file that exists is an error. On failure nothing is left behind.
+    /// An existing file is an error. After a failure no file is left.
     init(creating path: String, bytes: Int) throws(CanvasError) {
         self.path = path
         descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
@@ -127,7 +127,7 @@ struct CanvasFile: ~Copyable, Sendable {
         var code: Int32 = 0
         repeat { code = bytes == 0 ? 0 : posix_fallocate(descriptor, 0, bytes) } while code == EINTR
         guard code == 0 else {
-            unlink(path)  // it was made a moment ago and holds nothing
+            unlink(path)  // it was just created and is empty
             throw Self.error(.allocate, path, code)
         }
     }
@@ -148,7 +148,7 @@ struct CanvasFile: ~Copyable, Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Fills `bytes` from `offset` on. A file that ends before is an error.
+    /// Fills `bytes` from `offset` on. A shorter file is an error.
     func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws(CanvasError) {
         var done = 0
         while done < bytes.count, let base = bytes.baseAddress {
@@ -176,7 +176,7 @@ struct CanvasFile: ~Copyable, Sendable {
         }
     }
 
-    /// Waits until the disk has all that was written.
+    /// Waits until all written bytes are on the disk.
     func flush() throws(CanvasError) {
         while fdatasync(descriptor) != 0 {
             guard errno == EINTR else { throw Self.error(.flush, path, errno) }
@@ -188,10 +188,10 @@ struct CanvasFile: ~Copyable, Sendable {
     }
 }
 
-/// A canvas file that could not be made, read or written.
+/// A canvas file that could not be created, read or written.
 public struct CanvasError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Problem: Hashable, Sendable {
-        /// The system refused; `code` is as in `errno.h`.
+        /// The system call failed; `code` is as in `errno.h`.
         case system(Step, code: Int32)
         /// The file has fewer or more bytes than the picture.
         case wrongSize(bytes: Int, expected: Int)

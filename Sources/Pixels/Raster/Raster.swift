@@ -7,7 +7,7 @@ public import Geometry
 public struct Raster<Sample: PixelSample>: Hashable, Sendable {
     public let rect: PixelRect
     public let layout: PixelLayout
-    /// `rect.area * layout.channels` samples.
+    /// The samples; there are `rect.area * layout.channels`.
     public var samples: [Sample]
 
     /// - Precondition: `samples` has exactly the rectangle's samples.
@@ -18,12 +18,12 @@ public struct Raster<Sample: PixelSample>: Hashable, Sendable {
         self.samples = samples
     }
 
-    /// All samples the same.
+    /// A raster whose samples are all equal.
     public init(rect: PixelRect, layout: PixelLayout, repeating sample: Sample) {
         self.init(rect: rect, layout: layout, samples: Array(repeating: sample, count: rect.area * layout.channels))
     }
 
-    /// Samples from one row to the next.
+    /// The number of samples from one row to the next.
     @inlinable public var stride: Int { rect.width * layout.channels }
 
     /// The index of the first sample of the pixel at `x`, `y`, which must lie in `rect`.
@@ -75,22 +75,22 @@ extension Raster {
         }
     }
 
-    /// The same pixels under other coordinates.
+    /// The same pixels at other coordinates.
     public func translated(x dx: Int, y dy: Int) -> Raster {
         Raster(rect: rect.translated(x: dx, y: dy), layout: layout, samples: samples)
     }
 }
 
-/// A sample that a raster can hold. Exactly three types conform, one for each ``SampleFormat``.
+/// A sample type of rasters. Exactly three types conform, one for each ``SampleFormat``.
 public protocol PixelSample: BitwiseCopyable, Hashable, Comparable, Sendable {
     static var format: SampleFormat { get }
 
-    /// The value that stands for full intensity and full opacity.
+    /// The value of full intensity and full opacity.
     static var full: Double { get }
 
-    /// The nearest sample, halves rounded up, clamped to the range of integer formats; floats are not clamped.
-    /// NaN becomes 0 in integer formats, and in floats the one NaN that all CPUs and compilers agree on: which bits
-    /// an addition passes on depends on the order that the compiler gave its operands.
+    /// The nearest sample, halves rounded up, clamped to the range of integer formats. Floats are not clamped. NaN becomes 0
+    /// in integer formats. In floats it becomes the one NaN on which all CPUs and compilers agree, because the bits of a NaN
+    /// after an addition depend on the compiler's order of operands.
     init(rounding value: Double)
 
     var double: Double { get }
@@ -104,7 +104,7 @@ extension UInt8: PixelSample {
     public static var full: Double { 255 }
 
     @inlinable public init(rounding value: Double) {
-        let raised = value + 0.5  // the conversion cuts it down, and NaN fails both comparisons
+        let raised = value + 0.5  // the conversion truncates it, and NaN fails both comparisons
         self = raised >= 255 ? 255 : raised >= 1 ? UInt8(raised) : 0
     }
 
@@ -135,7 +135,7 @@ extension Float: PixelSample {
 }
 
 extension SampleFormat {
-    /// The value that stands for full intensity and full opacity.
+    /// The value of full intensity and full opacity.
     public var full: Double {
         switch self {
         case .u8: UInt8.full
@@ -145,29 +145,29 @@ extension SampleFormat {
     }
 }
 
-/// A picture as nothing but how bright it is: what filters read beside their input.
+/// The brightness of a picture, which filters read in addition to their input.
 ///
-/// Of stored values, not of light: 0.2126 of red, 0.7152 of green, 0.0722 of blue, times alpha.
+/// It is computed from stored values, not from light: 0.2126 of red, 0.7152 of green, 0.0722 of blue, times alpha.
 package struct GrayPicture: Hashable, Sendable {
     package let width: Int
     package let height: Int
-    /// 0 for black to 65535 for white, row by row.
+    /// The values from 0 for black to 65535 for white, row by row.
     package private(set) var samples: [UInt16]
 
-    /// Black.
+    /// A black picture.
     package init(width: Int, height: Int) {
         self.width = width
         self.height = height
         samples = [UInt16](repeating: 0, count: width * height)
     }
 
-    /// Puts pixels at their position in the picture.
+    /// Writes pixels at their position in the picture.
     package mutating func paste(_ pixels: AnyRaster) {
         switch pixels {
         case .u8(let raster): paste(raster) { UInt32($0) * 257 }
         case .u16(let raster): paste(raster) { UInt32($0) }
         case .f32(let raster):
-            // What is no number is black; comparisons with it fail.
+            // NaN becomes black, because comparisons with it fail.
             paste(raster) { $0 > 0 ? UInt32(min($0, 1) * 65535 + 0.5) : 0 }
         }
     }

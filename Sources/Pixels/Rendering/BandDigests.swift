@@ -4,12 +4,12 @@ import Geometry
 package import JobModel
 package import Raster
 
-/// Computes a digest for every 256 rows of an output that comes in bands from the top down.
+/// Computes a digest for every 256 rows of an output that arrives in bands from the top down.
 ///
-/// The bands may have any height: digests depend only on the rows' bytes.
+/// The bands may have any height, because digests depend only on the rows' bytes.
 package struct BandDigests: ~Copyable {
-    /// Rows that share a digest. Small enough that a mismatch tells where, large enough that a gigapixel picture has
-    /// a few hundred.
+    /// The number of rows of a digest. It is small enough that a mismatch is located well, and large enough that a gigapixel
+    /// picture has only a few hundred digests.
     package static let rows = 256
 
     private var finished: [Digest] = []
@@ -18,10 +18,10 @@ package struct BandDigests: ~Copyable {
 
     package init() {}
 
-    /// Adds the next rows: whole rows, as the output has them.
+    /// Adds the next rows: complete rows in the output's format.
     package mutating func append(_ band: AnyRaster) { append(band, rows: band.rect.rows) }
 
-    /// Adds some rows of a raster, by its coordinates.
+    /// Adds some rows of a raster, in its coordinates.
     package mutating func append(_ band: AnyRaster, rows: Range<Int>) {
         precondition(rows.clamped(to: band.rect.rows) == rows, "rows lie in their raster")
         let rowBytes = band.rect.width * band.layout.channels * band.format.bytes
@@ -35,7 +35,7 @@ package struct BandDigests: ~Copyable {
         }
     }
 
-    /// The digests from the top down; the last one may be of fewer rows.
+    /// The digests from the top down. The last one may cover fewer rows.
     package consuming func finish() -> [Digest] { rowsInCurrent == 0 ? finished : finished + [current.digest()] }
 
     private mutating func add(_ bytes: RawSpan, rows count: Int) {

@@ -5,18 +5,19 @@ package import JobModel
 package import Kernels
 package import Raster
 
-/// The filters of a job, in order, ready to render.
+/// The filters of a job, in order and ready to render.
 package struct Chain: Sendable {
-    /// Without those that change nothing, so that they touch no pixel.
+    /// The filters, without those that change nothing.
     let filters: [any Filter]
-    /// For each filter: its name, and the region that the manifest applies it to. Nil for the whole picture.
+    /// For each filter, its name and the region in the manifest; nil for the whole picture.
     private let regions: [(filter: String, region: Region)?]
     /// The curves from the input's samples to light.
     let curve: TransferCurve
-    /// Which frame of an animation is rendered; see `FilterSource.frame`. If the chain makes frames, each is rendered with its own number.
+    /// The frame of an animation that is rendered; see `FilterSource.frame`. If the chain creates frames, each is rendered
+    /// with its own number.
     private(set) var frame = 0
 
-    /// Throws `FilterError` for an unknown filter or a value that does not fit.
+    /// Throws `FilterError` for an unknown filter or an invalid value.
     package init(_ invocations: [FilterInvocation], registry: FilterRegistry) throws {
         var made = try invocations.map { Made(filter: try registry.makeFilter($0), region: $0.region) }
         if let animation = made.last?.filter as? AnimationFilter, animation.faded > 0 {
@@ -34,7 +35,7 @@ package struct Chain: Sendable {
         let region: (filter: String, region: Region)?
     }
 
-    /// Hands an animation the filters that it fades in.
+    /// Passes the filters that it fades in to an animation.
     private static func fading(_ animation: AnimationFilter, _ before: ArraySlice<Made>) -> [Made] {
         let faded = before.suffix(animation.faded).filter { !$0.filter.isIdentity }
         let chain = Chain(filters: faded.map(\.filter), regions: faded.map(\.region))
@@ -50,24 +51,25 @@ package struct Chain: Sendable {
         self.curve = curve
     }
 
-    /// What the chain ends with, when that makes frames of a picture.
+    /// The last filter, if it creates frames of a picture.
     private var animation: AnimationFilter? { filters.last as? AnimationFilter }
 
-    /// When and how long frames are shown; nil of a chain that makes none.
+    /// The timing of the frames; nil for a chain that creates none.
     package var timeline: Timeline? { animation?.timeline }
 
-    /// How many frames the output has, one below the other.
+    /// The number of frames of the output, one below the other.
     package var frames: Int { animation?.frames ?? 1 }
 
-    /// How much a decoder may shrink the input before the chain's first filter, which shrinks it further: 1, 2, 4, 8.
+    /// The factor by which a decoder may shrink the input for the chain's first filter, which shrinks it further: 1, 2, 4 or
+    /// 8.
     package func shrinkOnLoad(width: Int, height: Int) -> Int {
         (filters.first as? ThumbnailFilter)?.shrinkOnLoad(Sizing.Size(width, height)) ?? 1
     }
 
-    /// The same chain for an input that was shrunk while it was decoded.
+    /// The same chain for an input that was shrunk during decoding.
     ///
     /// - Parameters:
-    ///   - width, height: of the input in its file.
+    ///   - width, height: the size of the input in its file.
     package func afterShrinking(by factor: Int, width: Int, height: Int) -> Chain {
         guard let first = filters.first as? ThumbnailFilter else { return self }
         return Chain(
@@ -83,15 +85,15 @@ package struct Chain: Sendable {
         return copy
     }
 
-    /// The same chain for an input whose samples stand for light by `curve`.
+    /// The same chain for an input with the transfer curve `curve`.
     package func over(_ curve: TransferCurve) -> Chain {
         Chain(filters: filters, regions: regions, curve: curve).rendering(frame: frame)
     }
 
-    /// True when the output has the input's bytes.
+    /// Whether the output has the input's bytes.
     package var isIdentity: Bool { filters.isEmpty }
 
-    /// See `Filter.checkGeometry`: for plans without rendering.
+    /// See `Filter.checkGeometry`. Plans call this, because they do not render.
     package func checkGeometry() throws { for filter in filters { try filter.checkGeometry() } }
 
     /// See `Filter.isEven`.
@@ -120,7 +122,7 @@ package struct Chain: Sendable {
 }
 
 extension Chain {
-    /// What the chain takes of one core's time for a whole picture, in seconds, roughly.
+    /// The approximate time of one core for a whole picture, in seconds.
     package func cost(_ plan: ChainPlan, _ format: SampleFormat) -> Double {
         zip(filters, plan.stages).reduce(0) { sum, step in
             sum + Double(step.1.output.area) * step.0.cost(step.1.inputLayout, format, in: step.1.input) / 1e9
@@ -143,16 +145,16 @@ extension Chain {
 
     /// Renders a rectangle of the output.
     ///
-    /// Pixels do not depend on which rectangles are asked for. Throws what the source or a plugin throws, and
-    /// `CancellationError` when the current task was cancelled between two filters. Memory: what each filter reads and
-    /// writes for the rectangle.
+    /// Pixels do not depend on the requested rectangles. Throws the errors of the source and of plugins, and
+    /// `CancellationError` if the current task was cancelled between two filters. The memory is that of each filter's input
+    /// and output for the rectangle.
     package func render(_ tile: PixelRect, from source: some PixelSource) throws -> AnyRaster {
         let plan = plan(input: source.rect, layout: source.layout)
         precondition(plan.output.contains(tile), "a tile lies in the output")
         guard let animation, frames > 1, let stage = plan.stages.last else {
             return try render(tile, through: plan.stages.count, plan, source)
         }
-        // Filters before the animation get the frame's number, too.
+        // Filters before the animation receive the frame's number, too.
         var film = AnyRaster(zeroed: tile, layout: plan.outputLayout, format: source.format)
         for (frame, rect) in animation.parts(of: tile, stage.input) {
             let part = rect.translated(x: 0, y: frame * stage.input.height)
@@ -161,7 +163,7 @@ extension Chain {
         return film
     }
 
-    /// The output of the first `count` filters: each asks the one before it for what it needs.
+    /// The output of the first `count` filters: each requests its input from the one before it.
     private func render(
         _ tile: PixelRect, through count: Int, _ plan: ChainPlan, _ source: some PixelSource
     ) throws -> AnyRaster {
@@ -178,14 +180,14 @@ extension Chain {
 }
 
 extension FilterInvocation {
-    /// The filter's name, and its `within`.
+    /// The filter's name, and its `within` region.
     fileprivate var region: (filter: String, region: Region)? {
         if case .region(let region) = values[AreaOptions.within.name] { (filter, region) } else { nil }
     }
 }
 
 extension Halo {
-    /// In pixels of a picture that has `scale` pixels for each of this halo's; rounded up.
+    /// The halo in pixels of a picture that has `scale` pixels for each of this halo's pixels, rounded up.
     fileprivate func scaled(by scale: (x: Double, y: Double)) -> Halo {
         guard scale != (1, 1) else { return self }
         func pixels(_ side: Int, _ scale: Double) -> Int { Int((Double(side) * scale).rounded(.up)) }
@@ -197,38 +199,38 @@ extension Halo {
 
 /// The geometry of a chain for an input of given extent and layout. It needs no pixels.
 package struct ChainPlan: Hashable, Sendable {
-    /// One filter's step. Filters that change nothing have none.
+    /// One filter's step. Filters that change nothing have no step.
     package struct Stage: Hashable, Sendable {
         package let input: PixelRect
         package let inputLayout: PixelLayout
         package let output: PixelRect
         package let outputLayout: PixelLayout
-        /// The filter's name when its `within` covers nothing of the input.
+        /// The filter's name, if its `within` covers no part of the input.
         package let missing: String?
     }
 
     package let input: PixelRect
     package let inputLayout: PixelLayout
     package let stages: [Stage]
-    /// The sum of all filters' halos, in pixels of the input: no tile reads more around it.
+    /// The sum of all filters' halos in pixels of the input. No tile reads more around it.
     package let halo: Halo
-    /// Pixels of the input to one of the output.
+    /// The number of input pixels for one output pixel.
     package let scaleX: Double
     package let scaleY: Double
-    /// True when every band of rows needs only the rows around it, so that a picture can be filtered while it is
-    /// decoded. (`edge: wrap` needs the last rows for the first.)
+    /// Whether every band of rows needs only the rows around it, so that a picture can be filtered while it is decoded.
+    /// (`edge: wrap` needs the last rows for the first.)
     package let isRowLocal: Bool
 
-    /// The extent of the output; larger than the input, with a negative origin, when a filter expands.
+    /// The extent of the output. It is larger than the input, with a negative origin, if a filter expands.
     package var output: PixelRect { stages.last?.output ?? input }
     package var outputLayout: PixelLayout { stages.last?.outputLayout ?? inputLayout }
 }
 
-/// Filters one after the other, as one filter.
+/// A sequence of filters as one filter.
 struct ChainFilter: Filter {
     let chain: Chain
 
-    /// No filter's geometry depends on it.
+    /// The layout is arbitrary, because no filter's geometry depends on it.
     private func plan(_ input: PixelRect) -> ChainPlan { chain.plan(input: input, layout: .rgba) }
 
     var isIdentity: Bool { chain.isIdentity }
@@ -241,7 +243,7 @@ struct ChainFilter: Filter {
     func isRowLocal(in input: PixelRect) -> Bool { plan(input).isRowLocal }
     func extent(of input: PixelRect) -> PixelRect { plan(input).output }
 
-    /// Of the input alone: every filter knows what it sees around its own.
+    /// Reads only the input: every filter applies its own edge.
     func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
         let rects = chain.regionOfInterest(for: output, in: plan(input))
         return rects.dropFirst().reduce(rects.first ?? output) { $0.union($1) }
@@ -265,7 +267,7 @@ struct ChainFilter: Filter {
     }
 }
 
-/// A filter's input as the source of a chain.
+/// A filter's input as a pixel source of a chain.
 private struct FilterInput: PixelSource {
     let source: FilterSource
 

@@ -5,19 +5,20 @@ import Kernels
 package import Raster
 
 extension Chain {
-    /// The chain's output in bands from the top down, computed while the rows of its input come in.
+    /// The chain's output in bands from the top down, computed while the rows of its input arrive.
     ///
-    /// Each filter keeps the rows of its input that its next band reads, and no more: memory does not grow with the picture's
-    /// height, and no row that passes between two filters is computed twice. The pixels are those of
-    /// ``render(_:from:)``. Used by one thread at a time.
+    /// Each filter keeps only the rows of its input that its next band reads. Memory does not grow with the picture's height,
+    /// and no row between two filters is computed twice. The pixels are those of ``render(_:from:)``. One thread at a time may
+    /// use it.
     ///
     /// - Parameters:
-    ///   - plan: the chain's for this input. Its ``ChainPlan/isRowLocal`` is true.
+    ///   - plan: the chain's plan for this input. Its ``ChainPlan/isRowLocal`` must be true.
     ///   - format: the input's sample format.
-    ///   - bandHeights: of each filter's output.
-    ///   - input: gives the input's next rows, any number of them, whole and in order; nil behind the last one. It is
-    ///     read to its end, whatever the chain needs of it.
-    /// - Returns: gives the next band; nil behind the last row. Throws what the input or a plugin throws.
+    ///   - bandHeights: the band heights of each filter's output.
+    ///   - input: returns the input's next rows, any number of complete rows in order; nil after the last one. It is always
+    ///     read to its end.
+    /// - Returns: a function that returns the next band; nil after the last row. It throws the errors of the input and of
+    ///   plugins.
     package func stream(
         _ plan: ChainPlan, format: SampleFormat, bandHeights: [Int], input: @escaping () throws -> AnyRaster?
     ) -> () throws -> AnyRaster? {
@@ -45,9 +46,9 @@ final class FilterStream {
     private let input: () throws -> AnyRaster?
     private var window: RowWindow
     private let bands: [Range<Int>]
-    /// For each band: no row above is read for it, nor for a later one.
+    /// For each band, the first row that it or a later band reads.
     private let firstRows: [Int]
-    /// Of the next band.
+    /// The index of the next band.
     private var index = 0
 
     init(
@@ -68,7 +69,7 @@ final class FilterStream {
         firstRows = Self.firstRows(bands, filter, stage)
     }
 
-    /// They may lie further up for a later band: a filter that applies to a region reads little outside it.
+    /// A later band may read rows further up: a filter that applies to a region reads little outside it.
     private static func firstRows(_ bands: [Range<Int>], _ filter: any Filter, _ stage: ChainPlan.Stage) -> [Int] {
         var lowest = stage.input.bottom
         var result: [Int] = []
@@ -82,7 +83,7 @@ final class FilterStream {
         return result.reversed()
     }
 
-    /// The next band; nil behind the last row, after the input was read to its end too.
+    /// The next band. Nil after the last row, when the input was read to its end, too.
     func nextBand() throws -> AnyRaster? {
         guard index < bands.count else {
             while try input() != nil {}
@@ -107,18 +108,18 @@ final class FilterStream {
     }
 }
 
-/// The rows of a filter's input that are still needed, while they come from the top down.
+/// The rows of a filter's input that are still needed, while they arrive from the top down.
 ///
-/// Row y lies at y modulo the height of one raster, so that no row moves while the window slides; the raster grows until
-/// it holds the longest window.
+/// Row y is stored at y modulo the height of one raster, so that no row moves while the window slides. The raster grows until
+/// it can hold the longest window.
 struct RowWindow {
     private let extent: PixelRect
     private let curve: TransferCurve
     private var ring: AnyRaster
-    /// The rows that are held, in coordinates of the input.
+    /// The stored rows, in coordinates of the input.
     private(set) var held: Range<Int>
 
-    /// - Parameter extent: of the whole input.
+    /// - Parameter extent: the extent of the whole input.
     init(of extent: PixelRect, layout: PixelLayout, format: SampleFormat, curve: TransferCurve = .sRGB) {
         self.extent = extent
         self.curve = curve
@@ -126,7 +127,7 @@ struct RowWindow {
         held = extent.y..<extent.y
     }
 
-    /// Adds the next rows: whole ones, right below those that came before.
+    /// Adds the next rows: complete rows, directly below the previous ones.
     mutating func append(_ band: AnyRaster) {
         precondition(
             band.rect.y == held.upperBound && band.rect.columns == extent.columns, "rows come from the top down")
@@ -135,11 +136,11 @@ struct RowWindow {
         held = held.lowerBound..<band.rect.bottom
     }
 
-    /// Forgets the rows above `row`, those among them that are still to come as soon as they come.
+    /// Drops the rows above `row`, also those that arrive later.
     mutating func drop(before row: Int) { held = min(max(held.lowerBound, row), held.upperBound)..<held.upperBound }
 
-    /// What `map` asks for, which must be held. The raster is lent: it has to be gone before the next ``append(_:)``, or
-    /// all of it is copied.
+    /// The pixels that `map` needs, which must be stored. The result must be released before the next ``append(_:)``, or else
+    /// the whole raster is copied.
     func source(_ map: SourceMap) -> KernelSource {
         precondition(
             map.rows.intervals.allSatisfy { held.lowerBound <= $0.lowerBound && $0.upperBound <= held.upperBound },
@@ -153,7 +154,7 @@ struct RowWindow {
 
     private func slot(_ row: Int) -> Int { (row - extent.y) % capacity }
 
-    /// Rows that lie in the ring side by side.
+    /// Rows that are contiguous in the ring.
     private func pieces(of rows: Range<Int>) -> [Range<Int>] {
         guard !rows.isEmpty else { return [] }
         let cut = min(rows.upperBound, rows.lowerBound + capacity - slot(rows.lowerBound))
@@ -170,28 +171,28 @@ struct RowWindow {
     }
 }
 
-/// How tall the bands of a chain's stream are, and what they take in memory.
+/// The band heights of a chain's stream, and its memory.
 package struct StreamPlan: Hashable, Sendable {
-    /// Of each filter's output.
+    /// The band height of each filter's output.
     package let bandHeights: [Int]
-    /// An upper bound of the rows that are held between the decoder and the encoder.
+    /// An upper bound for the bytes that are held between the decoder and the encoder.
     package let bytes: Int
 
-    /// Bands that wait between two threads; one more is being made, and one used.
+    /// The number of bands that wait between two threads. One more is being computed, and one is being used.
     package static let queued = 1
-    /// Rows that a decoder hands over at once.
+    /// The number of rows that a decoder delivers at once.
     package static let decodedRows = 64
     private static let tallest = 512
-    /// Bands of wide pictures are lower than would be best, to stay below this where that costs little.
+    /// For wide pictures, bands are lower than the optimum to stay below this size, if that costs little.
     private static let comfortableBytes = 128 << 20
     private static let comfortableHeight = 64
 
-    /// Kernels do some work again at a band's borders, so bands are as tall as what is read beyond them, at least 64
-    /// rows of input; lower where the picture is wide.
+    /// Kernels repeat some work at a band's borders. Bands are therefore as tall as their halo, at least 64 rows of input, and
+    /// lower if the picture is wide.
     ///
-    /// Nil when not even single rows fit the budget, or the chain is not row-local.
+    /// Returns nil if not even single rows fit the budget, or if the chain is not row-local.
     ///
-    /// - Parameter memoryBudget: for one picture, in bytes.
+    /// - Parameter memoryBudget: the budget for one picture, in bytes.
     package init?(_ chain: Chain, _ plan: ChainPlan, bytesPerSample: Int, memoryBudget: Int) {
         guard plan.isRowLocal else { return nil }
         let steps = zip(chain.filters, plan.stages).map { Step(filter: $0, stage: $1) }
@@ -215,7 +216,7 @@ package struct StreamPlan: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Lower bands, whose borders lie elsewhere but for the multiples of both heights: for rendering again.
+    /// Lower bands with different borders, except for common multiples of both heights: for rendering a second time.
     package var withOtherBorders: StreamPlan {
         StreamPlan(bandHeights: bandHeights.map { max(1, $0 - $0 / 4 - 1) }, bytes: bytes)
     }
@@ -224,8 +225,8 @@ package struct StreamPlan: Hashable, Sendable {
         let filter: any Filter
         let stage: ChainPlan.Stage
 
-        /// Rows that are held for a band, away from the picture's borders; where some bands read far more than others,
-        /// the most that is. (Where a filter applies to a part of the picture only, later bands may read further up than
+        /// The number of rows that are held for a band, away from the picture's borders. If some bands read far more than
+        /// others, it is the maximum. (If a filter applies to a part of the picture only, later bands may read further up than
         /// this one.)
         func rowsRead(_ height: Int) -> Int {
             let space = max(0, stage.output.height - height)
@@ -260,7 +261,7 @@ package struct StreamPlan: Hashable, Sendable {
         var windows = 0
         for (step, height) in zip(steps, heights) {
             windows += (step.rowsRead(height) + arriving) * rowBytes(step.stage.input, step.stage.inputLayout)
-            // A change of size holds the rows of one output row as floating-point numbers, up to twice as many.
+            // A resize holds the rows of one output row as floating-point numbers, up to twice as many.
             if step.filter.scale(in: step.stage.input).y > 1 {
                 windows += 2 * 4 * step.rowsRead(1) * step.stage.input.width * step.stage.inputLayout.channels
             }

@@ -9,7 +9,7 @@ package protocol PixelSource {
     var layout: PixelLayout { get }
     var format: SampleFormat { get }
 
-    /// The pixels of `part`, which lies in ``rect``, under its own coordinates.
+    /// The pixels of `part`, a part of ``rect``, in its own coordinates.
     func read(_ part: PixelRect) throws -> AnyRaster
 }
 

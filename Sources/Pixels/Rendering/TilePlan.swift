@@ -2,30 +2,30 @@ import Catalogs
 package import Geometry
 package import JobModel
 
-/// How the output of a chain is cut into tiles.
+/// The division of a chain's output into tiles.
 package struct TilePlan: Hashable, Sendable {
     package let grid: TileGrid
-    /// Pixels read for one pixel written, where halos are whole: at least 1.
+    /// The number of pixels that are read for one pixel that is written, without clipping at the border: at least 1.
     package let readAmplification: Double
-    /// An upper bound of what one tile takes in memory: what it reads and what it writes.
+    /// An upper bound for the memory of one tile: its input and its output.
     package let tileBytes: Int
 
-    /// What `tile: auto` may cost: 30 % more pixels are read than written.
+    /// The largest read amplification of `tile: auto`: 30 % more pixels are read than written.
     private static let allowedAmplification = 1.3
-    /// Sides are multiples of this, so that rows of tiles start at cache lines.
+    /// The unit of tile sides, so that rows of tiles start at cache lines.
     private static let step = 64
-    /// Below this, the work around a tile (a task, a file, a digest) outweighs its pixels.
+    /// The smallest side. Below it, the overhead of a tile (a task, a file, a digest) exceeds the work for its pixels.
     private static let smallestSide = 512
 
     /// - Parameters:
-    ///   - size: the manifest's wish. With `auto` tiles are squares with sides t ≥ (halos on both sides)/(√1.3 − 1), at
-    ///     least 512, unless those exceed the budget: then the smaller squares or bands of full width that fit and
-    ///     read least. Where some tiles read far more than others, the smallest squares that do not read more than those
-    ///     30 % on the whole. An explicit size is taken as it is. Of an animation every tile is a frame.
-    ///   - plan: what `chain` does with the picture.
-    ///   - bytesPerSample: of the picture's sample format.
-    ///   - memoryBudget: for one tile, in bytes. Where the halo alone exceeds it, the smallest tiles are planned;
-    ///     ``tileBytes`` shows it.
+    ///   - size: the size in the manifest. With `auto`, tiles are squares with sides t ≥ (halos on both sides)/(√1.3 − 1), at
+    ///     least 512. If those exceed the budget, the smaller squares or bands of full width that fit and read least are used.
+    ///     If some tiles read far more than others, the smallest squares are used that read at most 30 % more in total. An
+    ///     explicit size is not changed. Every tile of an animation is a frame.
+    ///   - plan: the geometry of `chain` for the picture.
+    ///   - bytesPerSample: the bytes of the picture's samples.
+    ///   - memoryBudget: the budget for one tile, in bytes. If the halo alone exceeds it, the smallest tiles are planned, and
+    ///     ``tileBytes`` shows the excess.
     package init(_ size: TileSize, chain: Chain, plan: ChainPlan, bytesPerSample: Int, memoryBudget: Int) {
         let cost = TileCost(chain, plan, bytesPerSample: bytesPerSample)
         let side: TileCost.Side =
@@ -49,7 +49,7 @@ package struct TilePlan: Hashable, Sendable {
         return fitting.min { cost.amplification($0) < cost.amplification($1) } ?? squares[0]
     }
 
-    /// Every one where a tile's cost is a formula, a few where tiles are asked.
+    /// The sides to try: all of them if a tile's cost is a formula, or a few if tiles are computed one by one.
     private static func sides(through longest: Int, _ cost: TileCost) -> [Int] {
         guard !cost.isEven else { return Array(stride(from: step, through: longest, by: step)) }
         return Array(sequence(first: step) { $0 < longest ? $0 + max(step, $0 / 4 / step * step) : nil })
@@ -69,18 +69,18 @@ package struct TilePlan: Hashable, Sendable {
         return cost.cut((side, side))
     }
 
-    /// - Parameter scale: the halo is in pixels of the input, so many to one of the output.
+    /// - Parameter scale: the number of input pixels for one output pixel, because the halo is in pixels of the input.
     private static func desiredSide(halo: Int, _ scale: Double) -> Int {
         let side = Double(halo) / scale / (allowedAmplification.squareRoot() - 1)
         return max(smallestSide, Int((side / Double(step)).rounded(.up)) * step)
     }
 }
 
-/// The pixels that a tile of some size reads, and the memory that it takes.
+/// The number of pixels that a tile of a size reads, and its memory.
 struct TileCost {
     typealias Side = (width: Int, height: Int)
 
-    /// Both sides together.
+    /// The halo on both sides together.
     let haloX: Int
     let haloY: Int
     private let chain: Chain
@@ -95,15 +95,15 @@ struct TileCost {
         bytesPerPixel = max(plan.inputLayout.channels, plan.outputLayout.channels) * bytesPerSample
     }
 
-    /// Whether every tile reads its halo, but for what lies outside the picture.
+    /// Whether every tile reads its whole halo, except for what lies outside the picture.
     var isEven: Bool { chain.isEven }
 
-    /// No side longer than the output's.
+    /// A side that is at most as long as the output's.
     func cut(_ side: Side) -> Side {
         (max(1, min(side.width, plan.output.width)), max(1, min(side.height, plan.output.height)))
     }
 
-    /// Pixels that are read for one that is written, at least 1.
+    /// The number of pixels that are read for one that is written, at least 1.
     func amplification(_ side: Side) -> Double {
         let tiles = isEven ? [] : someTiles(side)
         guard !tiles.isEmpty else {
@@ -114,15 +114,15 @@ struct TileCost {
         return max(1, Double(read) / (Double(tiles.reduce(0) { $0 + $1.area }) * plan.scaleX * plan.scaleY))
     }
 
-    /// While a filter renders, its input and its output are held; one between two filters is no larger than the
+    /// While a filter renders, its input and its output are held. A picture between two filters is at most as large as the
     /// tile with all halos.
     func bytes(_ side: Side) -> Int {
-        // Not all tiles are asked; a neighbour of the one that reads most may read a little more.
+        // Not all tiles are computed. A neighbour of the one that reads most may read a little more.
         let read = isEven ? pixelsRead(side) : (someTiles(side).map { pixelsRead(for: $0) }.max() ?? 0) * 17 / 16
         return 2 * max(read, side.width * side.height) * bytesPerPixel
     }
 
-    /// A tile never reads more than the input, nor the part of it that lies outside.
+    /// A tile never reads more than the input, nor its part outside of the input.
     private func pixelsRead(_ side: Side) -> Int {
         func read(_ side: Int, _ scale: Double, _ halo: Int, _ whole: Int) -> Int {
             min(Int((Double(side) * scale).rounded(.up)) + halo, max(whole, 1))
@@ -136,7 +136,7 @@ struct TileCost {
         return min(read, plan.input.area)
     }
 
-    /// Tiles all over the grid, and near its border, where most is read and least of it lies outside the picture.
+    /// Tiles all over the grid, and near its border, where tiles read most and are clipped least.
     private func someTiles(_ side: Side) -> [PixelRect] {
         let grid = TileGrid(extent: plan.output, tileWidth: side.width, tileHeight: side.height)
         guard grid.count > 0 else { return [] }

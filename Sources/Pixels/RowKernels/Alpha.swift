@@ -1,11 +1,11 @@
-// Between samples with straight alpha and words premultiplied by it, in 8.7 fixed point.
+// Conversions between samples with straight alpha and premultiplied words in 8.7 fixed point.
 //
-// Quotients are taken in single precision and cut: numerators are whole numbers below 2²⁴, and the distance of a quotient
-// that is not whole from the next whole number is more than its rounding error, so the cut is exact.
+// Quotients are computed in single precision and truncated. The truncation is exact: numerators are integers below 2²⁴, and a
+// fractional quotient differs from the next integer by more than its rounding error.
 
-/// Turns samples into words: colours times alpha over 255, rounded to the nearest 1/128 of a sample.
+/// Converts samples into words: colours times alpha over 255, rounded to the nearest 1/128 of a sample.
 ///
-/// An opaque pixel becomes its samples times 128 exactly.
+/// An opaque pixel becomes exactly its samples times 128.
 @inline(never) public func premultiply(
     _ source: UnsafePointer<UInt8>, colors: Int, pixels: Int, out: UnsafeMutablePointer<UInt16>
 ) {
@@ -16,7 +16,7 @@
         let alpha = Float(from[colors])
         var color = 0
         while color < colors {
-            // ⌊128·c·a/255 + ½⌋ = ⌊(128·c·a + 127)/255⌋, since the numerator is a whole number.
+            // ⌊128·c·a/255 + ½⌋ = ⌊(128·c·a + 127)/255⌋, because the numerator is an integer.
             to[color] = UInt16(truncatingIfNeeded: Int32((Float(from[color]) * alpha * 128 + 127) / 255))
             color &+= 1
         }
@@ -25,11 +25,11 @@
     }
 }
 
-/// Turns premultiplied words into samples: alpha is rounded first, colours are divided by the rounded alpha (over 255)
-/// and rounded half up; where it is 0 they are 0.
+/// Converts premultiplied words into samples. Alpha is rounded first. Colours are divided by the rounded alpha (over 255) and
+/// rounded half up; they are 0 if alpha is 0.
 ///
-/// - Parameter zero: what nothing became on the way, by rounding: words up to it are 0, so that a colour that is not in
-///   the picture does not show where alpha is small.
+/// - Parameter zero: the largest word that a black pixel may become by rounding errors. Words up to it count as 0, so that no
+///   false colour is visible where alpha is small.
 @inline(never) public func unpremultiply(
     _ source: UnsafePointer<UInt16>, zero: UInt16, colors: Int, pixels: Int, out: UnsafeMutablePointer<UInt8>
 ) {
@@ -51,9 +51,9 @@
     }
 }
 
-/// True when every pixel's last channel is 255, for 2 or 4 channels.
+/// Whether the last channel of every pixel is 255, for 2 or 4 channels.
 @inline(never) public func isOpaque(_ source: UnsafePointer<UInt8>, channels: Int, pixels: Int) -> Bool {
-    // Eight values at a time hold whole pixels, so that an alpha is always in the same bytes; the others are not looked at.
+    // Eight values hold whole pixels, so that alpha is always in the same bytes. The other bytes are ignored.
     let bytes = UnsafeRawPointer(source)
     let count = pixels &* channels
     var all = UInt64.max
@@ -72,8 +72,8 @@
     return isOpaque
 }
 
-/// Samples as words, shifted to the left by 7 (8.7 fixed point) or 0. `out` is writable, and `source` readable, to 31
-/// values behind.
+/// Converts samples to words, shifted left by 7 (8.7 fixed point) or 0. Up to 31 values after the end, `out` must be writable
+/// and `source` readable.
 @inline(never)
 public func widenBytes(_ source: UnsafePointer<UInt8>, count: Int, shift: Int, out: UnsafeMutablePointer<UInt16>) {
     var x = 0

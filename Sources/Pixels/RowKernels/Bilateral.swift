@@ -1,4 +1,4 @@
-// The bilateral filter in single precision: weights that fall with the distance and with the difference of the values.
+// The bilateral filter in single precision: weights fall with the distance and with the difference of the values.
 
 private typealias Lanes = SIMD16<Float>
 
@@ -10,11 +10,11 @@ private typealias Lanes = SIMD16<Float>
     UnsafeMutableRawPointer(target).storeBytes(of: values, as: Lanes.self)
 }
 
-/// 2 to the power of values up to 0; below −126 (and for NaN) as for −126. Relative error at most 3e-6.
+/// 2 to the power of values up to 0. Values below −126, and NaN, count as −126. The relative error is at most 3e-6.
 ///
-/// x = n + f with |f| ≤ ½; 2^f by a polynomial of least relative error, then n is added to the exponent's bits.
+/// x = n + f with |f| ≤ ½. A minimax polynomial gives 2^f, then n is added to the exponent's bits.
 @inline(__always) private func exp2(_ x: Lanes) -> Lanes {
-    // 1.5·2²³: adding it rounds to a whole number, whose low bits are then those of the sum.
+    // 1.5·2²³: adding it rounds to an integer, which is then in the low bits of the sum.
     let magic = Lanes(repeating: 12_582_912)
     let shifted = larger(x, than: -126) + magic
     let f = larger(x, than: -126) - (shifted - magic)
@@ -38,13 +38,13 @@ private enum Four: Channels { static var count: Int { @inline(__always) get { 4 
 /// The means of the window's pixels, with weights 2^(space − ‖difference‖²).
 ///
 /// - Parameters:
-///   - taps: where each pixel of the window lies, from the first output pixel, in the first plane; readable to 15
-///     values behind the last one.
-///   - space: for each tap the logarithm (to the base of 2) of its weight for distance.
-///   - center: the first output pixel itself, likewise.
-///   - planeStride: values from a plane to the next.
-///   - scale: of the results.
-///   - out: `channels` planes, `outStride` values apart, writable to 15 values behind.
+///   - taps: the position of each pixel of the window for the first output pixel, in the first plane; readable up to 15 values
+///     after the last one.
+///   - space: for each tap, the base-2 logarithm of its spatial weight.
+///   - center: the first output pixel itself, readable in the same way.
+///   - planeStride: the number of values from one plane to the next.
+///   - scale: the factor of the results.
+///   - out: `channels` planes, `outStride` values apart, writable up to 15 values after the end.
 @inline(never) public func bilateralRow(
     taps: UnsafePointer<UnsafePointer<Float>>, space: UnsafePointer<Float>, tapCount: Int,
     center: UnsafePointer<Float>, planeStride: Int, channels: Int, scale: Float, count: Int,

@@ -1,10 +1,9 @@
-// A mean over a rectangle of whole samples: down the columns by sums that each row adds to and takes off, then along the
-// row by sums of neighbours. Sums are whole numbers, so that they are exact however far they have come, and the same
-// wherever a tile starts.
+// A mean over a rectangle of integer samples: first along columns by running sums, then along the row by sums of neighbours.
+// Sums are integers and therefore always exact, wherever a tile starts.
 
 /// A row of an 8-bit image: samples, or words in 8.7 fixed point.
 private protocol SummedSample: BitwiseCopyable {
-    /// In 8.7 fixed point.
+    /// The value in 8.7 fixed point.
     static func fixed(_ sample: Self) -> Int32
 }
 
@@ -16,14 +15,14 @@ extension UInt16: SummedSample {
     @inline(__always) fileprivate static func fixed(_ sample: UInt16) -> Int32 { Int32(sample) }
 }
 
-/// How window sums become means.
+/// The conversion of window sums into means.
 private enum Weighing {
-    /// ⌊sum·scale⌋ + ⌊outside·tail / 65536⌋, and a half for each; `scale` has 16 bits.
+    /// ⌊sum·scale⌋ + ⌊outside·tail / 65536⌋, plus a half for each; `scale` has 16 bits.
     case short(scale: Double, tail: UInt16)
     case long(weight: Float, tail: Float)
 }
 
-/// sums += entering − leaving; words = sums and those outside, weighed.
+/// sums += entering − leaving; words = the weighted sums and outside rows.
 @inline(__always) private func slide<Sample: SummedSample>(
     _ entering: UnsafePointer<Sample>, _ leaving: UnsafePointer<Sample>, _ above: UnsafePointer<Sample>,
     _ below: UnsafePointer<Sample>, _ weighing: Weighing, _ count: Int, _ sums: UnsafeMutablePointer<Int32>,
@@ -64,14 +63,14 @@ private enum Weighing {
         : .long(weight: Float(weight), tail: Float(tail))
 }
 
-/// Moves the window of every column a row down, and takes its weighted mean.
+/// Moves the window of every column one row down, and computes its weighted mean.
 ///
 /// - Parameters:
-///   - entering, leaving: the row that comes into the window, and the one that goes.
-///   - above, below: the rows just outside; any row where `tail` is 0.
-///   - isShort: the results are those of ``slideShortColumns``, whose `tail` it is, and `weight` its weight times
-///     2^shift over 2²³.
-///   - sums: of the windows, in 8.7 fixed point; below 2³¹, and with `isShort` below 2²⁴.
+///   - entering, leaving: the row that enters the window, and the row that leaves it.
+///   - above, below: the rows just outside; any row if `tail` is 0.
+///   - isShort: whether the results equal those of ``slideShortColumns``. Then `tail` is its `tail`, and `weight` is its
+///     weight times 2^shift over 2²³.
+///   - sums: the sums of the windows in 8.7 fixed point; below 2³¹, and below 2²⁴ with `isShort`.
 ///   - words: receives sums·weight + (above + below)·tail.
 @inline(never) public func slideByteColumns(
     entering: UnsafePointer<UInt8>, leaving: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>,
@@ -81,7 +80,7 @@ private enum Weighing {
     slide(entering, leaving, above, below, weighing(weight, tail, isShort), count, sums, words)
 }
 
-/// Likewise, of rows of words.
+/// The same for rows of words.
 @inline(never) public func slideWordColumns(
     entering: UnsafePointer<UInt16>, leaving: UnsafePointer<UInt16>, above: UnsafePointer<UInt16>,
     below: UnsafePointer<UInt16>, weight: Double, tail: Double, isShort: Bool, count: Int,
@@ -90,11 +89,11 @@ private enum Weighing {
     slide(entering, leaving, above, below, weighing(weight, tail, isShort), count, sums, words)
 }
 
-/// Likewise, of 16-bit samples.
+/// The same for 16-bit samples.
 ///
 /// - Parameters:
-///   - weight, tail: times 16, for means in 16.4 fixed point.
-///   - sums: of samples; below 2³¹.
+///   - weight, tail: the weights times 16, for means in 16.4 fixed point.
+///   - sums: the sums of samples; below 2³¹.
 @inline(never) public func slideSampleColumns(
     entering: UnsafePointer<UInt16>, leaving: UnsafePointer<UInt16>, above: UnsafePointer<UInt16>,
     below: UnsafePointer<UInt16>, weight: Float, tail: Float, count: Int, sums: UnsafeMutablePointer<Int32>,
@@ -120,13 +119,13 @@ private enum Weighing {
     }
 }
 
-/// Moves the window of every column a row down, where the sums of samples fit 16 bits.
+/// Moves the window of every column one row down, for sums of samples that fit 16 bits.
 ///
 /// - Parameters:
-///   - entering, leaving, above, below: as above; readable to 31 values behind.
-///   - sums: of samples; writable to 31 values behind, as are `words`.
-///   - words: receives the mean in 8.7 fixed point: ⌊sums·2^shift·weight / 65536⌋ + ⌊(above + below)·128·tail / 65536⌋,
-///     and a half for each.
+///   - entering, leaving, above, below: as above; readable up to 31 values after the end.
+///   - sums: the sums of samples; writable up to 31 values after the end, as are `words`.
+///   - words: receives the mean in 8.7 fixed point: ⌊sums·2^shift·weight / 65536⌋ + ⌊(above + below)·128·tail / 65536⌋, plus a
+///     half for each.
 @inline(never) public func slideShortColumns(
     entering: UnsafePointer<UInt8>, leaving: UnsafePointer<UInt8>, above: UnsafePointer<UInt8>,
     below: UnsafePointer<UInt8>, shift: Int, weight: UInt16, tail: UInt16, count: Int,
@@ -147,14 +146,14 @@ private enum Weighing {
     }
 }
 
-/// Weighted means of the windows of `length` pixels along a row.
+/// The weighted means of the windows of `length` pixels along a row.
 ///
 /// - Parameters:
-///   - row: the first value of the first window; readable from a pixel before it, and to a pixel and 31 values behind
-///     the last window.
-///   - weight, tail: of the window's values, and of the one just outside on either side.
-///   - count: values of the output, which is writable to 31 behind.
-///   - bytes: receives sums·weight + tails; or, when nil, `words` does.
+///   - row: the first value of the first window; readable from one pixel before it up to a pixel and 31 values after the last
+///     window.
+///   - weight, tail: the weight of the window's values, and of the value just outside on either side.
+///   - count: the number of output values; the output is writable up to 31 after the end.
+///   - bytes: receives sums·weight + tails. If it is nil, `words` does.
 @inline(never) public func averageAlong(
     _ row: UnsafePointer<UInt16>, channels: Int, length: Int, weight: Float, tail: Float, count: Int,
     bytes: UnsafeMutablePointer<UInt8>?, words: UnsafeMutablePointer<UInt16>?
@@ -162,7 +161,7 @@ private enum Weighing {
     slideAlong(row, channels, length, weight, tail, count, bytes, words)
 }
 
-/// Likewise, of values whose sums stay below 2³¹.
+/// The same for values whose sums stay below 2³¹.
 @inline(never) public func averageWideAlong(
     _ row: UnsafePointer<UInt32>, channels: Int, length: Int, weight: Float, tail: Float, count: Int,
     words: UnsafeMutablePointer<UInt16>
@@ -170,9 +169,9 @@ private enum Weighing {
     slideAlong(row, channels, length, weight, tail, count, nil, words)
 }
 
-/// The values that a row's means are taken of.
+/// The values of a row that is averaged.
 private protocol WideSample: BitwiseCopyable {
-    /// 16 of them.
+    /// Loads 16 values.
     static func wide(_ source: UnsafePointer<Self>) -> WideVector
 }
 
@@ -203,7 +202,7 @@ extension UInt32: WideSample {
     _ bytes: UnsafeMutablePointer<UInt8>?, _ words: UnsafeMutablePointer<UInt16>?
 ) {
     let channels = Pixels.channels
-    // The window one pixel before the first, but for its first value, which the first step takes off again.
+    // The sum of the window one pixel before the first, without its first value, which the first step subtracts.
     var sums = Sample.wide(row - channels)
     var pixel = 0
     while pixel < length &- 1 {

@@ -1,6 +1,6 @@
-// A separable FIR for small radii on premultiplied words, row by row: the weighted sum down the window goes to a buffer
-// in the first-level cache, the sum along it to the output. The radius is a constant of each specialisation, so that
-// the sums are unrolled.
+// A separable FIR for small radii on premultiplied words, row by row. The vertical weighted sum goes to a buffer in the
+// first-level cache, the horizontal sum to the output. The radius is a constant of each specialisation, so that the sums are
+// unrolled.
 
 protocol Radius {
     static var value: Int { get }
@@ -17,15 +17,15 @@ enum Radius7: Radius { static var value: Int { @inline(__always) get { 7 } } }
 enum Radius8: Radius { static var value: Int { @inline(__always) get { 8 } } }
 enum Radius9: Radius { static var value: Int { @inline(__always) get { 9 } } }
 
-/// Values of a chunk with its margins, in the first-level cache.
+/// The number of values of a chunk with its margins, in the first-level cache.
 private let chunk = 4096
 
-/// Filters across a window of rows: `count` values from `start` on, in 8.7 fixed point.
+/// Filters vertically over a window of rows: `count` values from `start` on, in 8.7 fixed point.
 ///
 /// - Parameters:
-///   - rows: 2·radius + 1 rows, readable to 127 values behind the last one.
-///   - weights: radius + 1 fractions of 65536, from the centre outwards.
-///   - out: writable to 127 values behind.
+///   - rows: 2·radius + 1 rows, readable up to 127 values after the last one.
+///   - weights: radius + 1 multiples of 1/65536, from the centre outwards.
+///   - out: writable up to 127 values after the end.
 @inline(__always) private func filterWindow<Vertical: Radius>(
     _: Vertical.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, _ weights: UnsafePointer<UInt16>, start: Int,
     count: Int, out: UnsafeMutablePointer<UInt16>
@@ -34,7 +34,7 @@ private let chunk = 4096
     let bias = WordVector(repeating: truncationBias(radius))
     var x = 0
     while x < count {
-        // Four vectors at once, and stored at the end, so that weights and addresses are fetched once for all.
+        // Four vectors are computed at once and stored at the end, so that weights and addresses are loaded once for all.
         let position = start &+ x
         let center = rows[radius] + position
         let weight = weights[0]
@@ -60,7 +60,7 @@ private let chunk = 4096
     }
 }
 
-/// The weighted sum along a row, 32 values.
+/// The weighted sum of 32 values along a row.
 @inline(__always) private func sumAlong<Pixels: Interleaving, Horizontal: Radius>(
     _: Pixels.Type, _: Horizontal.Type, _ row: UnsafePointer<UInt16>, _ weights: UnsafePointer<UInt16>,
     _ bias: WordVector
@@ -78,11 +78,12 @@ private let chunk = 4096
 /// Filters one row along both axes.
 ///
 /// - Parameters:
-///   - rows: 2·radius + 1 rows at the first output pixel, readable from the radius before (in pixels) to the radius and
-///     160 values behind.
-///   - count: values of the output.
+///   - rows: 2·radius + 1 rows at the first output pixel, readable from the radius before (in pixels) up to the radius and 160
+///     values after the end.
+///   - count: the number of output values.
 ///   - scratch: 4352 values.
-///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point. Both writable to 64 values behind.
+///   - bytes: receives samples. If it is nil, `words` receives 8.7 fixed point. Both are writable up to 64 values after the
+///     end.
 @inline(never) func filterDirect<Pixels: Interleaving, Both: Radius>(
     _: Pixels.Type, _: Both.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, vertical: UnsafePointer<UInt16>,
     horizontal: UnsafePointer<UInt16>, count: Int, scratch: UnsafeMutablePointer<UInt16>,

@@ -1,21 +1,21 @@
 import CStreaming
 
-// The direct FIR from samples to samples, two rows at once. Their windows share all rows but two, so that a sample is
-// widened once for both; and even and odd samples are kept apart, so that widening is a shift or a mask, and neither
-// it nor packing the results moves values between lanes (12 MP of RGB at radius 2: 17 ms; 23 with one row at once and
-// loads that widen).
+// The direct FIR from samples to samples, for two rows at once. Their windows share all rows but two, so that a sample is
+// widened once for both. Even and odd samples are kept separate. Widening is then a shift or a mask, and neither it nor
+// packing the results moves values between lanes. (12 MP of RGB at radius 2 take 17 ms. One row at once with widening loads
+// takes 23 ms.)
 
-/// Samples of a chunk with its margins, of each of two rows.
+/// The number of samples of a chunk with its margins, for each of two rows.
 private let chunk = 2048
-/// Values from one plane of a chunk to the next: what a loop writes beyond a chunk fits in between.
+/// The distance of the two planes of a chunk in values. It leaves space for what a loop writes beyond a chunk.
 private let planeStride = chunk / 2 + 32
 
-/// 64 samples as 8.8 fixed point, or what is made of them.
+/// 64 samples as 8.8 fixed point, or values computed from them.
 private struct Halves {
     var even: WordVector
     var odd: WordVector
 
-    /// Samples, from the one at `source` on; each fills the high byte of a word.
+    /// Loads samples from `source` on. Each fills the high byte of a word.
     @inline(__always) init(samples source: UnsafePointer<UInt8>) {
         let words = loadPairs(source)
         even = shiftedLeft(words, by: 8)
@@ -24,7 +24,7 @@ private struct Halves {
 
     @inline(__always) init(_ even: WordVector, _ odd: WordVector) { (self.even, self.odd) = (even, odd) }
 
-    /// The sum of two samples' 8.7 fixed point: the average of their 8.8, which is exact.
+    /// The sum of two samples in 8.7 fixed point: the average of their 8.8 values, which is exact.
     @inline(__always)
     func pairSum(_ other: Halves) -> Halves { Halves(average(even, other.even), average(odd, other.odd)) }
 
@@ -34,7 +34,7 @@ private struct Halves {
     }
 }
 
-/// Filters down the windows of two rows: `count` samples from `start` on, in 8.7 fixed point.
+/// Filters vertically over the windows of two rows: `count` samples from `start` on, in 8.7 fixed point.
 @inline(__always) private func filterWindows<Both: Radius>(
     _: Both.Type, _ rows: UnsafePointer<UnsafePointer<UInt8>>, _ weights: UnsafePointer<UInt16>, start: Int,
     count: Int, _ planes: UnsafeMutablePointer<UInt16>
@@ -57,7 +57,7 @@ private struct Halves {
             second.add(above.pairSum(nextBelow), weight: weights[k])
             (above, below) = (nextAbove, nextBelow)
         }
-        // The compiler does not unroll this, nor the loop along rows, by itself.
+        // The compiler unrolls neither this loop nor the loop along rows by itself.
         addPair(1)
         addPair(2)
         addPair(3)
@@ -76,7 +76,7 @@ private struct Halves {
     }
 }
 
-/// The sums along a row of 64 samples, whose even ones are at `even`.
+/// The sums along a row of 64 samples. The even samples are at `even`.
 @inline(__always) private func sumsAlong<Pixels: Interleaving, Both: Radius>(
     _: Pixels.Type, _: Both.Type, _ even: UnsafePointer<UInt16>, _ weights: UnsafePointer<UInt16>
 ) -> Halves {
@@ -108,19 +108,19 @@ private struct Halves {
     return sums
 }
 
-/// 8.7 fixed point rounded to samples, halves up, even and odd ones side by side again.
+/// Rounds 8.7 fixed point to samples, halves up, and interleaves even and odd samples again.
 @inline(__always) private func roundedToBytes(_ x: Halves) -> WordVector {
     let half = WordVector(repeating: 64)
     return either(shiftedRight(x.even &+ half, by: 7), highBytes(shiftedLeft(x.odd &+ half, by: 1)))
 }
 
-/// Filters two neighbouring rows along both axes, and writes nothing but their samples.
+/// Filters two neighbouring rows along both axes, and writes only their samples.
 ///
 /// - Parameters:
-///   - rows: 2·radius + 2 rows at the first output pixel, readable from the radius before (in pixels) and one value to
-///     the radius and 64 values behind.
-///   - vertical: the centre's weight is halved, since it is for twice the sample.
-///   - count: values of an output row.
+///   - rows: 2·radius + 2 rows at the first output pixel, readable from the radius before (in pixels) and one value up to the
+///     radius and 64 values after the end.
+///   - vertical: the weights; the centre's weight is halved, because its sample is counted twice.
+///   - count: the number of values of an output row.
 ///   - scratch: 4352 values.
 @inline(never) func filterDirectPair<Pixels: Interleaving, Both: Radius>(
     _: Pixels.Type, _: Both.Type, _ rows: UnsafePointer<UnsafePointer<UInt8>>, vertical: UnsafePointer<UInt16>,

@@ -1,9 +1,9 @@
 import Builtin
 
-// A mean over a disc of 8-bit samples: sums of the pixels that are covered whole, which slide down, and weighted sums of
-// those at the border.
+// A mean over a disc of 8-bit samples: running sums of the completely covered pixels, and weighted sums of the pixels at the
+// border.
 
-/// From words with a sign (vpmovsxwd).
+/// Sign-extends words (vpmovsxwd).
 @inline(__always) private func signed(_ x: SIMD16<UInt16>) -> WideVector {
     var result = WideVector()
     result._storage._value = Builtin.sext_Vec16xInt16_Vec16xInt32(x._storage._value)
@@ -24,23 +24,23 @@ import Builtin
     UnsafeMutableRawPointer(target).storeBytes(of: sums, as: WideVector.self)
 }
 
-/// sums += Σ entering − Σ leaving, of samples in 16 bits.
+/// sums += Σ entering − Σ leaving, for samples in 16 bits.
 ///
 /// - Parameters:
-///   - entering, leaving: pointers to what is seen at each offset; readable to 127 values behind.
-///   - sums: writable to 127 values behind.
+///   - entering, leaving: a pointer for each offset; readable up to 127 values after the end.
+///   - sums: writable up to 127 values after the end.
 @inline(never) public func slideByteDiscs(
     entering: UnsafePointer<UnsafePointer<UInt16>>, enteringCount: Int,
     leaving: UnsafePointer<UnsafePointer<UInt16>>, leavingCount: Int, count: Int, sums: UnsafeMutablePointer<UInt32>
 ) {
-    // So many differences of samples fit 16 bits with a sign.
+    // The number of differences of samples whose sum fits 16 bits with a sign.
     let fitting = 128
     let taps = max(enteringCount, leavingCount)
     var x = 0
     while x < count {
         var start = 0
         while start < taps {
-            // Four vectors at once, so that a pointer is fetched once for all.
+            // Four vectors are computed at once, so that a pointer is loaded once for all.
             var (a, b, c, d) = (WordVector.zero, WordVector.zero, WordVector.zero, WordVector.zero)
             var tap = start
             while tap < min(start &+ fitting, enteringCount) {
@@ -75,7 +75,7 @@ import Builtin
     storeSums(loadSums(sums + 16) &+ signed(differences.highHalf), sums + 16)
 }
 
-/// Likewise, of words in 8.7 fixed point; sums below 2³².
+/// The same for words in 8.7 fixed point; sums are below 2³².
 @inline(never) public func slideWordDiscs(
     entering: UnsafePointer<UnsafePointer<UInt16>>, enteringCount: Int,
     leaving: UnsafePointer<UnsafePointer<UInt16>>, leavingCount: Int, count: Int, sums: UnsafeMutablePointer<UInt32>
@@ -104,11 +104,11 @@ import Builtin
 /// bytes = sums·weight + Σ (the sum of a group's samples)·its weight, rounded.
 ///
 /// - Parameters:
-///   - sums: of samples, below 2³¹.
-///   - taps: of all groups, one after the other; a group has 8 at most.
-///   - counts, weights: of each group, of which there is one at least.
+///   - sums: the sums of samples, below 2³¹.
+///   - taps: the taps of all groups, one after the other; a group has at most 8.
+///   - counts, weights: one for each group; there is at least one group.
 ///   - words: not written.
-///   - bytes: writable to 63 values behind.
+///   - bytes: writable up to 63 values after the end.
 @inline(never) public func weighByteDiscs(
     sums: UnsafePointer<UInt32>, weight: Float, taps: UnsafePointer<UnsafePointer<UInt16>>,
     counts: UnsafePointer<Int32>, weights: UnsafePointer<Float>, groups: Int, count: Int,
@@ -145,11 +145,11 @@ import Builtin
     }
 }
 
-/// The same for words in 8.7 fixed point, which gives such words.
+/// The same for words in 8.7 fixed point. The results are such words, too.
 ///
 /// - Parameters:
 ///   - sums: below 2³².
-///   - words: writable to 31 values behind.
+///   - words: writable up to 31 values after the end.
 ///   - bytes: not written.
 @inline(never) public func weighWordDiscs(
     sums: UnsafePointer<UInt32>, weight: Float, taps: UnsafePointer<UnsafePointer<UInt16>>,
@@ -159,7 +159,7 @@ import Builtin
     let half = FloatVector(repeating: 0.5)
     var x = 0
     while x < count {
-        // Half of a sum leaves a bit for the sign; the bit that is lost is a 128th of a sample over all pixels.
+        // Half of a sum leaves a bit for the sign. The lost bit is a 128th of a sample over all pixels.
         var result = floats(halved(loadSums(sums + x))) * (2 * weight)
         var (group, tap) = (0, 0)
         while group < groups {

@@ -3,7 +3,7 @@ import CStreaming
 // Twice the rows and columns of a low-rate image: y[n] = 2 · Σ h[n − 2m]·x[m]. Even and odd outputs are weighted sums
 // of the same 2 to 4 neighbours; along columns first, then along rows, then zipped.
 
-/// The neighbours of a low-rate position, from two before to two behind it.
+/// The neighbours of a low-rate position, from two before to two after it.
 private struct Neighbours {
     let before2: WordVector
     let before: WordVector
@@ -12,7 +12,7 @@ private struct Neighbours {
     let behind2: WordVector
 }
 
-/// The output at twice the position. Chains of averages round up and sums of products down by less than 2 units.
+/// The output at twice the position. Chains of averages round up, and sums of products down, by less than 2 units.
 @inline(__always) private func evenOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
     switch Taps.count {
     case 4: return average(x.center, average(x.before, x.center))
@@ -26,7 +26,7 @@ private struct Neighbours {
     }
 }
 
-/// The output behind it: but for 5 taps, whose centre lies on even outputs, the same in a mirror.
+/// The output after it: the mirror image of the even output, except for 5 taps, whose centre lies on even outputs.
 @inline(__always) private func oddOutput<Taps: PrefilterTaps>(_: Taps.Type, _ x: Neighbours) -> WordVector {
     if Taps.count == 5 { return average(x.center, x.behind) }
     return evenOutput(
@@ -34,7 +34,7 @@ private struct Neighbours {
         Neighbours(before2: x.behind2, before: x.behind, center: x.center, behind: x.before, behind2: x.before2))
 }
 
-/// Only what the taps need is loaded.
+/// Loads only the neighbours that the taps need.
 @inline(__always) private func neighbours<Taps: PrefilterTaps>(
     _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, _ x: Int
 ) -> Neighbours {
@@ -56,17 +56,17 @@ private struct Neighbours {
         behind: load(row + channels), behind2: isWide ? load(row + 2 &* channels) : center)
 }
 
-/// Low-rate values of a chunk, in the first-level cache.
+/// The number of low-rate values of a chunk, in the first-level cache.
 private let chunk = 960
 
 /// Writes 2·`count` pixels of one row in 8.7 fixed point.
 ///
 /// - Parameters:
-///   - rows: the low-rate rows from two before the position to two behind it, at the first low-rate pixel; readable
-///     from 2 pixels and 32 values before to 2 pixels and 64 values behind.
-///   - isOdd: whether the row is behind twice the position, or at it.
+///   - rows: the low-rate rows from two before the position to two after it, at the first low-rate pixel; readable from 2
+///     pixels and 32 values before the first pixel up to 2 pixels and 64 values after the last.
+///   - isOdd: whether the row is the one after twice the position, or the one at it.
 ///   - scratch: 1280 values.
-///   - out: writable to 64 values behind.
+///   - out: writable up to 64 values after the end.
 @inline(never) func double<Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, isOdd: Bool, count: Int,
     scratch: UnsafeMutablePointer<UInt16>, out: UnsafeMutablePointer<UInt16>
@@ -96,12 +96,12 @@ private let chunk = 960
     }
 }
 
-/// Writes the samples of two rows, at twice a low-rate position and behind it: 2·`count` pixels each.
+/// Writes the samples of two rows, at twice a low-rate position and after it: 2·`count` pixels each.
 ///
 /// - Parameters:
 ///   - rows: as for ``double(_:_:_:isOdd:count:scratch:out:)``.
 ///   - scratch: 2560 values.
-///   - even, odd: writable to 64 values behind; nil to leave a row out.
+///   - even, odd: writable up to 64 values after the end; nil omits a row.
 @inline(never) func doubleToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<UInt16>>, count: Int,
     scratch: UnsafeMutablePointer<UInt16>, even: UnsafeMutablePointer<UInt8>?, odd: UnsafeMutablePointer<UInt8>?
@@ -128,7 +128,7 @@ private let chunk = 960
     }
 }
 
-/// The outputs of `count` low-rate values in `row`.
+/// Computes the outputs of `count` low-rate values in `row`.
 @inline(__always) private func zipToBytes<Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ row: UnsafePointer<UInt16>, _ count: Int, _ out: UnsafeMutablePointer<UInt8>
 ) {

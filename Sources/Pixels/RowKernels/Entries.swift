@@ -1,5 +1,5 @@
-// What other modules call: specialisations chosen by numbers. Pointers and numbers alone cross this border, so that
-// no code of the standard library is specialised here; see ARCHITECTURE.md, "CPU levels".
+// The functions that other modules call. They select specialisations by numbers. Only pointers and numbers cross this border,
+// so that no code of the standard library is specialised here; see ARCHITECTURE.md, "CPU levels".
 
 public typealias ByteRows = UnsafePointer<UnsafePointer<UInt8>>
 public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
@@ -96,8 +96,8 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
         horizontal: horizontal, horizontalRadius: horizontalRadius, count: count, scratch: scratch, out: out)
 }
 
-/// See ``filterDirectPair(_:_:_:vertical:horizontal:count:scratch:first:second:)``; `radius` is 0…9, and both axes
-/// have radius + 1 weights.
+/// See ``filterDirectPair(_:_:_:vertical:horizontal:count:scratch:first:second:)``. `radius` is 0…9, and both axes have radius
+/// + 1 weights.
 @inline(never) public func filterBytePair(
     _ rows: ByteRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
     count: Int, scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt8>,
@@ -125,8 +125,8 @@ public typealias WordRows = UnsafePointer<UnsafePointer<UInt16>>
             second: second))
 }
 
-/// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``; `radius` is 0…9, and both axes have
-/// radius + 1 weights.
+/// See ``filterDirect(_:_:_:vertical:horizontal:count:scratch:bytes:words:)``. `radius` is 0…9, and both axes have radius + 1
+/// weights.
 @inline(never) public func filterWordRow(
     _ rows: WordRows, channels: Int, radius: Int, vertical: UnsafePointer<UInt16>, horizontal: UnsafePointer<UInt16>,
     count: Int, scratch: UnsafeMutablePointer<UInt16>, bytes: UnsafeMutablePointer<UInt8>?,

@@ -1,7 +1,7 @@
-// A separable FIR with symmetric taps on words in 8.7 fixed point: weights are 16-bit fractions (65536 is 1), a product
-// keeps its high half, and half a unit for every truncated product is added at once.
+// A separable FIR with symmetric taps on words in 8.7 fixed point. Weights are 16-bit fractions (65536 is 1). A product keeps
+// its high half, and half a unit for every truncated product is added in one step.
 
-/// 128 values, so that each weight is fetched once for four vectors.
+/// 128 values, so that each weight is loaded once for four vectors.
 private struct Block {
     var a: WordVector
     var b: WordVector
@@ -34,7 +34,7 @@ private struct Block {
 /// Half a unit for each of `radius` + 1 truncated products.
 @inline(__always) func truncationBias(_ radius: Int) -> UInt16 { UInt16(truncatingIfNeeded: (radius &+ 1) / 2) }
 
-/// Values of a chunk with its margins, in the first-level cache, and from one row of it to the next.
+/// The number of values of a chunk with its margins, in the first-level cache, and the distance of its rows.
 private let chunk = 640
 private let chunkStride = chunk + 160
 
@@ -42,11 +42,11 @@ private let chunkStride = chunk + 160
 ///
 /// - Parameters:
 ///   - rows: `rowCount` + 2·`verticalRadius` rows from the topmost on, at the first output pixel; readable from
-///     `horizontalRadius` pixels and 32 values before to as many pixels and 160 values behind.
+///     `horizontalRadius` pixels and 32 values before it up to as many pixels and 160 values after the end.
 ///   - vertical, horizontal: the weights from the centre outwards, radius + 1 of them.
-///   - count: values of an output row.
+///   - count: the number of values of an output row.
 ///   - scratch: `rowCount`·800 + 128 values.
-///   - out: a row each, writable to 128 values behind.
+///   - out: one row each, writable up to 128 values after the end.
 @inline(never) func filterWords(
     _ rows: UnsafePointer<UnsafePointer<UInt16>>, rowCount: Int, channels: Int, vertical: UnsafePointer<UInt16>,
     verticalRadius: Int, horizontal: UnsafePointer<UInt16>, horizontalRadius: Int, count: Int,

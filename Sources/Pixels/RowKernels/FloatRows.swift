@@ -1,5 +1,5 @@
-// Sums of rows in single precision, for 16-bit and floating-point samples and for linear light. Each sum has one fixed
-// order, and no multiplication is fused with an addition, so that results are the same on every CPU.
+// Sums of rows in single precision, for 16-bit and floating-point samples and for linear light. Each sum has a fixed order,
+// and no multiplication is fused with an addition, so that results are the same on every CPU.
 
 private typealias Lanes = SIMD16<Float>
 
@@ -13,7 +13,7 @@ private typealias Lanes = SIMD16<Float>
 
 /// out[i] = Σ (first[i] + second[i])·weight over the pairs, after centre[i]·weight if there is a centre.
 ///
-/// All rows are readable, and `out` is writable, to 31 values behind the last one.
+/// All rows must be readable, and `out` writable, up to 31 values after the last one.
 @inline(never) public func sumFloatPairs(
     center: UnsafePointer<Float>?, centerWeight: Float, pairs: UnsafePointer<UnsafePointer<Float>>, pairCount: Int,
     weights: UnsafePointer<Float>, count: Int, out: UnsafeMutablePointer<Float>
@@ -40,7 +40,7 @@ private typealias Lanes = SIMD16<Float>
 
 /// out[i] = Σ row[i]·weight, in the order of the rows.
 ///
-/// All rows are readable, and `out` is writable, to 31 values behind the last one.
+/// All rows must be readable, and `out` writable, up to 31 values after the last one.
 @inline(never) public func sumFloatRows(
     _ rows: UnsafePointer<UnsafePointer<Float>>, rowCount: Int, weights: UnsafePointer<Float>, count: Int,
     out: UnsafeMutablePointer<Float>
@@ -60,7 +60,7 @@ private typealias Lanes = SIMD16<Float>
     }
 }
 
-/// The even and the odd values of a row: `count` of each.
+/// Splits a row into its even and its odd values: `count` of each.
 @inline(never) public func splitFloats(
     _ row: UnsafePointer<Float>, count: Int, even: UnsafeMutablePointer<Float>, odd: UnsafeMutablePointer<Float>
 ) {
@@ -72,7 +72,7 @@ private typealias Lanes = SIMD16<Float>
     }
 }
 
-/// `even` and `odd` in turn: `count` of each.
+/// Interleaves `even` and `odd`: `count` of each.
 @inline(never) public func zipFloats(
     _ even: UnsafePointer<Float>, _ odd: UnsafePointer<Float>, count: Int, out: UnsafeMutablePointer<Float>
 ) {

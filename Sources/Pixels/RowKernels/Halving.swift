@@ -4,15 +4,15 @@ import CStreaming
 // The rows of a window are summed first, which halves what is left to do; then even and odd columns are split and
 // summed likewise.
 
-/// The rows that output row m is made of, as distances from row 2m, are −before … taps − 1 − before.
+/// The rows of which output row m is computed, relative to row 2m, are −before … taps − 1 − before.
 ///
 /// - 4 taps: −1 … 2; 5: −2 … 2; 6: −2 … 3; 8: −3 … 4.
 struct HalvingScratch {
-    /// Even and odd columns of one chunk, in the first-level cache.
+    /// The even and odd columns of one chunk, in the first-level cache.
     let even: UnsafeMutablePointer<UInt16>
     let odd: UnsafeMutablePointer<UInt16>
 
-    /// Low-rate pixels of a chunk.
+    /// The number of low-rate pixels of a chunk.
     static let chunk = 320
 
     init(_ scratch: UnsafeMutablePointer<UInt16>) {
@@ -24,11 +24,11 @@ struct HalvingScratch {
 /// Writes `count` low-rate pixels of one row in 8.7 fixed point.
 ///
 /// - Parameters:
-///   - rows: as many rows as there are taps, each at the pixel that is twice the first output pixel. Readable from 4
-///     pixels before to 4 pixels and 64 values behind the last one.
+///   - rows: one row for each tap, each at the pixel that is twice the first output pixel; readable from 4 pixels before it up
+///     to 4 pixels and 64 values after the last one.
 ///   - bias: half a unit in the last place for every truncated product; see docs/arithmetic.md.
 ///   - scratch: 3200 values.
-///   - out: writable to 32 values behind.
+///   - out: writable up to 32 values after the end.
 @inline(never) func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, count: Int, bias: UInt16,
     scratch: UnsafeMutablePointer<UInt16>, out: UnsafeMutablePointer<UInt16>
@@ -53,7 +53,7 @@ struct HalvingScratch {
     }
 }
 
-/// Sums down the window and splits: values of even pixels from low-rate value `low` on, and of odd ones.
+/// Computes vertical sums and splits them into the values of even pixels from low-rate value `low` on, and of odd ones.
 @inline(__always) private func splitSums<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Pixels.Type, _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, from low: Int, count: Int,
     _ buffers: HalvingScratch
@@ -74,8 +74,8 @@ struct HalvingScratch {
     }
 }
 
-/// The weighted sum down the window. Of samples it is exact and has their sum's scale (8, 16, 128); of words it is in
-/// 8.7 fixed point, and exact when they are whole samples.
+/// The vertical weighted sum of a window. For samples it is exact and scaled by the sum of the weights (8, 16, 128). For words
+/// it is in 8.7 fixed point, and exact if they are whole samples.
 @inline(__always) private func windowSum<Sample: FixedSample, Taps: PrefilterTaps>(
     _: Taps.Type, _ rows: UnsafePointer<UnsafePointer<Sample>>, _ x: Int
 ) -> WordVector {
@@ -106,7 +106,7 @@ struct HalvingScratch {
     }
 }
 
-/// The weighted sum along a row, of even and odd columns (given at the same low-rate value), in 8.7 fixed point.
+/// The horizontal weighted sum of even and odd columns (both at the same low-rate value), in 8.7 fixed point.
 @inline(__always) private func lowRateSum<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
     _: Sample.Type, _: Pixels.Type, _: Taps.Type, _ even: UnsafePointer<UInt16>, _ odd: UnsafePointer<UInt16>,
     _ bias: UInt16
@@ -118,7 +118,7 @@ struct HalvingScratch {
         let outer = load(odd - channels) &+ load(even + channels)
         let inner = e &+ o
         if Sample.self == UInt8.self {
-            let sum = outer &+ inner &+ inner &+ inner  // 64 · 255 at most
+            let sum = outer &+ inner &+ inner &+ inner  // at most 64 · 255
             return sum &+ sum
         }
         return highProduct(outer, 8192) &+ highProduct(inner, 24576) &+ WordVector(repeating: bias)
@@ -126,7 +126,7 @@ struct HalvingScratch {
         let outer = load(even - channels) &+ load(even + channels)
         let inner = load(odd - channels) &+ o
         if Sample.self == UInt8.self {
-            return shiftedRight(outer &+ shiftedLeft(inner &+ e, by: 2) &+ e &+ e, by: 1)  // 256 · 255 at most
+            return shiftedRight(outer &+ shiftedLeft(inner &+ e, by: 2) &+ e &+ e, by: 1)  // at most 256 · 255
         }
         return highProduct(outer, 4096) &+ highProduct(inner, 16384) &+ highProduct(e &+ e, 12288)
             &+ WordVector(repeating: bias)
@@ -142,8 +142,8 @@ struct HalvingScratch {
     }
 }
 
-/// The prefilters that halve and double the sampling rate, as constants of a specialisation; docs/arithmetic.md derives
-/// them. All are symmetric, sum to 1, and are their own interpolators (times 2).
+/// The prefilters that halve and double the sampling rate, as constants of a specialisation. docs/arithmetic.md derives them.
+/// All are symmetric, sum to 1, and are their own interpolators (times 2).
 protocol PrefilterTaps {
     static var count: Int { get }
 }

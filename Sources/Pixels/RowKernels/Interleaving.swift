@@ -1,18 +1,18 @@
-/// How the pixels of a row lie in vectors of 32 values: constants of a specialisation, so that loops carry no tests.
+/// The layout of a row's pixels in vectors of 32 values. They are constants of a specialisation, so that loops need no tests.
 ///
-/// Blocks hold whole pixels: 64 values of 1, 2 or 4 channels, or 60 of 3. Each shuffle is one vpermw or vpermt2w at 512
-/// bits, a few pshufb and blends below.
+/// Blocks contain whole pixels: 64 values of 1, 2 or 4 channels, or 60 of 3. Each shuffle is one vpermw or vpermt2w at 512
+/// bits, and a few pshufb and blends at smaller widths.
 protocol Interleaving {
     static var channels: Int { get }
-    /// Values of a block of pixels that is split into even and odd ones, or zipped from them.
+    /// The number of values of a block of pixels that is split into even and odd ones, or interleaved from them.
     static var block: Int { get }
-    /// The even pixels of the block whose values start in `a` and go on in `b`.
+    /// The even pixels of the block whose values start in `a` and continue in `b`.
     static func even(_ a: WordVector, _ b: WordVector) -> WordVector
-    /// The odd pixels.
+    /// The odd pixels of the block.
     static func odd(_ a: WordVector, _ b: WordVector) -> WordVector
-    /// Even and odd pixels in turn: the first half of a block.
+    /// The first half of the block of interleaved even and odd pixels.
     static func zipLow(_ e: WordVector, _ o: WordVector) -> WordVector
-    /// The second half.
+    /// The second half of that block.
     static func zipHigh(_ e: WordVector, _ o: WordVector) -> WordVector
 }
 

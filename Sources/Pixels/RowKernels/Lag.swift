@@ -1,14 +1,14 @@
-// Running sums of interleaved pixels, 16 values at a time: constants of a specialisation. Each shuffle is one vpermd or
-// vpermt2d at 512 bits, a few below.
+// Running sums of interleaved pixels, 16 values at a time, as constants of a specialisation. Each shuffle is one vpermd or
+// vpermt2d at 512 bits, and a few at smaller widths.
 
-/// How far apart the values of a channel are.
+/// The distance of the values of a channel.
 protocol Lag {
     static var channels: Int { get }
-    /// Every value plus all before it of its channel.
+    /// The prefix sum of each value within its channel.
     static func prefix(_ x: WideVector) -> WideVector
-    /// The first pixel, again and again.
+    /// The first pixel, repeated.
     static func first(_ x: WideVector) -> WideVector
-    /// The last values of each channel, so that they go on with the next vector.
+    /// The last values of each channel, with which the sums continue in the next vector.
     static func last(_ x: WideVector) -> WideVector
 }
 

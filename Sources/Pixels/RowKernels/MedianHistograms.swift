@@ -1,11 +1,13 @@
 import Builtin
 
-// Medians of wide windows of samples: a histogram of every column, and that of the window as their sum, which a step to
-// the side adds a column to and takes one off (Perreault and Hébert, "Median Filtering in Constant Time", 2007). All
-// histograms are cumulative, so that a median is found by comparing 16 counts at once; those of a column hold at most 201
-// samples, a byte each. The fine histogram of 16 neighbouring values is summed up only where the median lies.
+// Medians of wide windows of samples. Every column has a histogram. The histogram of the window is their sum: a step to the
+// side adds one column and subtracts another (Perreault and Hébert, "Median Filtering in Constant Time", 2007).
+//
+// All histograms are cumulative, so that 16 counts are compared at once to find a median. A column's histogram contains at
+// most 201 samples, so that a byte is enough for a count. The fine histogram of 16 neighbouring values is summed only where
+// the median lies.
 
-/// 16 counts of a column, and of a window less what its median needs.
+/// 16 counts of a column, and 16 counts of a window less the rank of its median.
 private typealias ColumnCounts = SIMD16<UInt8>
 private typealias WindowCounts = SIMD16<Int16>
 
@@ -20,7 +22,7 @@ private typealias WindowCounts = SIMD16<Int16>
     return result
 }
 
-/// How many counts are negative: of cumulative counts, the place of the first that is not.
+/// The number of negative counts. For cumulative counts, it is the index of the first count that is not negative.
 @inline(__always) private func negatives(_ x: WindowCounts) -> Int {
     let isNegative = Builtin.cmp_slt_Vec16xInt16(x._storage._value, WindowCounts.zero._storage._value)
     return UInt16(Builtin.bitcast_Vec16xInt1_Int16(isNegative)).nonzeroBitCount
@@ -29,9 +31,9 @@ private typealias WindowCounts = SIMD16<Int16>
 /// Adds a row of samples to the histograms of their columns.
 ///
 /// - Parameters:
-///   - steps: 256 bytes; of the 16 at 16·k those from the k-th on are 1, the others 0.
-///   - histograms: 17 · `count` · 16 bytes: counts by the high half of a sample, for all columns; then for each of those
-///     16 values counts by the low half, for all columns.
+///   - steps: 256 bytes. Of the 16 bytes at 16·k, those from the k-th on are 1, the others 0.
+///   - histograms: 17 · `count` · 16 bytes: for all columns, counts by the high half of a sample; then for each of those 16
+///     values and all columns, counts by the low half.
 @inline(never) public func addToHistograms(
     _ row: UnsafePointer<UInt8>, steps: UnsafePointer<UInt8>, count: Int, histograms: UnsafeMutablePointer<UInt8>
 ) {
@@ -46,7 +48,7 @@ private typealias WindowCounts = SIMD16<Int16>
     }
 }
 
-/// Adds a row, and takes off another.
+/// Adds one row, and subtracts another.
 @inline(never) public func slideHistograms(
     _ entering: UnsafePointer<UInt8>, _ leaving: UnsafePointer<UInt8>, steps: UnsafePointer<UInt8>, count: Int,
     histograms: UnsafeMutablePointer<UInt8>
@@ -71,11 +73,11 @@ extension SIMD16<UInt8> {
     }
 }
 
-/// The fine histograms of a window, each as it was when the median last lay there.
+/// The fine histograms of a window, each from the last time that the median lay in it.
 private struct FineCounts {
     /// 16 vectors of 16 counts.
     let window: UnsafeMutablePointer<Int16>
-    /// The pixel whose window each is of; so far back that nothing can be reused at first.
+    /// The pixel of each histogram's window. The initial values are so far away that nothing is reused.
     let pixels: UnsafeMutablePointer<Int>
 
     /// The counts for the window of the pixel `x`, which ends with column `x` + 2·radius.
@@ -86,7 +88,7 @@ private struct FineCounts {
         @inline(__always) func column(_ index: Int) -> WindowCounts { wideCounts(histograms + 16 &* channels &* index) }
         var known = pixels[high]
         var sum = WindowCounts.zero
-        if x &- known > radius {  // it is quicker to start anew than to slide
+        if x &- known > radius {  // starting anew is faster than sliding
             var index = x
             while index <= x &+ 2 &* radius {
                 sum &+= column(index)
@@ -107,10 +109,9 @@ private struct FineCounts {
 
 /// The medians of one channel of a row.
 ///
-/// - Parameters:
-///   - histograms: as above, of `columns` samples of interleaved pixels; the first window starts with the first pixel.
-///   - channel, channels: which of how many.
-///   - pixels: of the output.
+///   - histograms: as above, of `columns` samples of interleaved pixels. The first window starts with the first pixel.
+///   - channel, channels: the channel, and the number of channels.
+///   - pixels: the number of output pixels.
 ///   - scratch: 768 bytes, aligned.
 ///   - out: the first sample of the row.
 @inline(never) public func medianOfHistograms(
@@ -118,9 +119,9 @@ private struct FineCounts {
     scratch: UnsafeMutableRawPointer, out: UnsafeMutablePointer<UInt8>
 ) {
     let side = 2 &* radius &+ 1
-    // So many samples, and one more, are not above the median.
+    // The negated rank of the median, counted from 1. Cumulative counts are added to it.
     let below = Int16(truncatingIfNeeded: -(side &* side / 2 &+ 1))
-    // The counts before those of each high half, so that any can be looked up.
+    // The counts before each high half, as a table.
     let prior = scratch.assumingMemoryBound(to: Int16.self)
     prior[0] = below
     let fine = FineCounts(

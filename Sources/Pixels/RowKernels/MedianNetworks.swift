@@ -1,24 +1,24 @@
 import CStreaming
 
-// Medians of 3 × 3 and 5 × 5 pixels by networks of minima and maxima, many values at a time. Columns are sorted once for
-// all windows that they are in, and what two neighbouring rows share of them once for both (12 MP of RGB in bytes: 8 and
-// 23 ms).
+// Medians of 3 × 3 and 5 × 5 pixels by networks of minima and maxima, many values at a time. Columns are sorted once for all
+// windows that contain them, and the rows that two neighbouring windows share are sorted once for both. (12 MP of RGB in bytes
+// take 8 and 23 ms.)
 
-/// Values of a chunk, whose sorted columns stay in the first-level cache.
+/// The number of values of a chunk, whose sorted columns stay in the first-level cache.
 private let chunk = 1024
-/// From one sorted row of a chunk to the next: with what vectors write before and behind.
+/// The distance of sorted rows of a chunk, including what vectors write before and after.
 private let stride = chunk + 128
-/// Values before a chunk.
+/// The number of values before a chunk.
 private let lead = 64
 
 /// The medians of 3 × 3 or 5 × 5 pixels of two neighbouring rows.
 ///
 /// - Parameters:
-///   - rows: 2·radius + 2 rows at the first output pixel, readable from 64 values before it to the radius and 64 values
-///     behind the last one.
+///   - rows: 2·radius + 2 rows at the first output pixel, readable from 64 values before it up to the radius and 64 values
+///     after the last one.
 ///   - radius: 1 or 2.
 ///   - scratch: 11,584 values, aligned.
-///   - first, second: `count` values each; nothing is written behind them.
+///   - first, second: `count` values each; nothing is written after them.
 @inline(never) public func medianOfBytes(
     _ rows: UnsafePointer<UnsafePointer<UInt8>>, radius: Int, channels: Int, count: Int,
     scratch: UnsafeMutablePointer<UInt8>, first: UnsafeMutablePointer<UInt8>, second: UnsafeMutablePointer<UInt8>
@@ -30,7 +30,7 @@ private let lead = 64
     }
 }
 
-/// Likewise, of 16 bits.
+/// The same for 16-bit samples.
 @inline(never) public func medianOfWords(
     _ rows: UnsafePointer<UnsafePointer<UInt16>>, radius: Int, channels: Int, count: Int,
     scratch: UnsafeMutablePointer<UInt16>, first: UnsafeMutablePointer<UInt16>, second: UnsafeMutablePointer<UInt16>
@@ -42,7 +42,7 @@ private let lead = 64
     }
 }
 
-/// Likewise, of whole numbers.
+/// The same for ranks, which are integers.
 @inline(never) public func medianOfRanks(
     _ rows: UnsafePointer<UnsafePointer<Int32>>, radius: Int, channels: Int, count: Int,
     scratch: UnsafeMutablePointer<Int32>, first: UnsafeMutablePointer<Int32>, second: UnsafeMutablePointer<Int32>
@@ -60,7 +60,7 @@ private let lead = 64
     _ second: UnsafeMutablePointer<Vector.Value>
 ) {
     let lanes = Vector.count
-    // Looked up here, since a loop cannot know that what it writes leaves them alone.
+    // The pointers are loaded before the loop, because the compiler cannot know that the loop does not overwrite them.
     let (a, b, c, d) = (rows[0], rows[1], rows[2], rows[3])
     var start = 0
     while start < count {
@@ -80,7 +80,7 @@ private let lead = 64
         while row < 2 {
             let sorted = UnsafePointer(scratch + (3 &* row &* stride &+ lead))
             let out = (row == 0 ? first : second) + start
-            // Of the rows that are new the next chunk, a little at a time.
+            // Prefetches the next chunk of the rows that are new, a little at a time.
             let ahead = (row == 0 ? c : d) + (start &+ chunk)
             x = 0
             while x < part {
@@ -100,7 +100,7 @@ private let lead = 64
     }
 }
 
-/// Three in order, of which two were.
+/// Stores three values in order, two of which are sorted already.
 @inline(__always) private func storeSorted<Vector: Ranked>(
     _ low: Vector, _ high: Vector, _ other: Vector, _ target: UnsafeMutablePointer<Vector.Value>
 ) {
@@ -153,7 +153,7 @@ private let lead = 64
     }
 }
 
-/// Five in order, of which four were.
+/// Stores five values in order, four of which are sorted already.
 @inline(__always) private func storeSorted<Vector: Ranked>(
     _ a: Vector, _ b: Vector, _ c: Vector, _ d: Vector, _ other: Vector,
     _ target: UnsafeMutablePointer<Vector.Value>
@@ -170,9 +170,9 @@ private let lead = 64
 
 /// The median of five sorted columns.
 ///
-/// When the five values of each rank are sorted, too, each value is known to have so many below it and above it that only
-/// three diagonals can hold the median; it lies between the greatest of the first, the middle of the second and the least
-/// of the third (checked on all 252 ways to cut such a square into small and large values).
+/// If the five values of each rank are sorted, too, the number of smaller and larger values is known for each value, and only
+/// three diagonals can contain the median. It lies between the largest of the first, the middle of the second and the smallest
+/// of the third. (This was checked for all 252 ways to divide such a square into small and large values.)
 @inline(__always) private func medianOfSorted<Vector: Ranked>(
     _: Vector.Type, _ sorted: UnsafePointer<Vector.Value>, _ channels: Int
 ) -> Vector {
@@ -196,7 +196,7 @@ private let lead = 64
 
 private typealias Five<Vector> = (Vector, Vector, Vector, Vector, Vector)
 
-/// In order, as all below.
+/// The two largest values, in order, as in the functions below.
 @inline(__always) private func greatestTwo<Vector: Ranked>(_ x: Five<Vector>) -> (Vector, Vector) {
     var (a, b, c, d) = (x.0, x.1, x.2, x.3)
     Vector.sort(&a, &b)

@@ -1,7 +1,7 @@
-// Between interleaved samples and planes of single precision, a plane for each channel. Every formula is the one of
-// PixelReader and PixelWriter, in double precision where they have it, so that both give the same bits.
+// Conversions between interleaved samples and planes of single precision, one plane for each channel. Every formula is that of
+// PixelReader and PixelWriter, with the same precision, so that both give the same bits.
 
-/// Values that a plane is read from.
+/// The samples from which a plane is read.
 private protocol PlaneSample: BitwiseCopyable {
     static func double(_ sample: Self) -> Double
 }
@@ -18,7 +18,7 @@ extension Float: PlaneSample {
     @inline(__always) fileprivate static func double(_ sample: Float) -> Double { Double(sample) }
 }
 
-/// plane[i] = source[i·channels]; with an alpha, that many values behind: times alpha over `full`.
+/// plane[i] = source[i·channels]. With an alpha, which is that many values after it, it is multiplied by alpha over `full`.
 @inline(__always) private func load<Sample: PlaneSample>(
     _ source: UnsafePointer<Sample>, _ channels: Int, _ alpha: Int?, _ full: Double, _ count: Int,
     _ plane: UnsafeMutablePointer<Float>
@@ -82,15 +82,16 @@ extension Float: PlaneSample {
     lookUp(source, channels, table, count, plane)
 }
 
-/// Rounded half up and clamped; NaN is 0.
+/// The value rounded half up and clamped; 0 for NaN.
 @inline(__always) private func rounded(_ value: Double, _ full: Double) -> Int32 {
     let raised = value + 0.5
     return Int32(raised >= full ? full : raised >= 1 ? raised : 0)
 }
 
-/// out[i·channels] = sample(plane[i] · full / alpha[i]); without an alpha of plane[i]. Where alpha is 0, of 0.
+/// out[i·channels] = sample(plane[i] · full / alpha[i]), or sample(plane[i]) without an alpha. Where alpha is 0, it is
+/// sample(0).
 ///
-/// - Parameter alpha: rounded, as it is stored, or above full.
+/// - Parameter alpha: alpha rounded as it is stored, or a value above full.
 @inline(__always) private func store<Sample: BitwiseCopyable>(
     _ plane: UnsafePointer<Float>, _ alpha: UnsafePointer<Float>?, _ full: Double, _ channels: Int, _ count: Int,
     _ out: UnsafeMutablePointer<Sample>, sample: (Double) -> Sample
@@ -124,7 +125,7 @@ extension Float: PlaneSample {
     store(plane, alpha, 65535, channels, count, out) { UInt16(truncatingIfNeeded: rounded($0, 65535)) }
 }
 
-/// Floats are not clamped; every NaN becomes the same one.
+/// Floats are not clamped. Every NaN becomes the same NaN.
 @inline(never) public func storeFloatPlane(
     _ plane: UnsafePointer<Float>, alpha: UnsafePointer<Float>?, channels: Int, count: Int,
     out: UnsafeMutablePointer<Float>
@@ -132,8 +133,8 @@ extension Float: PlaneSample {
     store(plane, alpha, 1, channels, count, out) { $0.isNaN ? Float.nan : Float($0) }
 }
 
-/// Rounds an alpha plane in place, as it will be stored; what exceeds `full` stays, so that colours are divided by it, and
-/// is kept in range when it is stored.
+/// Rounds an alpha plane in place, as it will be stored. Values above `full` stay, so that colours are divided by them; they
+/// are clamped when they are stored.
 @inline(never) public func roundPlane(_ plane: UnsafeMutablePointer<Float>, full: Float, count: Int) {
     var index = 0
     while index < count {

@@ -1,15 +1,15 @@
-// For long paths: the picture along rings around the centre (a spin) or rays from it (a zoom), whose sliding means cost
-// the same whatever the length; see docs/arithmetic.md.
+// Moving averages of the picture along rings around a centre (for a spin) or rays from it (for a zoom). They are used for long
+// paths, because their cost does not depend on the length; see docs/arithmetic.md.
 //
-// Sums begin anew at blocks that are fixed in the picture: a window's sum is that from its start to the end of its
-// block, of whole blocks, and from the last one's start to its own end. So each sum has one order whatever the tile, and
-// a NaN reaches those windows that hold it.
+// Sums restart at blocks that are fixed in the picture. A window's sum consists of the sum from its start to the end of its
+// block, the sums of whole blocks, and the sum from the last block's start to the window's end. Each sum therefore has the
+// same order, whatever the tile, and a NaN affects only the windows that contain it.
 
 @inline(__always) private func load(_ source: UnsafePointer<Float>) -> Pixel {
     UnsafeRawPointer(source).loadUnaligned(as: Pixel.self)
 }
 
-/// Samples a ring, four values each: `count` directions from `first` on, which is not negative; see ``RingBlock``.
+/// Samples a ring, four values a sample: `count` directions from `first` on, which must not be negative; see ``RingBlock``.
 @inline(never) public func sampleRing(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, radius: Double,
@@ -41,7 +41,7 @@
         Loop(center: center, radius: radius, coarse: coarse, fine: fine, first: first, count: count, out: out))
 }
 
-/// Samples c + k·(stepX, stepY) for `count` k from `first` on, four values each.
+/// Samples c + k·(stepX, stepY) for `count` values of k from `first` on, four values each.
 @inline(never) public func sampleRay(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, stepX: Double,
@@ -70,16 +70,16 @@
         Loop(center: center, stepX: stepX, stepY: stepY, first: first, count: count, out: out))
 }
 
-/// For each sample of a line the sums of its block up to it, and from it on.
+/// Computes two sums for each sample of a line: from the start of its block up to it, and from it to the end.
 ///
 /// - Parameters:
-///   - phase: of the first sample in its block of `length`.
-///   - heads, tails: `count` pixels each. Of blocks that are not whole only what is asked for is right.
+///   - phase: the position of the first sample in its block of `length`.
+///   - heads, tails: `count` pixels each. For incomplete blocks only the sums that are needed are correct.
 @inline(never) public func sumBlocks(
     _ line: UnsafePointer<Float>, count: Int, phase: Int, length: Int, heads: UnsafeMutablePointer<Float>,
     tails: UnsafeMutablePointer<Float>
 ) {
-    // Within a block, sums of 64 and sums of these, so that rounding errors stay small in long ones.
+    // Within a block, sums of 64 samples are summed again, so that rounding errors stay small in long blocks.
     var (sum, part) = (Pixel.zero, Pixel.zero)
     var position = phase
     var index = 0
@@ -106,8 +106,8 @@
 /// The means of the windows of `length` samples that begin at each of `count` samples of a line.
 ///
 /// - Parameters:
-///   - heads, tails: of blocks of the same length.
-///   - phase: of the first sample in its block.
+///   - heads, tails: the sums of blocks of the same length.
+///   - phase: the position of the first sample in its block.
 @inline(never) public func slideMeans(
     heads: UnsafePointer<Float>, tails: UnsafePointer<Float>, phase: Int, length: Int, count: Int,
     out: UnsafeMutablePointer<Float>
@@ -127,11 +127,11 @@
     }
 }
 
-/// The means of a ray's piecewise linear course from k·`factor` to k, for `count` k from `first` on.
+/// The means of a ray's piecewise linear values from k·`factor` to k, for `count` values of k from `first` on.
 ///
 /// - Parameters:
-///   - line, heads, tails: at the sample 0, the centre.
-///   - blockBits: blocks have 2^blockBits samples; every window has as many, at least.
+///   - line, heads, tails: pointers to the sample 0, the centre.
+///   - blockBits: blocks have 2^blockBits samples. Every window has at least as many.
 @inline(never) public func zoomMeans(
     _ line: UnsafePointer<Float>, heads: UnsafePointer<Float>, tails: UnsafePointer<Float>, blockBits: Int,
     factor: Double, first: Int, count: Int, out: UnsafeMutablePointer<Float>
@@ -152,7 +152,7 @@
             sum += load(heads + 4 &* ((block &+ 1) << bits &- 1))
             block &+= 1
         }
-        // The trapezoids from the first to the last whole sample, and the parts of one at both ends.
+        // The trapezoids from the first to the last whole sample, and the partial trapezoids at both ends.
         let (before, after) = (Float(start - low), Float(high - end))
         let (a, b) = (load(line + 4 &* i), load(line + 4 &* j))
         sum -= (a + b) * 0.5
@@ -163,11 +163,11 @@
     }
 }
 
-/// Interpolates `count` pixels between lines: along a line linearly, across by Catmull and Rom's cubic.
+/// Interpolates `count` pixels between lines: linearly along a line, and by the Catmull-Rom cubic across lines.
 ///
 /// - Parameters:
-///   - lines: the lines' means, `stride` values apart, four a sample; the first sample is `firstSample` and the first line
-///     `firstLine`, one before the first that is asked for.
+///   - lines: the means of the lines, `stride` values apart, four a sample. The first sample is `firstSample`. The first line
+///     is `firstLine`, one before the first that is needed.
 ///   - across, along: each pixel's position.
 @inline(never) public func interpolateLines(
     _ lines: UnsafePointer<Float>, stride: Int, firstLine: Int, firstSample: Int, across: UnsafePointer<Double>,

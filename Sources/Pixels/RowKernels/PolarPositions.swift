@@ -1,10 +1,10 @@
-// Where pixels lie around a centre, by + − × ÷ √ alone.
+// The polar coordinates of pixels around a centre, computed with + − × ÷ √ only.
 
-/// For `count` pixels their distance from a centre, and their direction from it in turns: 0 to the right, ¼ downwards,
-/// below 1, within 1e-10; each times a scale.
+/// For `count` pixels, computes the distance from a centre, and the direction from it in turns, each times a scale. The
+/// direction is 0 to the right, ¼ downwards, below 1, and within 1e-10.
 ///
 /// - Parameters:
-///   - right, down: of the centre, in pixels.
+///   - right, down: the position relative to the centre, in pixels.
 @inline(never) public func placeInRings(
     right: UnsafePointer<Double>, down: UnsafePointer<Double>, count: Int, scaleOfDistances: Double,
     scaleOfTurns: Double, distances: UnsafeMutablePointer<Double>, turns: UnsafeMutablePointer<Double>
@@ -18,13 +18,13 @@
     }
 }
 
-/// The direction of (x, y): within an eighth of a turn of an axis by the arc tangent, then to the right octant.
+/// The direction of (x, y): by the arc tangent within an eighth of a turn of an axis, then moved to the right octant.
 @inline(__always) private func turn(_ x: Double, _ y: Double) -> Double {
     let (across, down) = (x < 0 ? -x : x, y < 0 ? -y : y)
     let isSteep = down > across
     let (low, high) = (isSteep ? across : down, isSteep ? down : across)
-    // The arc tangent of t ≤ 1 is that of (t − 1)/(t + 1) and an eighth of a turn: in half of the cases, so that the
-    // series has few terms.
+    // The arc tangent of t ≤ 1 is that of (t − 1)/(t + 1) plus an eighth of a turn. This is used in half of the cases, so that
+    // the series needs few terms.
     let isWide = low > high * 0.41421356237309503
     let top = isWide ? low - high : low
     let bottom = isWide ? low + high : high
@@ -36,7 +36,7 @@
     return whole >= 1 ? 0 : whole
 }
 
-/// For |t| ≤ √2 − 1, by the Taylor series up to t²¹: what is left out is below 1e-10.
+/// The arc tangent for |t| ≤ √2 − 1, by the Taylor series up to t²¹. The remainder is below 1e-10.
 @inline(__always) private func arcTangent(_ t: Double) -> Double {
     let s = t * t
     var sum = 1.0 / 21
@@ -52,15 +52,15 @@
     return t * (1 - s * sum)
 }
 
-/// Puts values where they belong, in 16 bits: each times `scale`, rounded and cut to their range.
+/// Stores pixels in 16 bits at their positions: each value times `scale`, rounded and clamped.
 ///
-/// With alpha, colours are premultiplied. Cubics carry an alpha beyond full; it becomes full, and its colours are made smaller
-/// by as much, so that they stay the colours that they are.
+/// With alpha, colours are premultiplied. Cubic interpolation may give an alpha above full. It becomes full, and its colours
+/// are scaled down equally, so that the colour stays the same.
 ///
 /// - Parameters:
-///   - values: four for each pixel.
-///   - pixels: their positions in `out`, which has `channels` values for each; 2 and 4 end with an alpha.
-///   - full: of an alpha, in values.
+///   - values: four values for each pixel.
+///   - pixels: the positions in `out`, which has `channels` values for each; with 2 and 4 channels the last is an alpha.
+///   - full: full alpha, on the scale of the values.
 @inline(never) public func scatterWords(
     _ values: UnsafePointer<Float>, at pixels: UnsafePointer<Int32>, count: Int, channels: Int, scale: Float,
     full: Float, out: UnsafeMutablePointer<UInt16>
@@ -78,7 +78,7 @@
     }
 }
 
-/// Likewise, of pixels side by side.
+/// The same for adjacent pixels.
 @inline(never) public func packWords(
     _ values: UnsafePointer<Float>, count: Int, channels: Int, scale: Float, full: Float,
     out: UnsafeMutablePointer<UInt16>
@@ -104,7 +104,7 @@
     }
 }
 
-/// What a pixel is multiplied by.
+/// The factor of a pixel.
 @inline(__always)
 private func wordScale(_ pixel: UnsafePointer<Float>, _ channels: Int, _ scale: Float, _ full: Float) -> Float {
     guard channels & 1 == 0 else { return scale }

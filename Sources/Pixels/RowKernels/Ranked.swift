@@ -1,6 +1,6 @@
 import Builtin
 
-/// A vector of values that can be put in order. (The vectors of the standard library cannot conform themselves: what makes
+/// A vector of values that can be ordered. (The vectors of the standard library cannot conform themselves, because
 /// conformances of generic types would be defined weakly in every module.)
 protocol Ranked {
     associatedtype Value: BitwiseCopyable
@@ -98,7 +98,7 @@ struct RankedWords: Ranked {
     }
 }
 
-/// 16 floats as whole numbers.
+/// 16 floats as integers.
 struct RankedNumbers: Ranked {
     private var values: SIMD16<Int32>
 
@@ -128,7 +128,7 @@ struct RankedNumbers: Ranked {
 }
 
 extension Ranked {
-    /// Puts the lesser of each lane first.
+    /// Sorts each lane of two vectors, the smaller value first.
     @inline(__always) static func sort(_ a: inout Self, _ b: inout Self) { (a, b) = (lesser(a, b), greater(a, b)) }
 
     @inline(__always) static func middle(_ a: Self, _ b: Self, _ c: Self) -> Self {
@@ -139,7 +139,7 @@ extension Ranked {
         middle(e, greater(lesser(a, b), lesser(c, d)), lesser(greater(a, b), greater(c, d)))
     }
 
-    /// Stores the first `left` values; all if there are more.
+    /// Stores the first `left` values, or all if there are more.
     @inline(__always) func store(_ target: UnsafeMutablePointer<Value>, left: Int, spare: UnsafeMutablePointer<Value>) {
         guard left < Self.count else { return store(target) }
         store(spare)
@@ -151,10 +151,10 @@ extension Ranked {
     }
 }
 
-// Floats as whole numbers in the same order, so that they can be compared and sorted as such: those below zero have all
-// bits but the sign turned over. Zero has one sign, and NaN is one number, larger than infinity.
+// Floats as integers in the same order, so that they can be compared and sorted as integers. Negative floats have all bits
+// except the sign inverted. There is only one zero, and NaN is one number, larger than infinity.
 
-/// Turns floats into their ranks, in place.
+/// Converts floats into their ranks, in place.
 @inline(never) public func rankFloats(_ values: UnsafeMutablePointer<Float>, count: Int) {
     var index = 0
     while index < count {
@@ -166,7 +166,7 @@ extension Ranked {
     }
 }
 
-/// Turns ranks into their floats, in place.
+/// Converts ranks into their floats, in place.
 @inline(never) public func unrankFloats(_ ranks: UnsafeMutablePointer<Int32>, count: Int) {
     var index = 0
     while index < count {

@@ -1,18 +1,18 @@
-// Medians of wide windows of any numbers: the values of a block are sorted once, and each is then only its position in that
-// order. A window is a set of bits over those positions, and its median is found by counting bits from where it lay before
+// Medians of wide windows of any numbers. The values of a block are sorted once, and each value is represented by its position
+// in that order. A window is a set of bits over those positions. Its median is found by counting bits from the previous median
 // (Suomela, "Median Filtering is Equivalent to Sorting", 2014).
 
-/// Sorts by rank.
+/// Sorts entries by rank.
 ///
 /// - Parameters:
-///   - entries: `count` numbers, whose high half is a value's rank with the sign bit turned over, and whose low half its
-///     position; sorted at the end.
-///   - spare: as many.
+///   - entries: `count` numbers. Their high half is a value's rank with the sign bit inverted, their low half is its position.
+///     They are sorted in place.
+///   - spare: a buffer of the same size.
 @inline(never) public func sortEntries(
     _ entries: UnsafeMutablePointer<UInt64>, spare: UnsafeMutablePointer<UInt64>, counts: UnsafeMutablePointer<Int>,
     count: Int
 ) {
-    // The digits of 8 bits from the lowest up; four passes end where they began.
+    // A radix sort with digits of 8 bits from the lowest up. Four passes end in the original buffer.
     var (from, to) = (entries, spare)
     var shift: UInt64 = 32
     while shift < 64 {
@@ -44,10 +44,10 @@
     }
 }
 
-/// A set of positions, and the one with a given number of others before it.
+/// A set of positions. It finds the position that has a given number of others before it.
 private struct PositionSet {
     let bits: UnsafeMutablePointer<UInt64>
-    /// A word of the bits, and how many bits are set before it.
+    /// A word of the bits, and the number of bits that are set before it.
     var word = 0
     var before = 0
 
@@ -82,9 +82,9 @@ private struct PositionSet {
 /// The medians of a block.
 ///
 /// - Parameters:
-///   - positions: of every value of the block with its margins, among all of them in order; row by row.
-///   - width, height: of the output, which the margins surround.
-///   - bits: one for each position, all 0 before and after.
+///   - positions: for every value of the block with its margins, its position in the sorted order; row by row.
+///   - width, height: the size of the output, which the margins surround.
+///   - bits: one bit for each position, all 0 before and after.
 ///   - sorted: the value of each position, in the high half; see ``sortEntries(_:spare:counts:count:)``.
 ///   - out: receives ranks, row by row.
 @inline(never) public func medianOfPositions(
@@ -111,7 +111,7 @@ private struct PositionSet {
     while true {
         let entry = sorted[window.place(rank: side &* side / 2)]
         out[y &* width &+ x] = Int32(bitPattern: UInt32(truncatingIfNeeded: entry &>> 32) ^ 0x8000_0000)
-        if x &+ direction >= 0, x &+ direction < width {  // to the right and back, so that each step changes little
+        if x &+ direction >= 0, x &+ direction < width {  // to the right and back, so that each step changes few values
             let left = y &* stride &+ x
             toggle(direction > 0 ? left : left &+ side &- 1, stride, -1)
             toggle(direction > 0 ? left &+ side : left &- 1, stride, 1)

@@ -1,4 +1,4 @@
-// The weighted sums along a row of a change of size, in single precision.
+// The weighted sums along a row of a resize, in single precision.
 
 private typealias Eight = SIMD8<Float>
 
@@ -8,7 +8,7 @@ private typealias Eight = SIMD8<Float>
 
 /// out[i] = Σ row[starts[i] + k]·weights[i·stride + k] over k < counts[i].
 ///
-/// Eight sums side by side, then those of a half each, then what is left of the row: one order for every CPU.
+/// Eight partial sums, then sums of halves, then the rest of the row: the same order on every CPU.
 @inline(never) public func resampleRow(
     _ row: UnsafePointer<Float>, starts: UnsafePointer<Int32>, counts: UnsafePointer<Int32>,
     weights: UnsafePointer<Float>, stride: Int, count: Int, out: UnsafeMutablePointer<Float>

@@ -1,8 +1,8 @@
-// For arcs around a centre, a spin's paths: the picture's samples along a ring, summed up as they are taken, in whole
-// numbers. The sum over a window is the difference of two of them, exact modulo 2³² and the same wherever a tile's sums
-// begin; see docs/arithmetic.md.
+// Integer running sums of the picture's samples along a ring, for arcs around a centre, the paths of a spin. The sum over a
+// window is the difference of two running sums. It is exact modulo 2³², wherever a tile's sums begin; see docs/arithmetic.md.
 
-/// A sample on a ring, that lies between four pixels: the left upper one, and how far beyond it in 65536ths.
+/// The positions of samples on a ring, each between four pixels: the upper left pixel, and the distance from it in multiples
+/// of 1/65536.
 private struct RingPositions {
     static let count = 64
     let columns: UnsafeMutablePointer<Int32>
@@ -18,7 +18,8 @@ private struct RingPositions {
     }
 }
 
-/// The samples of a ring from a block of 64 directions: the products of the block's first and of those from it on.
+/// The samples of a ring from a block of 64 directions. A direction is the product of the block's first direction and a fine
+/// one.
 struct RingBlock {
     private let center: UnsafePointer<Double>
     private let right: Double
@@ -26,8 +27,8 @@ struct RingBlock {
     private let fine: UnsafePointer<Double>
 
     /// - Parameters:
-    ///   - coarse: cosine and sine of each block's first direction.
-    ///   - fine: the cosines of the turns from there on, then their sines, 64 each.
+    ///   - coarse: the cosine and the sine of each block's first direction.
+    ///   - fine: the cosines of the directions relative to that, then their sines, 64 each.
     @inline(__always) init(
         _ center: UnsafePointer<Double>, _ radius: Double, _ coarse: UnsafePointer<Double>, _ block: Int,
         _ fine: UnsafePointer<Double>
@@ -43,14 +44,14 @@ struct RingBlock {
     @inline(__always) func y(_ index: Int) -> Double { center[1] + (down * fine[index] + right * fine[index &+ 64]) }
 }
 
-/// The sums of a ring's samples up to each, four values; in 8.8 fixed point where samples are bytes.
+/// The running sums of a ring's samples, four values each. For bytes they are in 8.8 fixed point.
 ///
 /// - Parameters:
-///   - center: in coordinates of pixel centres.
+///   - center: the centre, in coordinates of pixel centres.
 ///   - coarse, fine: see ``RingBlock``; of directions from 0 on.
 ///   - first, count: the directions to sample; not negative.
 ///   - scratch: 1 KB, aligned.
-///   - sums: behind the sum before the first sample; receives one for each.
+///   - sums: a pointer after the sum before the first sample; receives one sum for each sample.
 @inline(never) public func sumRing(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, radius: Double,
@@ -104,11 +105,11 @@ struct RingBlock {
     }
 }
 
-/// How far apart the values of a channel are in a pair of pixels.
+/// The distance of the values of a channel in a pair of pixels.
 private protocol PairStep {
-    /// All bits of the left pixel's lanes.
+    /// All bits of the left pixel's lanes are set.
     static var left: SIMD8<UInt16> { get }
-    /// Left and right pixel added.
+    /// The sum of the left and the right pixel.
     static func folded(_ pair: SIMD8<UInt16>) -> SIMD4<UInt16>
 }
 
@@ -128,7 +129,7 @@ private enum ThreeSteps: PairStep {
     }
 }
 
-/// Bytes that are taken as they are: in whole numbers from the start, two pixels in a vector.
+/// Sums bytes without a conversion: with integers throughout, and two pixels in a vector.
 @inline(__always) private func sumBytes<Step: PairStep>(
     _ picture: SampledPicture<UInt8, PlainReading>, _: Step.Type, _ block: RingBlock, _ start: Int, _ count: Int,
     _ scratch: UnsafeMutableRawPointer, _ sums: UnsafeMutablePointer<UInt32>
@@ -161,7 +162,7 @@ private func isInBlock<Sample, How>(_ picture: SampledPicture<Sample, How>, _ co
         && UInt32(bitPattern: row &- picture.block.row) < picture.block.rows
 }
 
-/// Where samples lie; true when all of them are in the block that can be read at once.
+/// Computes the positions of samples. Returns whether all of them lie in the block that can be read at once.
 @inline(__always) private func place<Sample, How>(
     _ picture: SampledPicture<Sample, How>, _ block: RingBlock, _ start: Int, _ count: Int, _ positions: RingPositions
 ) -> Bool {
@@ -184,27 +185,27 @@ private func isInBlock<Sample, How>(_ picture: SampledPicture<Sample, How>, _ co
     return outside == 0
 }
 
-/// In 65536ths. A difference can be rounded up to 1.
+/// A fraction in multiples of 1/65536. Rounding can increase a difference to 1.
 @inline(__always) private func fraction(_ difference: Double) -> UInt16 {
     let parts = difference * 65536
     return UInt16(truncatingIfNeeded: Int32(parts < 65535 ? parts : 65535))
 }
 
-/// Means between rings: along a ring linearly, across by Catmull and Rom's cubic.
+/// Interpolates means between rings: linearly along a ring, and by the Catmull-Rom cubic across rings.
 ///
 /// - Parameters:
-///   - sums: of samples up to a position, four values; rings are `stride` values apart. The first one is that of
-///     `firstSample` on `firstRing`, one before the first that is asked for.
-///   - window: samples of a mean; at most 65536.
-///   - across, along: each pixel's ring, and where on it its window begins.
-///   - scale: what means are multiplied by.
+///   - sums: the running sums of samples, four values each; rings are `stride` values apart. The first one is that of
+///     `firstSample` on `firstRing`, one ring before the first that is needed.
+///   - window: the number of samples of a mean; at most 65536.
+///   - across, along: each pixel's ring, and the position on it where its window begins.
+///   - scale: the factor of the means.
 ///   - out: four values a pixel.
 @inline(never) public func interpolateRings(
     _ sums: UnsafePointer<UInt32>, stride: Int, firstRing: Int, firstSample: Int, window: Int,
     across: UnsafePointer<Double>, along: UnsafePointer<Double>, count: Int, scale: Float,
     out: UnsafeMutablePointer<Float>
 ) {
-    // Sums are halved, so that they are numbers with a sign.
+    // Sums are halved, so that they fit signed numbers.
     let unit = Pixel(repeating: scale * (2 / Float(window)))
     var index = 0
     while index < count {
@@ -223,7 +224,7 @@ private func isInBlock<Sample, How>(_ picture: SampledPicture<Sample, How>, _ co
     }
 }
 
-/// Of four neighbours, for a position behind the second one.
+/// The weights of four neighbours, for a position after the second one.
 struct CubicWeights {
     let first: Float
     let second: Float

@@ -39,7 +39,7 @@ typealias PixelSums = SIMD4<UInt32>
     return result
 }
 
-/// Cut to whole numbers, which are in 0 ..< 2³¹.
+/// Truncates to integers; values are in 0 ..< 2³¹.
 @inline(__always) func wholes(_ x: Pixel) -> PixelSums {
     var result = PixelSums()
     result._storage._value = Builtin.fptosi_Vec4xFPIEEE32_Vec4xInt32(x._storage._value)

@@ -1,5 +1,5 @@
-// Sums over long windows of equal weights, in whole numbers: each step adds the sample that enters and takes off the
-// one that leaves, so the result is exact however far the window has come. At most 2001 words: below 2²⁶.
+// Integer sums over long windows of equal weights. Each step adds the sample that enters and subtracts the sample that leaves,
+// so the result is always exact. A window has at most 2001 words: the sum is below 2²⁶.
 
 /// sums[i] += entering[i] − leaving[i].
 @inline(never) public func slideSums(
@@ -23,7 +23,7 @@ public func addToSums(_ entering: UnsafePointer<UInt16>, count: Int, sums: Unsaf
     }
 }
 
-/// The sums of the windows of `length` pixels along a row, the first of which starts at `row`.
+/// The sums of the windows of `length` pixels along a row. The first window starts at `row`.
 @inline(never) public func sumWindows(
     _ row: UnsafePointer<UInt16>, channels: Int, length: Int, count: Int, sums: UnsafeMutablePointer<UInt32>
 ) {
@@ -49,7 +49,7 @@ public func addToSums(_ entering: UnsafePointer<UInt16>, count: Int, sums: Unsaf
 /// The weighted sums and up to two pairs of tails, rounded to words.
 ///
 /// - Parameters:
-///   - pairs: 4 rows; where a weight is 0 any row will do.
+///   - pairs: 4 rows; where a weight is 0, any row may be given.
 @inline(never) public func weighSums(
     _ sums: UnsafePointer<UInt32>, weight: Float, pairs: UnsafePointer<UnsafePointer<UInt16>>, first: Float,
     second: Float, count: Int, words: UnsafeMutablePointer<UInt16>
@@ -65,7 +65,7 @@ public func addToSums(_ entering: UnsafePointer<UInt16>, count: Int, sums: Unsaf
     }
 }
 
-/// Words rounded to samples. Both readable and writable to 31 values behind.
+/// Rounds words to samples. Both must be readable and writable up to 31 values after the end.
 @inline(never) public func roundWords(_ words: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>) {
     var x = 0
     while x < count {

@@ -2,14 +2,14 @@ import Builtin
 
 // Bilinear samples of a picture at any position, all channels of a pixel in one vector.
 
-/// The channels of a pixel: colours, then alpha, then what happens to lie behind.
+/// The channels of a pixel: colours, then alpha, then arbitrary values.
 typealias Pixel = SIMD4<Float>
 
-/// Four samples side by side, as numbers.
+/// Four adjacent samples, as numbers.
 protocol SampleKind: BitwiseCopyable {
     static var full: Float { get }
     static func pixel(_ source: UnsafePointer<Self>) -> Pixel
-    /// Of an integer sample.
+    /// The index of an integer sample in a table.
     static func index(_ source: UnsafePointer<Self>) -> Int
     static func number(_ source: UnsafePointer<Self>) -> Float
 }
@@ -57,27 +57,30 @@ extension Float: SampleKind {
 
 /// The conversion of samples when they are read.
 protocol Reading {
-    /// True when they are taken as they are.
+    /// Whether samples are used as they are.
     static var isPlain: Bool { get }
 }
 
 enum PlainReading: Reading { static var isPlain: Bool { @inline(__always) get { true } } }
-/// Premultiplied, looked up, or given an alpha.
+/// Samples are premultiplied, looked up, or given an alpha.
 enum WorkedReading: Reading { static var isPlain: Bool { @inline(__always) get { false } } }
 
-/// A picture that is sampled. What it looks like comes as numbers, since nothing else crosses the border of a CPU level:
+/// A picture that is sampled. Its description is an array of numbers, because nothing else crosses the border of a CPU level:
 ///
-/// 0 stored channels, 1 whether the last of them is an alpha, 2 whether an alpha of full is added, 3 samples in a row,
-/// 4 and 5 the first coordinates of the tables of columns and rows, 6 and 7 how many they are; 8 and 9 the columns (first,
-/// end) whose neighbour to the right lies beside them in memory, with four samples to read, 10 what leads from a
-/// coordinate there to a position; 11 and 12 the rows (first, end) that are there, as is the next one. 13 is the end of the
-/// columns from which on eight samples can be read, 14 and 15 the rows (first, end) whose next one lies behind them in
-/// memory, 16 what leads from a coordinate there to a position. 17 is how far the tables of two channels lie apart: 0 where all have one.
+/// - 0: stored channels; 1: whether the last one is an alpha; 2: whether a full alpha is added; 3: samples in a row
+/// - 4 and 5: the first coordinates of the tables of columns and rows; 6 and 7: their counts
+/// - 8 and 9: the columns (first, end) whose right neighbour is adjacent in memory, with four samples to read; 10: the offset
+///   from a coordinate there to a position
+/// - 11 and 12: the rows (first, end) that exist together with the next row
+/// - 13: the end of the columns from which eight samples can be read
+/// - 14 and 15: the rows (first, end) that the next row follows in memory; 16: the offset from a coordinate there to a
+///   position
+/// - 17: the distance of the tables of two channels; 0 if all channels share one
 struct SampledPicture<Sample: SampleKind, How: Reading> {
     private let samples: UnsafePointer<Sample>
     private let columns: UnsafePointer<Int32>
     private let rows: UnsafePointer<Int32>
-    /// The linear light of each sample; nil where samples are taken as they are.
+    /// The linear light of each sample; nil if samples are used as they are.
     private let table: UnsafePointer<Double>?
     let channels: Int
     private let hasAlpha: Bool
@@ -88,7 +91,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
     private let first: (x: Int, y: Int)
     private let inner: (x: UInt, y: UInt)
     private let shift: Int
-    /// Where eight samples can be read, in this row and the next.
+    /// The block in which eight samples can be read, in a row and the next.
     let block: (column: Int32, columns: UInt32, row: Int32, rows: UInt32)
     private let rowShift: Int
     private let tableStep: Int
@@ -115,14 +118,14 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         tableStep = facts[17]
     }
 
-    /// A pixel in the block and its neighbour to the right, and the two below them.
+    /// A pixel in the block and its right neighbour, and the two pixels below them.
     @inline(__always)
     func pairs(_ column: Int32, _ row: Int32) -> (upper: UnsafePointer<Sample>, lower: UnsafePointer<Sample>) {
         let upper = samples + ((Int(row) &+ rowShift) &* stride &+ (Int(column) &+ shift) &* channels)
         return (upper, upper + stride)
     }
 
-    /// The same four of any coordinate, copied: the upper two to `room`, the lower two eight samples further on.
+    /// The same four pixels at any coordinate, copied: the upper two to `room`, the lower two eight samples later.
     @inline(never) func copyPairs(_ column: Int32, _ row: Int32, _ room: UnsafeMutablePointer<Sample>, _ zero: Sample) {
         var index = 0
         while index < 4 {
@@ -137,7 +140,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         }
     }
 
-    /// Nil where nothing lies. What lies beyond the tables is never a part of a result that is used.
+    /// Returns nil for transparent coordinates. Coordinates beyond the tables never affect a result.
     @inline(__always) private func place(_ x: Int, _ y: Int) -> UnsafePointer<Sample>? {
         let column = columns[min(max(x &- origin.x, 0), count.x &- 1)]
         let row = rows[min(max(y &- origin.y, 0), count.y &- 1)]
@@ -145,9 +148,9 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         return samples + (Int(row) &* stride &+ Int(column) &* channels)
     }
 
-    /// The value between the four pixels around a position; the fractions weigh them.
+    /// The interpolated value at a position; its fractions weight the four pixels around it.
     ///
-    /// - Parameter room: for a pixel, to pass what is rare by memory: by value it would keep the compiler from vectors.
+    /// - Parameter room: a buffer for a pixel, for rare cases. Returning it by value would prevent vectorisation.
     @inline(__always) func bilinear(_ x: Double, _ y: Double, _ room: UnsafeMutablePointer<Float>) -> Pixel {
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (u, v) = (Float(x - left), Float(y - top))
@@ -164,7 +167,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         return UnsafeRawPointer(room).loadUnaligned(as: Pixel.self)
     }
 
-    /// First down, left and right pixels side by side in one vector, then across.
+    /// Interpolates vertically first, with the left and right pixels in one vector, then horizontally.
     @inline(__always)
     private func mean(_ a: Pixel, _ b: Pixel, _ c: Pixel, _ d: Pixel, _ u: Float, _ v: Float) -> Pixel {
         let (upper, lower) = (SIMD8(lowHalf: a, highHalf: b), SIMD8(lowHalf: c, highHalf: d))
@@ -172,7 +175,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         return both.lowHalf + (both.highHalf - both.lowHalf) * Pixel(repeating: u)
     }
 
-    /// A pixel with four samples to read.
+    /// Reads a pixel with four readable samples.
     @inline(__always) private func near(_ source: UnsafePointer<Sample>) -> Pixel {
         var pixel = Sample.pixel(source)
         if How.isPlain { return pixel }
@@ -190,7 +193,7 @@ struct SampledPicture<Sample: SampleKind, How: Reading> {
         store(mean(a, b, c, d, u, v), room)
     }
 
-    /// The pixel at any coordinate.
+    /// Reads the pixel at any coordinate.
     @inline(__always) private func seen(_ x: Int, _ y: Int) -> Pixel {
         guard let source = place(x, y) else { return .zero }
         var pixel = Pixel.zero

@@ -1,8 +1,8 @@
 // An unsharp mask: source + amount·sign(d)·max(0, |d| − threshold), where d = source − blurred.
 
-/// In 8.7 fixed point, kept in 0…255 and rounded.
+/// Sharpens in 8.7 fixed point. Results are clamped to 0…255 and rounded.
 ///
-/// - Parameter threshold: in units of 8.7.
+/// - Parameter threshold: the threshold in units of 8.7.
 @inline(never) public func sharpenWords(
     _ source: UnsafePointer<UInt16>, blurred: UnsafePointer<UInt16>, amount: Float, threshold: Float, count: Int,
     out: UnsafeMutablePointer<UInt16>
@@ -15,7 +15,7 @@
     }
 }
 
-/// In single precision, not kept in a range; NaN passes.
+/// Sharpens in single precision, without clamping. NaN stays NaN.
 @inline(never) public func sharpenFloats(
     _ source: UnsafePointer<Float>, blurred: UnsafePointer<Float>, amount: Float, threshold: Float, count: Int,
     out: UnsafeMutablePointer<Float>
@@ -27,8 +27,8 @@
     }
 }
 
-/// A plane of colours times alpha, in single precision: what the alpha explains of a colour's difference goes with the
-/// alpha, what is beyond that is compared with the threshold on its own. So one colour stays that colour.
+/// Sharpens a plane of premultiplied colours in single precision. The part of a colour's difference that follows from alpha is
+/// scaled with alpha. Only the rest is compared with the threshold. One colour therefore stays that colour.
 @inline(never) public func sharpenColorFloats(
     _ source: UnsafePointer<Float>, blurred: UnsafePointer<Float>, alpha: UnsafePointer<Float>,
     blurredAlpha: UnsafePointer<Float>, amount: Float, threshold: Float, count: Int, out: UnsafeMutablePointer<Float>
@@ -44,10 +44,10 @@
     }
 }
 
-/// Words of pixels with alpha, in 8.7 fixed point; see ``sharpenColorFloats``. An alpha beyond full becomes full, and its
-/// colours are made smaller by as much, so that they stay the colours that they are. Then all is kept in 0…255 and rounded.
+/// Sharpens words of pixels with alpha in 8.7 fixed point; see ``sharpenColorFloats``. An alpha above full becomes full, and
+/// its colours are scaled down equally, so that the colour stays the same. Then all values are clamped to 0…255 and rounded.
 ///
-/// - Parameter threshold: in units of 8.7.
+/// - Parameter threshold: the threshold in units of 8.7.
 @inline(never) public func sharpenPixels(
     _ source: UnsafePointer<UInt16>, blurred: UnsafePointer<UInt16>, amount: Float, threshold: Float, colors: Int,
     pixels: Int, out: UnsafeMutablePointer<UInt16>
@@ -79,7 +79,7 @@
     UInt16(truncatingIfNeeded: Int32(max(0, min(32640, value)) + 0.5))
 }
 
-/// What of a difference lies beyond a threshold.
+/// The part of a difference beyond a threshold.
 @inline(__always) private func excess(_ difference: Float, _ threshold: Float) -> Float {
     let beyond = difference.magnitude - threshold
     let excess = beyond <= 0 ? 0 : beyond

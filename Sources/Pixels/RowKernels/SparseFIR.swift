@@ -1,13 +1,14 @@
-// A FIR whose few taps lie anywhere, in pairs that are symmetric about the centre: motion blur.
+// A FIR with few taps at any offsets, in pairs that are symmetric about the centre, for motion blur.
 
 /// Filters one row: centre·weight + Σ (first + second)·weight.
 ///
 /// - Parameters:
 ///   - center: the row itself, in 8.7 fixed point.
-///   - pairs: 2·`pairCount` pointers to what is seen at the two offsets of a pair.
-///   - weights: fractions of 65536: the centre's, then one for each pair.
-///   - count: values of the output; all pointers are readable to 128 values behind.
-///   - bytes: receives samples; or, when nil, `words` receives 8.7 fixed point. Both writable to 128 values behind.
+///   - pairs: 2·`pairCount` pointers, to the rows at the two offsets of each pair.
+///   - weights: multiples of 1/65536: the centre's weight, then one for each pair.
+///   - count: the number of output values. All pointers are readable up to 128 values after the end.
+///   - bytes: receives samples. If it is nil, `words` receives 8.7 fixed point. Both are writable up to 128 values after the
+///     end.
 @inline(never) public func filterSparse(
     center: UnsafePointer<UInt16>, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int,
     weights: UnsafePointer<UInt16>, count: Int, bytes: UnsafeMutablePointer<UInt8>?,
@@ -36,11 +37,11 @@
     }
 }
 
-/// The mean of a centre and pairs that all weigh the same: their samples are summed in 16 bits, and multiplied once.
+/// The mean of a centre and pairs of equal weight: their samples are summed in 16 bits, and multiplied once.
 ///
 /// - Parameters:
 ///   - center, pairs: as above, but samples widened to 16 bits without a shift, at most 257 of them.
-///   - shift: to the left, before the high product with the one of `weights`.
+///   - shift: the left shift before the high product with the only weight in `weights`.
 ///   - count, bytes, words: as above.
 @inline(never) public func averageSparse(
     center: UnsafePointer<UInt16>, pairs: UnsafePointer<UnsafePointer<UInt16>>, pairCount: Int, shift: Int,
@@ -71,7 +72,7 @@
     }
 }
 
-/// To `words` as they are, or else to `bytes`, rounded.
+/// Stores to `words` unchanged, or else to `bytes`, rounded.
 @inline(__always) private func storeResult(
     _ result: (WordVector, WordVector, WordVector, WordVector), at x: Int, _ bytes: UnsafeMutablePointer<UInt8>?,
     _ words: UnsafeMutablePointer<UInt16>?

@@ -1,8 +1,8 @@
 import CStreaming
 
-/// Copies a finished row to where it belongs.
+/// Copies a finished row into the raster.
 ///
-/// - Parameter streams: writes whole cache lines past the caches, for pictures that do not fit there anyway; call
+/// - Parameter streams: whether whole cache lines bypass the caches, for pictures that are larger than the caches. Call
 ///   ``endStreaming()`` after the last row.
 @inline(never) public func storeRow(
     _ source: UnsafePointer<UInt8>, count: Int, streams: Bool, out: UnsafeMutablePointer<UInt8>

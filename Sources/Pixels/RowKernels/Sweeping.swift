@@ -1,8 +1,9 @@
-// Means along the paths that pixels sweep in a zoom and a spin, sample by sample: for short paths.
+// Means along the paths of pixels in a zoom or a spin, sample by sample, for short paths.
 
-/// What a sweep reads, as it crosses the border of a CPU level; see ``SampledPicture`` for `facts`.
+/// Calls `body` with a swept picture, whose description crosses the border of a CPU level as numbers; see ``SampledPicture``
+/// for `facts`.
 ///
-/// - Parameter body: called with the picture for the right sample format.
+/// - Parameter body: receives the picture with its sample format.
 @inline(__always) func withPicture(
     _ samples: UnsafeRawPointer, _ bytesPerSample: Int, _ columns: UnsafePointer<Int32>,
     _ rows: UnsafePointer<Int32>, _ table: UnsafePointer<Double>?, _ facts: UnsafePointer<Int>,
@@ -28,17 +29,17 @@ protocol PictureLoop {
     func run<Sample: SampleKind, How: Reading>(_ picture: SampledPicture<Sample, How>)
 }
 
-/// What the number of samples on a path of some length in pixels is a multiple of.
+/// The number of samples on a path of a length in pixels is a multiple of this number.
 @inline(__always) private func unit(_ length: Double) -> Int { Int(length.rounded(.up)) &+ 1 }
 
 @inline(__always) func store(_ pixel: Pixel, _ target: UnsafeMutablePointer<Float>) {
     UnsafeMutableRawPointer(target).storeBytes(of: pixel, as: Pixel.self)
 }
 
-/// The means of 3n samples on short segments and of n on longer ones, at the middles of as many equal parts, of the segments
-/// from p to c + (p − c)·(1 − amount): for `count` pixels from (x, y) on, four values each.
+/// The means along the segments from p to c + (p − c)·(1 − amount), for `count` pixels from (x, y) on, four values each. Short
+/// segments have 3n samples and longer ones n, at the middles of equal parts.
 ///
-/// - Parameter center: c, the amount, and from how many pixels on a segment is long.
+/// - Parameter center: c, the amount, and the number of pixels from which on a segment is long.
 @inline(never) public func zoomDirectly(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>, x: Int, y: Int,
@@ -78,12 +79,12 @@ protocol PictureLoop {
         Loop(center: center, x: x, y: y, count: count, out: out))
 }
 
-/// Likewise on the arcs around c, with 3n samples near c and 2n elsewhere.
+/// The means along arcs around c, with 3n samples near c and 2n elsewhere.
 ///
 /// - Parameters:
-///   - center: c, the angle in radians, up to which distance pixels are near, and the last turn's number.
-///   - turns: for 3n samples, n from 1 to 16, then for 2n, n from 1 on, the cosine and sine of the turn from the pixel to
-///     its first sample, and of the turn from each sample to the next.
+///   - center: c, the angle in radians, the distance up to which pixels are near, and the last turn's number.
+///   - turns: for 3n samples, n from 1 to 16, then for 2n, n from 1 on: the cosine and sine of the turn from the pixel to its
+///     first sample, and of the turn from each sample to the next.
 @inline(never) public func spinDirectly(
     _ samples: UnsafeRawPointer, bytesPerSample: Int, columns: UnsafePointer<Int32>, rows: UnsafePointer<Int32>,
     table: UnsafePointer<Double>?, facts: UnsafePointer<Int>, center: UnsafePointer<Double>,

@@ -1,11 +1,11 @@
 import Builtin
 
-// The vector operations that the standard library's SIMD types lack in fast form, by name.
+// Vector operations that are slow or missing in the standard library's SIMD types, by name.
 //
-// Additions, subtractions and multiplications of SIMD types compile to one instruction at every width; their shifts
-// and conversions at 32 lanes become loops over the lanes (measured: 50–500 instructions, 10–40 times slower), and no
-// operation gives the high half of a product. The compiler's own vector operations do, and LLVM recognises each shape
-// below as the one instruction named beside it (two at 256 bits, four at 128).
+// Additions, subtractions and multiplications of SIMD types compile to one instruction at every width. Their shifts and
+// conversions at 32 lanes become loops over the lanes (measured: 50–500 instructions, 10–40 times slower), and no operation
+// gives the high half of a product. The compiler's own vector operations do. LLVM compiles each pattern below to the one
+// instruction named beside it (two at 256 bits, four at 128).
 
 /// 32 values in 8.7 fixed point (see docs/arithmetic.md), or sums of samples: one AVX-512 register.
 typealias WordVector = SIMD32<UInt16>
@@ -16,7 +16,7 @@ typealias ByteVector = SIMD32<UInt8>
     UnsafeRawPointer(source).loadUnaligned(as: WordVector.self)
 }
 
-/// 64 samples, two in a word.
+/// Loads 64 samples, two in a word.
 @inline(__always) func loadPairs(_ source: UnsafePointer<UInt8>) -> WordVector {
     UnsafeRawPointer(source).loadUnaligned(as: WordVector.self)
 }
@@ -53,7 +53,7 @@ typealias ByteVector = SIMD32<UInt8>
 @inline(__always)
 func highProduct(_ x: WordVector, _ w: UInt16) -> WordVector { highProduct(x, WordVector(repeating: w)) }
 
-/// ⌊(x + y + 1) / 2⌋ without overflow (vpavgw): both have the bits of x & y; of those that differ, half.
+/// ⌊(x + y + 1) / 2⌋ without overflow (vpavgw): the common bits x & y, plus half of the bits that differ.
 @inline(__always) func average(_ x: WordVector, _ y: WordVector) -> WordVector {
     let either = Builtin.or_Vec32xInt16(x._storage._value, y._storage._value)
     let differing = Builtin.xor_Vec32xInt16(x._storage._value, y._storage._value)
@@ -77,14 +77,14 @@ func highProduct(_ x: WordVector, _ w: UInt16) -> WordVector { highProduct(x, Wo
     return result
 }
 
-/// The high byte of every lane, where it is (vpand).
+/// The high byte of every lane, without a shift (vpand).
 @inline(__always) func highBytes(_ x: WordVector) -> WordVector {
     var result = WordVector()
     result._storage._value = Builtin.and_Vec32xInt16(x._storage._value, WordVector(repeating: 0xFF00)._storage._value)
     return result
 }
 
-/// The bits of either (vpor).
+/// The bitwise or (vpor).
 @inline(__always) func either(_ x: WordVector, _ y: WordVector) -> WordVector {
     var result = WordVector()
     result._storage._value = Builtin.or_Vec32xInt16(x._storage._value, y._storage._value)
@@ -105,13 +105,13 @@ func highProduct(_ x: WordVector, _ w: UInt16) -> WordVector { highProduct(x, Wo
     return result
 }
 
-/// 8.7 fixed point rounded to samples, halves up. Values stay below 255.5.
+/// Rounds 8.7 fixed point to samples, halves up. Values must be below 255.5.
 @inline(__always)
 func roundedToBytes(_ x: WordVector) -> ByteVector { narrowed(shiftedRight(x &+ WordVector(repeating: 64), by: 7)) }
 
 /// The values of a row of an 8-bit image: samples, or words in 8.7 fixed point.
 protocol FixedSample: BitwiseCopyable {
-    /// 32 of them as words; samples are not scaled.
+    /// Loads 32 values as words. Samples are not scaled.
     static func words(_ source: UnsafePointer<Self>) -> WordVector
 }
 
@@ -123,9 +123,9 @@ extension UInt16: FixedSample {
     @inline(__always) static func words(_ source: UnsafePointer<UInt16>) -> WordVector { load(source) }
 }
 
-// What the standard library's vectors of floats lack in fast form; see Vectors.swift.
+// Vector operations on floats that are slow or missing in the standard library; see above.
 
-/// Each value, or `least` where it is not larger (and for NaN).
+/// The larger of each value and `least`; `least` for NaN.
 @inline(__always) func larger(_ x: SIMD16<Float>, than least: Float) -> SIMD16<Float> {
     let bound = SIMD16<Float>(repeating: least)
     let isLarger = Builtin.fcmp_ogt_Vec16xFPIEEE32(x._storage._value, bound._storage._value)
@@ -135,7 +135,7 @@ extension UInt16: FixedSample {
     return result
 }
 
-/// Each value times 2ⁿ, n being the low bits of the other: an addition to the exponent.
+/// Each value times 2ⁿ, where n is in the low bits of the other vector: an addition to the exponent.
 @inline(__always) func scaled(_ x: SIMD16<Float>, byPowerIn shifted: SIMD16<Float>) -> SIMD16<Float> {
     let power = Builtin.shl_Vec16xInt32(
         Builtin.bitcast_Vec16xFPIEEE32_Vec16xInt32(shifted._storage._value),
@@ -146,8 +146,8 @@ extension UInt16: FixedSample {
     return result
 }
 
-// Vectors of 16 values of 32 bits, and the conversions between them: one register of AVX-512, two of AVX2. See
-// Vectors.swift for why they are written with the compiler's own operations.
+// Vectors of 16 values of 32 bits, and the conversions between them: one register of AVX-512, two of AVX2. They are written
+// with the compiler's own operations for the reasons above.
 
 typealias WideVector = SIMD16<UInt32>
 typealias FloatVector = SIMD16<Float>
@@ -160,14 +160,14 @@ typealias FloatVector = SIMD16<Float>
     return result
 }
 
-/// Whole numbers below 2³¹ in single precision (vcvtdq2ps).
+/// Converts integers below 2³¹ to single precision (vcvtdq2ps).
 @inline(__always) func floats(_ x: WideVector) -> FloatVector {
     var result = FloatVector()
     result._storage._value = Builtin.sitofp_Vec16xInt32_Vec16xFPIEEE32(x._storage._value)
     return result
 }
 
-/// Cut to whole numbers (vcvttps2dq), which are in 0 ..< 2³¹.
+/// Truncates to integers (vcvttps2dq); values are in 0 ..< 2³¹.
 @inline(__always) func wholes(_ x: FloatVector) -> WideVector {
     var result = WideVector()
     result._storage._value = Builtin.fptosi_Vec16xFPIEEE32_Vec16xInt32(x._storage._value)

@@ -1,4 +1,4 @@
-// Sums of rows with a weight for each pixel.
+// Sums of rows with a different weight for each pixel.
 
 /// out[i] = table[index[i]].
 @inline(never) public func lookUpWeights(
@@ -11,7 +11,7 @@
     }
 }
 
-/// target[i] += row[i]·weight[i]; what weighs nothing is left out, be it infinite or no number.
+/// target[i] += row[i]·weight[i]. Values of weight 0 are skipped, even if they are infinite or NaN.
 @inline(never) public func addWeighted(
     _ row: UnsafePointer<Float>, weights: UnsafePointer<Float>, count: Int, to target: UnsafeMutablePointer<Float>
 ) {

@@ -163,7 +163,7 @@ enum StarvationWatch {
         while true {
             sleep(interval)
             let now = beats.load(ordering: .relaxed)
-            let shortage = now == last ? ResourceLimitError.found(for: "go on") : nil
+            let shortage = now == last ? ResourceLimitError.found(for: "continue") : nil
             failedChecks = shortage == nil ? 0 : failedChecks + 1
             last = now
             guard let shortage, failedChecks >= mostFailedChecks else { continue }

@@ -24,7 +24,7 @@ import Testing
         #expect(result.code == 1)
         #expect(
             result.errors
-                == "photos/a.png: is one file with 2 names (hard links), of which the others would go on showing the "
+                == "photos/a.png: is one file with 2 names (hard links), and the others would still show the "
                 + "original; blur a copy of it\n")
         #expect(try workspace.whole("photos/a.png") == before)
         #expect(workspace.originals == [])
@@ -38,7 +38,7 @@ import Testing
         #expect(refused.code == 1)
         #expect(
             refused.errors
-                == "photos/a.png: has 2 names now (hard links), of which the others would go on showing the blurred picture; "
+                == "photos/a.png: has 2 names now (hard links), and the others would still show the blurred picture; "
                 + "--force puts the original back under this one\n")
         #expect(try await penumbra("unblur", "photos/a.png", "--force").code == 0)
         #expect(try workspace.read("photos/a.png") == before)
@@ -89,7 +89,7 @@ import Testing
         try workspace.write(Data(Self.twoPages), to: "two.tif")
         let pages = try await penumbra("blur", "two.tif")
         #expect(pages.code == 1)
-        #expect(pages.errors == "two.tif: has 2 pages, of which only the first would be left\n")
+        #expect(pages.errors == "two.tif: has 2 pages, and only the first would be left\n")
         #expect(try workspace.read("two.tif") == Data(Self.twoPages))
         try workspace.write(Data("Pf\n1 1\n-1.0\n".utf8) + Data([0, 0, 0, 63]), to: "f.pnm")
         #expect(
@@ -102,7 +102,7 @@ import Testing
         #expect(!none.errors.contains(workspace.path))
         let gone = try await penumbra("blur", "z.png", "photos/a.png")
         #expect(
-            (gone.code, gone.errors) == (66, "z.png: no such file or folder; look at its name, or mount its disk\n"))
+            (gone.code, gone.errors) == (66, "z.png: no such file or folder; check its name, or mount its disk\n"))
         #expect(try await penumbra("is-blurred", "photos/a.png").code == 0, "the others are blurred")
     }
 
@@ -219,7 +219,7 @@ import Testing
             #expect(result.code == 75)
             #expect(
                 result.errors
-                    == "another 'penumbra blur' or 'penumbra unblur' is going on; --lock-wait TIME, such as 5m, waits "
+                    == "another 'penumbra blur' or 'penumbra unblur' is running; --lock-wait TIME, such as 5m, waits "
                     + "for it\n")
         }
         #expect(try workspace.whole("photos/a.png") == before)

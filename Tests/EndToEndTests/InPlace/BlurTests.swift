@@ -133,7 +133,7 @@ import Testing
         try workspace.write("notes", to: "texts/notes.txt")
         let texts = try await penumbra("blur", "texts", "--radius", "2")
         #expect((texts.code, texts.errors) == (0, ""))
-        #expect(texts.output == "there is no picture in what was named, 1 other file skipped\n")
+        #expect(texts.output == "there are no pictures at the given paths, 1 other file skipped\n")
         let silent = try await penumbra("blur", "texts", "--radius", "2", "--quiet")
         #expect((silent.code, silent.output, silent.errors) == (0, "", ""))
     }
@@ -147,13 +147,13 @@ import Testing
         let gone = try await penumbra("is-blurred", "photos/z.png")
         #expect(
             (gone.code, gone.errors) == (
-                66, "photos/z.png: no such file or folder; look at its name, or mount its disk\n"
+                66, "photos/z.png: no such file or folder; check its name, or mount its disk\n"
             ))
         let silent = try await penumbra("is-blurred", "--quiet", "photos")
         #expect((silent.code, silent.output, silent.errors) == (1, "", ""))
         try FileManager.default.createDirectory(atPath: "\(workspace.path)/empty", withIntermediateDirectories: false)
         let nothing = try await penumbra("is-blurred", "empty")
-        #expect((nothing.code, nothing.errors) == (66, "there is no picture in what was named\n"))
+        #expect((nothing.code, nothing.errors) == (66, "there are no pictures at the given paths\n"))
         // A copied file system has other inodes, and times that a copy has set.
         try workspace.copy("photos/a.png", to: "copy.png")
         try workspace.remove("photos/a.png")
@@ -243,7 +243,7 @@ import Testing
         #expect(
             result.errors
                 == "1 link to pictures elsewhere was not followed, and what they lead to was not blurred\n  photos/far.png\n"
-                + "1 hidden folder was passed by, and the pictures in it were not blurred\n  photos/.hidden: 1 picture\n"
+                + "1 hidden folder was skipped, and the pictures in it were not blurred\n  photos/.hidden: 1 picture\n"
                 + "photos/v.svg: Penumbra reads svg, but does not write it; 'penumbra apply' writes another format; left as "
                 + "it is\n")
         #expect(result.output.hasPrefix("blurred 4 pictures (gaussian: {radius: 2}); their originals are kept in "))
@@ -329,7 +329,7 @@ import Testing
                 + #""state":"blurred"}"#)
         #expect(
             lines[2]
-                == #"{"event":"picture","message":"no such file or folder; look at its name, or mount its disk","path":"\#(workspace.path)/photos/z.png","state":"gone"}"#
+                == #"{"event":"picture","message":"no such file or folder; check its name, or mount its disk","path":"\#(workspace.path)/photos/z.png","state":"gone"}"#
         )
         let answer = try await penumbra("is-blurred", "--json", "photos/a.png").output.split(separator: "\n")
         #expect(answer.count == 3 && answer[1].hasSuffix(#""state":"blurred"}"#))

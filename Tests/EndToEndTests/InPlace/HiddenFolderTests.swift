@@ -21,7 +21,7 @@ import Testing
         try workspace.copy("photos/a.png", to: "photos/.thumbnails/large/.more/b.png")
         try workspace.write("ref: refs/heads/main", to: "photos/.git/HEAD")
         let lines =
-            "2 hidden folders were passed by, and the pictures in them were not blurred\n"
+            "2 hidden folders were skipped, and the pictures in them were not blurred\n"
             + "  photos/.Trash-1000: 1 picture\n  photos/.thumbnails: 2 pictures\n"
         for options in [[], ["--quiet"]] {
             let result = try await Program.run(
@@ -76,7 +76,7 @@ import Testing
         #expect(result.code == 1)
         #expect(
             result.errors
-                == "1 hidden folder was passed by, and the pictures in it were not blurred\n"
-                + "  photos/.private: 0 pictures found, and not all of it could be looked into\n")
+                == "1 hidden folder was skipped, and the pictures in it were not blurred\n"
+                + "  photos/.private: 0 pictures found, and a part of it could not be read\n")
     }
 }

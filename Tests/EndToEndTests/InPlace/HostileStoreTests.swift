@@ -97,7 +97,7 @@ import Testing
         let blurred = try workspace.read("photos/a.png")
         try await give("photos/.penumbra-originals", to: 12345)
         let words =
-            "photos/a.png: a record of another user says that it is blurred (gaussian: {radius: 10}), and is not believed"
+            "photos/a.png: a record of another user says that it is blurred (gaussian: {radius: 10}), but that record is not trusted"
 
         let answer = try await penumbra("is-blurred", "photos/a.png")
         #expect((answer.code, answer.errors) == (1, "\(words)\n"))

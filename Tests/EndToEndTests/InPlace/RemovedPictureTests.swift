@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `a name of which no original is kept is told`() async throws {
-        let missing = "photos/none.png: no original is kept of it; look at its name\n"
+        let missing = "photos/none.png: no original is kept of it; check its name\n"
         let before = try await penumbra("gc", "--give-up", "photos/none.png")
         #expect((before.code, before.errors) == (66, missing))
         #expect(try await penumbra("blur", "photos", "--radius", "2").code == 0)
@@ -123,7 +123,7 @@ import Testing
                 let result = try await Program.run(Program.penumbra, command, in: workspace)
                 #expect(
                     (result.code, result.errors)
-                        == (66, "\(name): no such file or folder; look at its name, or mount its disk\n"), "\(command)")
+                        == (66, "\(name): no such file or folder; check its name, or mount its disk\n"), "\(command)")
             }
         }
     }

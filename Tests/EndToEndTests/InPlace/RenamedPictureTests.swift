@@ -139,8 +139,8 @@ import Testing
         #expect(result.code == 1)
         #expect(
             result.errors
-                == "theirs/mine.png: holds what was made of another user's picture, \(workspace.path)/photos/a.png, whose "
-                + "original is put back there alone\n")
+                == "theirs/mine.png: was made of another user's picture, \(workspace.path)/photos/a.png; its original can only "
+                + "be put back there\n")
         #expect(try workspace.read("theirs/mine.png") == workspace.read("photos/a.png"))
     }
 

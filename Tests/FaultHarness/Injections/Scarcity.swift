@@ -47,7 +47,7 @@ struct Scarcity: StagedInjection {
         if resource == .addresses { checkBlame(summary, stage) }
         stage.checkOrphans()
         // A process that gets no thread any more cannot tidy up; the next run does.
-        let isTidy = !run.lastWords.contains("cannot go on: ") && run.process.ending != .signaled(SIGKILL)
+        let isTidy = !run.lastWords.contains("cannot continue: ") && run.process.ending != .signaled(SIGKILL)
         if isTidy { stage.checkLeftovers() }
         let names = resource == .bytes ? ["memory"] : ["RLIMIT_"]
         if run.process.ending?.code == 69, !names.contains(where: run.lastWords.contains) {

@@ -4,7 +4,7 @@ import Foundation
 extension Stage {
     /// What a command says that has done nothing, and need not have.
     private static let excuses = [
-        "no run was interrupted", "has ended", "is running", "nothing to go on with", ": goes on", "with the cluster",
+        "no run was interrupted", "has ended", "is running", "nothing to resume", ": resumed", "with the cluster",
     ]
 
     /// What a lie is about that makes an older output look like the current one.

@@ -86,7 +86,8 @@ import Testing
         #expect(
             diagnostics.last?.problem.words
                 == Words(
-                    "3 more problems are not shown", remedy: "mend those above first: some of these may go with them"))
+                    "3 more problems are not shown",
+                    remedy: "fix those above first: some of these may be fixed with them"))
         #expect(diagnostics.last?.position.line == 101)
     }
 }

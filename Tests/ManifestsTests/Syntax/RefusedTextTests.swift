@@ -255,7 +255,7 @@ import Testing
         #expect(
             ParsedText("description: one\n  two\n").messages
                 == #"""
-                text.yaml:2:3: error: this line goes on with the value above, but a value is one line
+                text.yaml:2:3: error: this line continues the value above, but a value is one line
                 2 |   two
                   |   ^^^
                   = join the lines; for a line break in the text write "…\n…" in double quotes

@@ -26,7 +26,7 @@ package struct CommandSystem: BatchSystem {
 
     package func submit(_ submission: Submission, script: String) async throws(BatchError) -> String {
         guard case .array(let array) = submission.job else {
-            throw .refused("jobs that go on with a run cannot be submitted by commands")
+            throw .refused("a site's commands cannot submit a job that continues a run")
         }
         let output = try await run(
             .submit, [script, array.name, "\(array.count)"], environment: submission.commandEnvironment)

@@ -84,7 +84,8 @@ package struct SlurmSystem: BatchSystem {
             switch error {
             case .missing:
                 throw .missing(
-                    "\(program): no such command; '--engine slurm' works where Slurm's commands are, a login node say")
+                    "\(program): no such command; '--engine slurm' works where Slurm's commands are, for example on a login node"
+                )
             case .tooLate:
                 throw .unanswered(
                     "\(program) had no answer from Slurm's controller within \(timeout.components.seconds) s")
@@ -111,7 +112,7 @@ package struct SlurmSystem: BatchSystem {
         let lines = errors.split(separator: "\n").map(String.init)
         // The last line with an error says most. For a wrong option, the first line names it, and the last line refers to
         // the help.
-        let line = lines.last { $0.contains("error") } ?? lines.first ?? "it failed without a word"
+        let line = lines.last { $0.contains("error") } ?? lines.first ?? "it failed without a message"
         let words = line.hasPrefix("\(program): ") ? line : "\(program): \(line)"
         if silences.contains(where: errors.contains) { return .unanswered(words) }
         return fullness.contains(where: errors.contains) ? .full(words) : .refused(words + SlurmHints.remedy(errors))
@@ -189,16 +190,16 @@ extension Submission {
 package enum SlurmHints {
     private static let advices = [
         ("configuration source", "Slurm's configuration is not found here; 'SLURM_CONF' names its file"),
-        ("invalid partition", "say another one by 'partition' under 'slurm'; 'sinfo' lists them"),
-        ("Invalid account", "say another one by 'account' under 'slurm'"),
-        ("Invalid qos", "say another one by 'qos' under 'slurm'"),
-        ("time limit", "say less by 'time' or 'coordinator_time' under 'slurm'"),
-        ("Memory specification", "ask for less by 'memory' or 'coordinator_memory' under 'slurm'"),
+        ("invalid partition", "name another one with 'partition' under 'slurm'; 'sinfo' lists them"),
+        ("Invalid account", "name another one with 'account' under 'slurm'"),
+        ("Invalid qos", "name another one with 'qos' under 'slurm'"),
+        ("time limit", "set a shorter 'time' or 'coordinator_time' under 'slurm'"),
+        ("Memory specification", "request less with 'memory' or 'coordinator_memory' under 'slurm'"),
         (
             "node configuration is not available",
-            "no node has what is asked for; ask for less by 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
+            "no node has the requested resources; request less with 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
         ),
-        ("More processors requested", "ask for less by 'cpus_per_task' under 'slurm'"),
+        ("More processors requested", "request less with 'cpus_per_task' under 'slurm'"),
         ("unrecognized option", "'arguments' under 'slurm' and --slurm-arg are options of sbatch"),
         ("invalid option", "'arguments' under 'slurm' and --slurm-arg are options of sbatch"),
     ]
@@ -208,7 +209,7 @@ package enum SlurmHints {
         guard let file = environment["SLURM_CONF"], !file.isEmpty, !FileManager.default.fileExists(atPath: file) else {
             return nil
         }
-        return "SLURM_CONF names \(file), where no file is\n   = name the configuration of the cluster that you mean"
+        return "SLURM_CONF names \(file), which does not exist\n   = name the configuration file of your cluster"
     }
 
     /// A line of its own; empty if no remedy is known.
@@ -224,17 +225,18 @@ enum SlurmReasons {
     /// Nil if the job only waits for its turn.
     static func obstacle(_ reason: String, job: String) -> String? {
         switch reason {
-        case "PartitionTimeLimit": "it wants more time than its partition gives; say less by 'time' under 'slurm'"
+        case "PartitionTimeLimit": "it requests more time than its partition allows; set a shorter 'time' under 'slurm'"
         case "PartitionNodeLimit", "PartitionConfig": "its partition takes no such job; name another one by 'partition'"
         case "PartitionDown", "PartitionInactive":
             "its partition starts no jobs now; name another one by 'partition', or wait"
         case "BadConstraints":
-            "no node has what it asks for; ask for less by 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
+            "no node has the requested resources; request less with 'cpus_per_task', 'memory' or 'arguments' under 'slurm'"
         case "JobHeldUser": "it is held; 'scontrol release \(job)' lets it go"
-        case "AccountNotAllowed", "InvalidAccount": "its account may not use the partition; say another by 'account'"
-        case "QOSNotAllowed", "InvalidQOS": "its quality of service is not allowed; say another by 'qos'"
+        case "AccountNotAllowed", "InvalidAccount":
+            "its account may not use the partition; name another one with 'account'"
+        case "QOSNotAllowed", "InvalidQOS": "its quality of service is not allowed; name another one with 'qos'"
         case _ where isOfNodes(reason): "the nodes that it could have are down, drained or reserved"
-        case _ where isBeyondLimit(reason): "it asks for more than the site allows one job; ask for less under 'slurm'"
+        case _ where isBeyondLimit(reason): "it requests more than the site allows one job; request less under 'slurm'"
         default: nil
         }
     }

@@ -55,7 +55,7 @@ final class OutputIndex: Sendable {
         let lines = try lines()
         let distrust = lines?.distrustReason.map { reason in
             FileError(
-                path: path, code: FileError.refusal, action: "believe the index of the outputs", reason: reason,
+                path: path, code: FileError.refusal, action: "trust the index of the outputs", reason: reason,
                 remedy: "if it is right, give it to the user who runs the job, and let only that user write to it "
                     + "(chown, chmod 644); 'penumbra adopt' accepts the outputs one by one")
         }
@@ -75,8 +75,8 @@ final class OutputIndex: Sendable {
         FileError(
             path: path, code: code, action: action,
             remedy: [EACCES, EPERM].contains(code)
-                ? "remove this file, or give it and its folder to the user who runs the job: the database knows what is "
-                    + "in it" : nil)
+                ? "remove this file, or give it and its folder to the user who runs the job: the database has its "
+                    + "records" : nil)
     }
 
     /// Appends published outputs and missing paths. Waits until the disk has them: after a power failure the

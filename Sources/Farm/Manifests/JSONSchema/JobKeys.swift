@@ -36,9 +36,9 @@ enum JobKeys {
         ),
         (
             "animate",
-            ["$ref": "#/$defs/animation", "description": "What makes frames of each picture, after its filters"]
+            ["$ref": "#/$defs/animation", "description": "The animation of each picture, after its filters"]
         ),
-        ("filters", ["$ref": "#/$defs/chain", "description": "What is done to each picture, in order"]),
+        ("filters", ["$ref": "#/$defs/chain", "description": "The filters for each picture, in order"]),
         (
             "output",
             ["$ref": "#/$defs/path", "description": "Where each picture goes, from the manifest's folder"]
@@ -58,9 +58,9 @@ enum JobKeys {
         choice("color", ColorPolicy.keep, "The colour space that filters see and outputs keep"),
         choice("shard", ShardMode.auto, "Whether a frame is one task, or tiles for all workers"),
         choice("existing", ExistingPolicy.update, "What happens where an output is already there"),
-        choice("compare", ComparePolicy.stamp, "How a file is known to be what it was"),
+        choice("compare", ComparePolicy.stamp, "How Penumbra detects that a file has changed"),
         choice(
-            "upgrade", UpgradePolicy.keep, "What becomes of outputs whose filters give other pixels in this version"),
+            "upgrade", UpgradePolicy.keep, "What happens to outputs whose filters give other pixels in this version"),
         choice("durability", Durability.file, "When outputs are safe from a power failure"),
         choice("receipts", ReceiptPolicy.none, "Whether a receipt is written beside each output"),
         choice("verify", VerifyLevel.digest, "How much is checked before an output is put in place"),
@@ -88,7 +88,7 @@ enum JobKeys {
         (
             "max_failures",
             key(
-                "So many failures stop the job: a number, or a part of the frames", "off",
+                "The failures that stop the job: a number, or a share of the frames", "off",
                 [.words(["off"]), .integer(1, .max), .text(matching: #"\+?(?![0.]+%)(0|[1-9][0-9]?|100)(\.[0-9]+)?%"#)])
         ),
         ("max_pixels", key("Larger pictures are refused", "2000M", [.count])),
@@ -105,16 +105,16 @@ enum JobKeys {
                 described("memory", .bytes, "The memory of an element: 4G"),
                 described(
                     "coordinator_time", .time(in: SlurmReader.times),
-                    "The time limit of a job that goes on with a detached run: 2d"),
-                described("coordinator_memory", .bytes, "The memory of a job that goes on with a detached run: 2G"),
+                    "The time limit of a job that continues a detached run: 2d"),
+                described("coordinator_memory", .bytes, "The memory of a job that continues a detached run: 2G"),
                 described("cpus_per_task", integer(SlurmReader.coreCounts), "Cores of an element, each with a worker"),
                 described("throttle", integer(SlurmReader.throttles), "Elements of a job array at once"),
-                described("shard_seconds", .time(in: SlurmReader.shardTimes), "How long an element is to work"),
+                described("shard_seconds", .time(in: SlurmReader.shardTimes), "How long an element should work"),
                 described(
                     "grace", .time(in: SlurmReader.graces), "How long a shared file system may take to show a file"),
-                described("folder", .path, "A folder that all nodes share, for what the run keeps"),
+                described("folder", .path, "A folder that all nodes share, for the run's files"),
                 described("arguments", .list(of: .nonEmptyText, atLeast: 0), "Further arguments of sbatch"),
-            ]).adding(["description": "What is wanted of a cluster's jobs, with --engine slurm or commands"])
+            ]).adding(["description": "Requests for a cluster's jobs, with --engine slurm or commands"])
         )
     ]
 

@@ -61,14 +61,14 @@ struct OutputSchema {
                     ]).adding([
                         "default": "keep",
                         "description":
-                            "What an output tells of its picture; public: credit, but no place, serial numbers or owner; or a list of what is told",
+                            "The metadata that an output keeps; public: credit, but no place, serial numbers or owner; or a list of kinds",
                     ])
                 ),
                 (
                     "background",
                     SchemaNode.color(isOpaque: true).adding([
                         "default": "white",
-                        "description": "What shows through transparency in formats that have none",
+                        "description": "The colour behind transparent pixels in formats without transparency",
                     ])
                 ),
                 (

@@ -195,8 +195,8 @@ package struct JobPreparation: Sendable {
             .failed(
                 FrameFailure(
                     .input,
-                    "\(PathText.visible(frame.input.path)): is a link that leads nowhere now: what it led to is gone, or not "
-                        + "mounted; --allow-gone goes on without it")))
+                    "\(PathText.visible(frame.input.path)): is a link whose target is gone, or not "
+                        + "mounted; --allow-gone continues without it")))
     }
 
     /// Whether the run has to report an unreadable folder: its selection may choose pictures in it.
@@ -214,7 +214,7 @@ package struct JobPreparation: Sendable {
         _ frame: PlannedFrame, _ folder: UnreadableFolder, _ reason: String, remedy: String, or other: String = ""
     ) -> FrameReport {
         let remedy =
-            folder.isForbidden ? "let the user who runs the job \(remedy)" : "look after its disk or its server"
+            folder.isForbidden ? "let the user who runs the job \(remedy)" : "check its disk or its server"
         return frame.report(
             .failed(
                 FrameFailure(
@@ -225,7 +225,7 @@ package struct JobPreparation: Sendable {
     private static func missing(_ frame: PlannedFrame) -> FrameReport {
         let path = PathText.visible(frame.input.path)
         if let closed = UnreadableFolder(hiding: frame.input.exactPath) {
-            return self.closed(frame, closed, "cannot be looked at: \(closed.reason)", remedy: "open its folder")
+            return self.closed(frame, closed, "cannot be examined: \(closed.reason)", remedy: "open its folder")
         }
         let reason = FileStamp(of: frame.input) == nil ? "no such file" : "is a folder; list the files in it"
         return frame.report(.failed(FrameFailure(.input, "\(path): \(reason)")))

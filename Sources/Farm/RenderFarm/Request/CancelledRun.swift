@@ -37,13 +37,13 @@ extension RunArchive {
             ShardFolder.removeIfEmpty(logs: "\(run.folder.state)/logs/\(name)")
             var messages: [RunNotice.Text] = []
             if removal == .complete {
-                messages.append(RunNotice.Text(.result, "\(name): given up, and what it left is removed"))
+                messages.append(RunNotice.Text(.result, "\(name): given up, and its files are removed"))
             } else {
                 messages.append(
                     RunNotice.Text(
                         .remark,
-                        "\(name): given up; some of what it left cannot be removed now, as on a disk that is not "
-                            + "mounted, and is removed by a later run"))
+                        "\(name): given up; some of its files cannot be removed now, for example on a disk that is not "
+                            + "mounted; a later run removes them"))
             }
             if successor == .never, run.condition == .detached {
                 messages.append(

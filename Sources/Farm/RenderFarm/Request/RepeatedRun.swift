@@ -85,7 +85,7 @@ package enum Resumption {
         switch run.condition {
         case .paused:
             run.folder.takeBack(.pause)
-            self = .unpaused("\(name): goes on")
+            self = .unpaused("\(name): resumed")
         case _ where archive.isShared: self = .carriedOut(shared: RunFolder(state: archive.state, name: name))
         case .interrupted:
             let isLocal = run.folder.state == archive.state
@@ -93,10 +93,10 @@ package enum Resumption {
         case .detached:
             self = .refused(
                 "\(name): is with the cluster; 'penumbra resume --run-dir \(run.folder.state)' takes it over")
-        case .running: self = .refused("\(name): is running, there is nothing to go on with")
+        case .running: self = .refused("\(name): is running; there is nothing to resume")
         case .done, .failed, .stopped:
             self = .refused(
-                run.leftFrames(shownFrom: folder) ?? "\(name): has ended, there is nothing to go on with")
+                run.leftFrames(shownFrom: folder) ?? "\(name): has ended; there is nothing to resume")
         }
     }
 }

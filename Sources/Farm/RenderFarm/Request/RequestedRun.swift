@@ -176,7 +176,7 @@ package struct RunContext: Sendable {
     package enum Memory: Hashable, Sendable {
         /// Nothing: the job has no manifest, and several runs of it may go on at once.
         case none
-        /// The job's outputs. One run of a job goes on at a time.
+        /// The job's outputs. One run of a job is active at a time.
         case outputs
         /// The outputs and the run, with its request as JSON. Another process can resume it.
         case run(request: String)

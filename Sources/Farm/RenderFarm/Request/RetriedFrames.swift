@@ -51,7 +51,7 @@ package struct RetriedFrames: Sendable {
     ) throws -> Retry {
         guard run.condition.isEnded else {
             throw FarmError(
-                .busy, "\(run.stored.name): has not ended; 'penumbra resume' goes on with an interrupted run")
+                .busy, "\(run.stored.name): has not ended; 'penumbra resume' continues an interrupted run")
         }
         let choice = try choice(of: run, archive, shownFrom: place.folder)
         if case .nothing(let words, let outcome) = choice { return .nothing(words, outcome) }
@@ -176,6 +176,6 @@ extension RunStatus {
         let (name, left) = (stored.name, counts.left)
         let manifest = PathText.shown(stored.manifest, from: folder)
         return "\(name): has ended, with \(Figures.plural(left, "frame")) left; 'penumbra run \(manifest)' or "
-            + "'penumbra retry \(name) --state left' does what is still to be done of them"
+            + "'penumbra retry \(name) --state left' does the rest"
     }
 }

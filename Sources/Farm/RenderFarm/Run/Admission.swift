@@ -236,7 +236,7 @@ extension Admission {
         case .taken(let lock): return lock
         case .busy(.run):
             throw FarmError(
-                .busy, "\(job.name): another run of this job is going on; --lock-wait TIME, such as 5m, waits for it")
+                .busy, "\(job.name): another run of this job is running; --lock-wait TIME, such as 5m, waits for it")
         case .busy(.folder(let folder)):
             throw FarmError(
                 .busy,
@@ -371,7 +371,8 @@ package struct MissingDiskCheck {
             throw FarmError(
                 .missingInput,
                 "\(manifest): error: \(lost.message)\n   = \(lost.cause.remedy) If the pictures were removed or moved on purpose, "
-                    + "\(option("--allow-gone")) goes on without them; their outputs then have no input", isLoss: true)
+                    + "\(option("--allow-gone")) continues without them; their outputs then have no input", isLoss: true
+            )
         }
         if let lost = MissingDisks.inputs(prepared.contents.knownDisks.inputs, prepared.plan.matches).first {
             throw FarmError(
@@ -393,13 +394,13 @@ extension MissingDisks.Cause {
     /// - Parameter things: what is lost, such as `the 3 outputs of this job`.
     package func message(of things: String) -> String {
         switch self {
-        case .notMounted(let mount): "\(PathText.visible(mount)) is not mounted, which had \(things)"
+        case .notMounted(let mount): "\(PathText.visible(mount)) is not mounted; it had \(things)"
         case .otherDisk(let mount):
             "another disk than in the last run is mounted at \(PathText.visible(mount)), without \(things)"
-        case .emptyDisk(let mount): "the disk at \(PathText.visible(mount)) is empty, which had \(things)"
+        case .emptyDisk(let mount): "the disk at \(PathText.visible(mount)) is empty; it had \(things)"
         case .emptyFolder(let folder): "\(PathText.visible(folder)) has none of \(things) any more"
-        case .missing(_, let link?): "\(link.message), and had \(things)"
-        case .missing(let folder, nil): "\(PathText.visible(folder)) is missing, which had \(things)"
+        case .missing(_, let link?): "\(link.message); it had \(things)"
+        case .missing(let folder, nil): "\(PathText.visible(folder)) is missing; it had \(things)"
         }
     }
 

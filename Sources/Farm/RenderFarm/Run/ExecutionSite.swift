@@ -117,7 +117,7 @@ struct ExecutionSite {
                 .usage,
                 "\(spec.name): the interrupted run \(claim.name) keeps its tiles at \(claim.scratch), and not on "
                     + "\(shared), where a cluster's nodes look for them\n"
-                    + "   = go on with it by --engine local, or give it up by 'penumbra cancel \(claim.name)'")
+                    + "   = resume it with --engine local, or give it up with 'penumbra cancel \(claim.name)'")
         }
         claim.expectForeignTemporaries()
         let (listener, options) = (listener, clusterOptions(for: spec))

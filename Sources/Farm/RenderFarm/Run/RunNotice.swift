@@ -190,16 +190,17 @@ extension JobNotice {
             return Text(
                 .remark, "\(message); the other pictures are rendered, and no output of these is removed")
         case .interruptedRunUnusable(let run, let reason):
-            return Text(.remark, "the interrupted run \(run) cannot be gone on with: \(reason)")
+            return Text(.remark, "the interrupted run \(run) cannot be resumed: \(reason)")
         case .danglingLinks(let links):
             return Text(
                 .problemFiles,
-                "\(Figures.plural(links.count, "link")) \(links.count == 1 ? "leads" : "lead") nowhere: what was there is gone, "
+                "\(Figures.plural(links.count, "link")) \(links.count == 1 ? "leads" : "lead") nowhere: the target is gone, "
                     + "or not mounted", paths: links)
         case .forcedRunContinues(let made):
             return Text(
                 .result,
-                "goes on where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already")
+                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already"
+            )
         case .outputsKeepOldPixels(let count, let change):
             return Text(
                 .remark,
@@ -238,7 +239,7 @@ extension JobNotice {
         case .orphansKept(let files, let isRemoving):
             let words =
                 !isRemoving
-                ? "without an input any more, which a person has to remove"
+                ? "without an input any more, which you have to remove yourself"
                 : "without an input \(files.count == 1 ? "stays as it is" : "stay as they are")"
             return Text(.problemFiles, "\(outputs(files.count)) \(words)", files, all: Self.plan)
         case .orphansSuspicious(let count, let pattern):
@@ -275,7 +276,7 @@ extension JobNotice {
             return Text(.result, "\(frames(left)) in \(Figures.plural(shards, "shard")) at \(folder)")
         case .noShardsWritten: return Text(.result, "no shards were written: nothing is left for them")
         case .continuedByJob(let left):
-            return Text(.result, "\(frames(left)) left, which a job in Slurm's queue goes on with")
+            return Text(.result, "\(frames(left)) left for a job in Slurm's queue")
         case .continuedByNobody(let left, let folder):
             return Text(
                 .result,
@@ -343,13 +344,13 @@ extension StopReason {
             guard !message.contains("\n   = ") else { return message }
             return "\(message); free some space or choose another place, then run it again"
         case .deadline:
-            return "the deadline is reached; \(Figures.plural(left, "frame")) left, which the next run goes on with"
+            return "the deadline is reached; \(Figures.plural(left, "frame")) left for the next run"
         case .failures(let count, let limit):
             return "stopped after \(Figures.plural(count, "failure")): 'max_failures' allows fewer than "
                 + "\(Figures.count(limit)); \(Figures.plural(left, "frame")) left"
         case .pluginFault(let plugin, let pictures):
             return
-                "the plugin '\(PathText.visible(plugin))' faulted on \(pictures) pictures; remove or mend it, then run the job again"
+                "the plugin '\(PathText.visible(plugin))' faulted on \(pictures) pictures; remove or fix it, then run the job again"
         case .lastSlot(let retirement):
             return
                 "the last worker slot that is left fails: \(retirement.faults); \(Figures.plural(left, "frame")) left; "
@@ -358,7 +359,7 @@ extension StopReason {
             let message = VisibleText.message(message)
             let left = "\(Figures.plural(left, "frame")) left"
             guard let remedy = message.firstRange(of: "\n   = ") else {
-                return "\(message); \(left), which the next run goes on with"
+                return "\(message); \(left) for the next run"
             }
             return "\(message[..<remedy.lowerBound]); \(left)\(message[remedy.lowerBound...])"
         case .engine(let message):
@@ -407,7 +408,7 @@ private enum PlanHints {
             message("nothing matches '\(PathText.visible($0))' of --only", plan.hint(ofChoice: $0))
         }
         hints += plan.danglingLinks.prefix(linksReported).map {
-            "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: what it led to is gone, or not "
+            "\(PathText.shown($0, from: folder)) is a link that leads nowhere, and is no input: its target is gone, or not "
                 + "mounted"
         }
         return hints + (rest > 0 ? ["\(Figures.count(rest)) more links lead nowhere"] : [])

@@ -3,18 +3,19 @@ import Geometry
 import Glibc
 import Synchronization
 
-/// The one filter of this library, behind the C interface.
+/// The one filter of this library, exported through the C interface.
 final class ExportedFilter: Sendable {
     private let type: any Filter.Type
     private let description: FilterDescription
-    /// Filters with the values of the latest calls, the newest first, or why there is none: the next one mostly has the
-    /// same. Making a filter may take long, since authors work out there what does not depend on pixels.
+    /// The filters for the values of the latest calls, the newest first, or the errors of their initialisers. Successive calls
+    /// mostly have the same values. An initialiser may be slow, because authors compute there what does not depend on pixels.
     private let latest = Mutex<[(numbers: [Double], filter: Result<any Filter, any Error>)]>([])
 
-    /// A chain with more filters of one kind, or previews of more values at once, are rare.
+    /// The number of filters in the cache. Chains with more filters of one kind, and previews of more values at once, are
+    /// rare.
     private static let kept = 8
 
-    /// The functions of the C interface have no context, so they find the filter here.
+    /// The exported filter. It is global, because the functions of the C interface have no context.
     private static let current = Mutex<(filter: ExportedFilter, address: UInt)?>(nil)
 
     private init(_ type: any Filter.Type) {
@@ -22,7 +23,7 @@ final class ExportedFilter: Sendable {
         description = type.description
     }
 
-    /// The filter's description as the host reads it, made once.
+    /// The filter's description for the host, created once.
     static func export(_ type: any Filter.Type) -> UnsafePointer<penumbra_plugin>? {
         current.withLock { current in
             if current == nil {
@@ -33,7 +34,7 @@ final class ExportedFilter: Sendable {
         }
     }
 
-    /// The filter of these values, one for each parameter.
+    /// The filter for these values, one for each parameter.
     private func filter(_ values: UnsafePointer<Double>?) throws -> any Filter {
         let count = description.parameters.count
         let numbers = Array(UnsafeBufferPointer(start: values, count: values == nil ? 0 : count))
@@ -43,14 +44,14 @@ final class ExportedFilter: Sendable {
         return try filter.get()
     }
 
-    /// Nil when the filter's author throws for these values. Questions of geometry have no way to say so; rendering, which
-    /// comes after them, says it in the author's words.
+    /// Returns nil if the author's initialiser throws for these values. The geometry functions cannot report an error.
+    /// Rendering, which follows, reports it in the author's words.
     private static func filter(_ values: UnsafePointer<Double>?) -> (any Filter)? {
         try? current.withLock { $0?.filter }?.filter(values)
     }
 }
 
-/// What the C interface calls.
+/// The functions of the C interface.
 extension ExportedFilter {
     static let render: @convention(c) (UnsafePointer<penumbra_tile>?) -> Int32 = { pointer in
         guard let tile = penumbra_tile(pointer) else { return -1 }
@@ -93,7 +94,7 @@ extension ExportedFilter {
         }
 }
 
-/// A filter's description in C structures, which live as long as the library.
+/// A filter's description in C structures that exist as long as the library.
 enum CDescription {
     static func make(_ type: any Filter.Type) -> UnsafePointer<penumbra_plugin> {
         let description = type.description
@@ -126,10 +127,10 @@ enum CDescription {
             region_of_interest: movesPixels ? ExportedFilter.regionOfInterest : nil)
     }
 
-    /// A copy that is never freed.
+    /// Copies a text. The copy is never freed.
     fileprivate static func lasting(_ text: String) -> UnsafePointer<CChar>? { UnsafePointer(strdup(text)) }
 
-    /// Words, and a null pointer behind them.
+    /// Copies words. A null pointer follows the last one.
     fileprivate static func lasting(_ words: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
         let list = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>.allocate(capacity: words.count + 1)
         for (index, word) in words.enumerated() { list.initializeElement(at: index, to: lasting(word)) }
@@ -163,14 +164,14 @@ extension penumbra_parameter {
     }
 }
 
-/// What a plugin's library hands to the host.
+/// The address that a plugin's library returns to the host.
 public typealias PluginAddress = UnsafeRawPointer
 
-/// Makes a filter known to the host.
+/// The registration of a filter with the host.
 public enum Plugin {
-    /// The description of a filter for the host, which speaks `hostInterface`; nil when that is too old.
+    /// The description of a filter for a host with the interface version `hostInterface`. Nil if that version is too old.
     ///
-    /// A plugin's library has one filter, and this line:
+    /// A plugin's library contains one filter, and this line:
     ///
     ///     @c(penumbra_plugin_entry) public func plugin(_ host: UInt32) -> PluginAddress? { Plugin.export(Sepia.self, to: host) }
     public static func export(_ filter: any Filter.Type, to hostInterface: UInt32) -> PluginAddress? {
@@ -180,7 +181,7 @@ public enum Plugin {
 }
 
 extension Tile {
-    /// Nil when the host hands over something that this interface does not know.
+    /// Returns nil if this interface does not know the host's values.
     init?(_ tile: penumbra_tile) {
         guard let format = TileFormat(tile.format), let from = tile.source.data, let to = tile.target.data else {
             return nil
@@ -220,9 +221,9 @@ extension TileFormat {
 }
 
 extension penumbra_tile {
-    /// What of a tile its host says that there is; zeros for the rest.
+    /// The fields of a tile that its host provides; zeros for the rest.
     init?(_ pointer: UnsafePointer<penumbra_tile>?) {
-        // The size comes first, whatever else there is.
+        // The size is the first field in every version.
         guard let pointer else { return nil }
         let bytes = UnsafeRawPointer(pointer)
         let size = Int(bytes.load(as: UInt32.self))
@@ -232,7 +233,7 @@ extension penumbra_tile {
         }
     }
 
-    /// Puts a sentence where the host looks for the reason of a failure.
+    /// Stores a message where the host reads the reason of a failure.
     func say(_ text: String) {
         guard let error, error_capacity > 0 else { return }
         let bytes = Array(text.utf8.prefix(error_capacity - 1)) + [0]

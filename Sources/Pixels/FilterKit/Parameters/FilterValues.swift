@@ -1,4 +1,4 @@
-/// The values of a filter's parameters from a manifest, with fallbacks for the rest. The host has checked them all.
+/// The values of a filter's parameters from a manifest, with fallbacks for missing ones. The host has validated all of them.
 public struct FilterValues: Sendable {
     private let values: [String: Double]
 

@@ -1,12 +1,11 @@
-/// A parameter that manifests can give, and the Swift type that a filter gets it as: `Double`, `Int`, `Bool`, or an enum
-/// of words.
+/// A parameter of a filter in manifests, and its Swift type: `Double`, `Int`, `Bool`, or an enum of words.
 ///
 ///     static let size = Parameter("size", 2...200, fallback: 8, unit: "px", "from a dot to the next")
 public struct Parameter<Value: Sendable>: FilterParameter {
     public internal(set) var definition: ParameterDefinition
 }
 
-/// A parameter of whatever type, for ``FilterDescription/parameters``.
+/// A parameter of any type, for ``FilterDescription/parameters``.
 public protocol FilterParameter: Sendable {
     var definition: ParameterDefinition { get }
 }
@@ -22,17 +21,17 @@ public struct ParameterDefinition: Sendable {
 
     let name: String
     let kind: Kind
-    /// As it crosses the C interface: booleans are 0 or 1, choices the index of a word.
+    /// The fallback in the form of the C interface: booleans are 0 or 1, choices are the index of a word.
     let fallback: Double
     let unit: String
     let summary: String
-    /// The choice with some words of which alone the parameter has an effect.
+    /// The choice on which the parameter depends, and the words with which it has an effect.
     var needs: (choice: String, words: [String])?
 }
 
 extension Parameter {
-    /// The same parameter, which has an effect only where a choice is one of these words. Users who give it with another
-    /// word are warned.
+    /// The same parameter, which has an effect only if a choice has one of these words. Users who set it with another word get
+    /// a warning.
     ///
     ///     static let black = Parameter("black", 0...100, fallback: 100, unit: "%", "…").needing(colors, .cmyk)
     public func needing<Word: RawRepresentable<String>>(_ choice: Parameter<Word>, _ words: Word...) -> Parameter {
@@ -46,9 +45,9 @@ extension Parameter<Double> {
     /// A number.
     ///
     /// - Parameters:
-    ///   - name: as manifests write it: small letters, digits and `_`.
-    ///   - range: of finite numbers; the host refuses all others.
-    ///   - fallback: used when a manifest is silent.
+    ///   - name: the parameter's name in manifests: small letters, digits and `_`.
+    ///   - range: the valid range of finite numbers; the host refuses all others.
+    ///   - fallback: the value if a manifest has none.
     ///   - unit: `px`, `%`, `°`, or empty.
     ///   - summary: one line, without a full stop.
     public init(_ name: String, _ range: ClosedRange<Double>, fallback: Double, unit: String = "", _ summary: String) {
@@ -58,8 +57,7 @@ extension Parameter<Double> {
 }
 
 extension Parameter<Int> {
-    /// A whole number. It has a word of its own, so that `2...200` alone is a range of numbers and nothing is divided as
-    /// whole numbers by accident.
+    /// An integer. The label prevents that `2...200` becomes a range of integers by accident, with integer division.
     public init(integer name: String, _ range: ClosedRange<Int>, fallback: Int, unit: String = "", _ summary: String) {
         definition = ParameterDefinition(
             name: name, kind: .integer(range), fallback: Double(fallback), unit: unit, summary: summary)
@@ -75,7 +73,7 @@ extension Parameter<Bool> {
 }
 
 extension Parameter where Value: CaseIterable & RawRepresentable<String> & Equatable {
-    /// One of the words of an enum.
+    /// A choice between the words of an enum.
     public init(_ name: String, fallback: Value, _ summary: String) {
         let cases = Array(Value.allCases)
         definition = ParameterDefinition(

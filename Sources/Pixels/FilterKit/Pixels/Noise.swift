@@ -1,8 +1,9 @@
-/// Random numbers that depend on a position and a seed alone: the same in every tile, in every run and on every machine.
+/// Random numbers that depend only on a position and a seed: the same in every tile, in every run and on every machine.
 public enum Noise {
-    /// Four times 32 random bits for a position. Neighbouring positions have nothing in common.
+    /// Four times 32 random bits for a position. The bits of neighbouring positions are independent.
     ///
-    /// The finaliser of SplitMix64 (Steele, Lea and Flood, 2014) of a number that no other position near has.
+    /// They are the result of SplitMix64's finaliser (Steele, Lea and Flood, 2014) for a number that is unique among nearby
+    /// positions.
     @inlinable public static func bits(x: Int, y: Int, seed: UInt64 = 0) -> SIMD4<UInt32> {
         let place =
             UInt64(bitPattern: Int64(x)) &* 0xD6E8_FEB8_6659_FD93
@@ -15,7 +16,7 @@ public enum Noise {
 
     /// Four numbers of mean 0 and standard deviation 1 for a position, none beyond ±3.46.
     ///
-    /// Each is the sum of four random bytes, whose distribution is close to Gauss's and exactly symmetric.
+    /// Each is the sum of four random bytes, whose distribution is close to a Gaussian and exactly symmetric.
     @inlinable public static func gaussian(x: Int, y: Int, seed: UInt64 = 0) -> SIMD4<Float> {
         let bits = bits(x: x, y: y, seed: seed)
         let pairs = (bits & 0x00FF_00FF) &+ ((bits &>> 8) & 0x00FF_00FF)

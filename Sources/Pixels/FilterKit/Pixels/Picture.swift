@@ -1,12 +1,12 @@
-/// The facts about a picture that a filter gets beside its pixels.
+/// The properties of a picture that a filter receives.
 @frozen public struct Picture: Hashable, Sendable {
-    /// Where the filter's whole input is defined. Its origin is seldom away from 0.
+    /// The extent of the filter's whole input. Its origin is mostly 0.
     public let extent: PixelRect
-    /// 1 to 4.
+    /// The number of channels, 1 to 4.
     public let channels: Int
     public let hasAlpha: Bool
-    /// Which frame of an animation it is, from 0; 0 of a still and of each page of a document. A filter that takes no notice of
-    /// it does the same to all frames: noise has to.
+    /// The frame of an animation, from 0; 0 for a still and for each page of a document. A filter that ignores it treats all
+    /// frames equally. Noise must use it.
     public let frame: Int
 
     public init(extent: PixelRect, channels: Int, hasAlpha: Bool, frame: Int = 0) {
@@ -16,6 +16,6 @@
         self.frame = frame
     }
 
-    /// True when a pixel has one colour.
+    /// Whether a pixel has one colour channel.
     @inlinable public var isGray: Bool { channels <= 2 }
 }

@@ -9,7 +9,7 @@ extension PointFilter {
         }
     }
 
-    /// As ``Tile/map(row:_:)`` does it, but no closure keeps a copy of the filter.
+    /// Like ``Tile/map(row:_:)``, but without a closure that copies the filter.
     @inlinable func render<Sample: StoredSample>(_ tile: borrowing Tile, _: Sample.Type) throws {
         let (columns, picture) = (tile.area.columns, tile.picture)
         for y in tile.area.rows {

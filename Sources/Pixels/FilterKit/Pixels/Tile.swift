@@ -1,13 +1,13 @@
-/// A part of a picture that a filter is asked for, and the input around it. It is lent for one call.
+/// A part of a picture that a filter must render, and its input. It is valid during one call.
 ///
-/// Coordinates are those of the whole picture, so a pattern that is anchored to them does not show where tiles meet. In
-/// an ``AreaFilter`` colours are multiplied by alpha, here and there; in a ``PointFilter`` they are not.
+/// Coordinates are those of the whole picture, so that a pattern in these coordinates has no seams between tiles. In an
+/// ``AreaFilter`` colours are premultiplied in the input and the output; in a ``PointFilter`` they are not.
 public struct Tile: ~Copyable {
     public let picture: Picture
-    /// What is to be written, every pixel of it.
+    /// The rectangle to write, with every pixel of it.
     public let area: PixelRect
-    /// Where the input can be read: ``area`` and the halo, or the filter's region of interest. Outside of the picture
-    /// it is what the manifest's `edge` says.
+    /// The rectangle of the input that can be read: ``area`` and the halo, or the filter's region of interest. Outside of the
+    /// picture, the manifest's `edge` defines the pixels.
     public let readable: PixelRect
 
     @usableFromInline let format: TileFormat
@@ -28,15 +28,15 @@ public struct Tile: ~Copyable {
         self.cancellation = cancellation
     }
 
-    /// True when the tile is not needed any more. A filter that takes long checks it now and then, and returns.
+    /// Whether the tile is not needed any more. A slow filter checks this sometimes, and returns.
     public var isCancelled: Bool { cancellation() }
 
-    /// Throws when the tile is not needed any more. Cheap enough for every row.
+    /// Throws if the tile is not needed any more. It is fast enough for every row.
     public func checkCancellation() throws {
         if isCancelled { throw CancellationError() }
     }
 
-    /// The input's pixel at a position in ``readable``; a position elsewhere ends the program.
+    /// The input's pixel at a position in ``readable``. Any other position ends the program.
     @inlinable public func source(_ x: Int, _ y: Int) -> Pixel {
         precondition(readable.contains(x: x, y: y), "a filter reads within its halo")
         let place = input.address(x - readable.x, y - readable.y)
@@ -47,9 +47,9 @@ public struct Tile: ~Copyable {
         }
     }
 
-    /// Sets the output's pixel at a position in ``area``; a position elsewhere ends the program.
+    /// Sets the output's pixel at a position in ``area``. Any other position ends the program.
     ///
-    /// Whole numbers round half up. A picture without alpha takes the colours alone, a gray one their luminance.
+    /// Integers round half up. A picture without alpha stores only the colours, a gray one their luminance.
     @inlinable public func write(_ pixel: Pixel, _ x: Int, _ y: Int) {
         precondition(area.contains(x: x, y: y), "a filter writes within its tile")
         let place = output.address(x - area.x, y - area.y)
@@ -61,12 +61,12 @@ public struct Tile: ~Copyable {
     }
 }
 
-/// How samples are stored.
+/// The storage format of samples.
 @usableFromInline enum TileFormat {
     case u8, u16, f32
 }
 
-/// Where rows of pixels lie in memory.
+/// The rows of pixels in memory.
 @usableFromInline struct TileRows {
     @usableFromInline let start: UnsafeMutableRawPointer
     @usableFromInline let rowBytes: Int
@@ -120,14 +120,14 @@ extension Pixel {
     }
 }
 
-// Pixels of a row at once, from left to right. What has to be asked once, where the row lies and how samples are stored,
-// is not asked for every pixel: this is the way to read and write many.
+// Reading and writing a row's pixels at once, from left to right. It is faster than single pixels, because the row's position
+// and the sample format are looked up only once.
 
 extension Tile {
-    /// Hands pixels of one row of the input to `body`.
+    /// Passes pixels of one row of the input to `body`.
     ///
     /// - Parameters:
-    ///   - columns: a part of ``readable``'s columns; one that is not ends the program.
+    ///   - columns: a part of ``readable``'s columns. Any other range ends the program.
     ///   - y: a row of ``readable``.
     @inlinable @inline(__always) public func read(
         _ columns: Range<Int>, row y: Int, _ body: (_ x: Int, _ pixel: Pixel) -> Void
@@ -142,9 +142,9 @@ extension Tile {
     /// Sets pixels of one row of the output.
     ///
     /// - Parameters:
-    ///   - columns: a part of ``area``'s columns; one that is not ends the program.
+    ///   - columns: a part of ``area``'s columns. Any other range ends the program.
     ///   - y: a row of ``area``.
-    ///   - pixel: what to write at column `x`.
+    ///   - pixel: returns the pixel to write at column `x`.
     @inlinable @inline(__always) public func write(_ columns: Range<Int>, row y: Int, _ pixel: (_ x: Int) -> Pixel) {
         switch format {
         case .u8: write(columns, y, UInt8.self, pixel)
@@ -153,7 +153,7 @@ extension Tile {
         }
     }
 
-    /// Sets every pixel of a row of the output to what `change` makes of the input's pixel there.
+    /// Sets every pixel of a row of the output to the result of `change` for the input's pixel there.
     ///
     /// - Parameter y: a row of ``area``.
     @inlinable @inline(__always) public func map(row y: Int, _ change: (_ x: Int, _ pixel: Pixel) -> Pixel) {
@@ -196,7 +196,7 @@ extension Tile {
         }
     }
 
-    /// Where the input's pixels of some columns of a row begin.
+    /// The start of the input's pixels of some columns of a row.
     @inlinable func source(of columns: Range<Int>, _ y: Int) -> UnsafeMutableRawPointer {
         precondition(
             readable.rows.contains(y) && columns.lowerBound >= readable.x && columns.upperBound <= readable.right,
@@ -204,7 +204,7 @@ extension Tile {
         return input.address(columns.lowerBound - readable.x, y - readable.y)
     }
 
-    /// Where the output's pixels of some columns of a row begin.
+    /// The start of the output's pixels of some columns of a row.
     @inlinable func target(of columns: Range<Int>, _ y: Int) -> UnsafeMutableRawPointer {
         precondition(
             area.rows.contains(y) && columns.lowerBound >= area.x && columns.upperBound <= area.right,
@@ -213,19 +213,19 @@ extension Tile {
     }
 }
 
-/// How samples lie in memory; for FilterKit's own loops, which handle the four of a pixel together.
+/// A storage format of samples, for FilterKit's own loops, which process the four samples of a pixel together.
 public protocol StoredSample: BitwiseCopyable, Sendable {
-    /// As a number on the sample's own scale.
+    /// The sample as a number on its own scale.
     var number: Float { get }
 
     /// The number of full intensity.
     static var full: Float { get }
 
-    /// From numbers to a scale where 1 is full intensity.
+    /// Converts numbers to a scale where 1 is full intensity.
     static func scaled(_ numbers: SIMD4<Float>) -> SIMD4<Float>
 
-    /// From that scale to samples, each in the low bits of its lane. Whole numbers are clamped and rounded half up, and
-    /// what is no number becomes 0; floats stay as they are, and what is no number has the same bits always.
+    /// Converts from that scale to samples, each in the low bits of its lane. Integers are clamped and rounded half up, and
+    /// NaN becomes 0. Floats do not change, except that NaN always has the same bits.
     static func stored(_ samples: SIMD4<Float>) -> SIMD4<UInt32>
 
     init(low bits: UInt32)
@@ -261,13 +261,13 @@ extension Float: StoredSample {
     @inlinable public init(low bits: UInt32) { self.init(bitPattern: bits) }
 }
 
-/// Rounds without a branch and without a conversion: from 2²³ on the bits of a float count whole numbers.
+/// Rounds without a branch and without a conversion: from 2²³ on the bits of a float count integers.
 @inlinable @inline(__always) func whole(_ samples: SIMD4<Float>, _ full: Float) -> SIMD4<UInt32> {
     let scaled = samples * full
     let positive = scaled.replacing(with: 0, where: .!(scaled .> 0))  // NaN is not above 0
     let raised = positive.replacing(with: full, where: positive .> full) + 0.5
     let nearest = raised + 8_388_608
-    // The bits of a mask that is true are those of −1: it takes back what was rounded up.
+    // A true mask has the bits of −1: it undoes the rounding up.
     let isAbove = unsafeBitCast(nearest - 8_388_608 .> raised, to: SIMD4<UInt32>.self)
     return unsafeBitCast(nearest, to: SIMD4<UInt32>.self) &+ isAbove
 }

@@ -3,7 +3,7 @@ package import Geometry
 import Kernels
 package import Raster
 
-/// `backdrop`: a panel that blurs what lies behind it, with rounded corners, a border, a tint and a gloss.
+/// `backdrop`: a panel that blurs the picture behind it, with rounded corners, a border, a tint and a gloss.
 package struct BackdropFilter: Filter {
     private let region: Region
     private let radius: Double

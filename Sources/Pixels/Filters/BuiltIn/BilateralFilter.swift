@@ -3,10 +3,9 @@ package import Geometry
 import Kernels
 package import Raster
 
-/// `bilateral`: a blur that keeps edges, since only pixels of similar values are averaged; see ``Bilateral``.
+/// `bilateral`: a blur that keeps edges, because it averages only pixels of similar values; see ``Bilateral``.
 ///
-/// It has no `extent`: what lies beyond the border differs from the picture in alpha, so next to nothing of the picture
-/// would reach there.
+/// It has no `extent`: pixels beyond the border differ from the picture in alpha, so that they would receive almost nothing.
 package struct BilateralFilter: Filter {
     private let kernel: Bilateral?
     private let options: AreaOptions
@@ -46,7 +45,7 @@ package struct BilateralFilter: Filter {
 
     package func outputLayout(for layout: PixelLayout) -> PixelLayout { options.outputLayout(for: layout) }
 
-    /// Just under a nanosecond for each pixel of the window (measured for RGB on a busy core), and a little for the rest.
+    /// Just under a nanosecond for each pixel of the window (measured for RGB on a busy core), plus a small constant.
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
         let side = Double(2 * halo.left + 1)
         return 10 + side * side * 0.785 * (0.3 + 0.2 * Double(outputLayout(for: layout).channels))

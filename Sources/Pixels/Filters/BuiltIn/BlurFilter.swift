@@ -3,12 +3,12 @@ package import Geometry
 package import Kernels
 package import Raster
 
-/// A filter that is one blur with the parameters that all area filters share: what the blurs have in common as filters.
+/// A filter that is one blur with the parameters of all area filters. It provides what blurs have in common as filters.
 package protocol BlurFilter: Filter {
     associatedtype Kernel: Blur
     var kernel: Kernel { get }
     var options: AreaOptions { get }
-    /// What `extent: expand` adds on each side.
+    /// The growth on each side with `extent: expand`.
     var growth: Halo { get }
 }
 

@@ -1,4 +1,4 @@
-/// The filters that every installation has: one line each.
+/// The filters of every installation, one line each.
 package enum BuiltInFilters {
     package static let all: [FilterEntry] = [
         GaussianFilter.entry,

@@ -1,7 +1,7 @@
 package import Catalogs
 package import Kernels
 
-/// `disc`: a mean over a disc of 2·radius + 1 pixels across, as a lens out of focus makes it.
+/// `disc`: a mean over a disc of 2·radius + 1 pixels across, like a lens that is out of focus.
 ///
 /// `extent: expand` grows by ⌈radius⌉ on each side.
 package struct DiscFilter: BlurFilter {

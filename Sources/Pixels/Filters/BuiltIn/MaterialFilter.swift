@@ -3,8 +3,8 @@ package import Geometry
 import Kernels
 package import Raster
 
-/// `material`: frosted glass in one of the styles that Apple published with its sample UIImage+ImageEffects (2013), over
-/// the whole picture or a part of it.
+/// `material`: frosted glass in one of the styles of Apple's sample UIImage+ImageEffects (2013), over the whole picture or a
+/// part of it.
 package struct MaterialFilter: Filter {
     private let kernel: Material
     private let options: AreaOptions
@@ -74,7 +74,7 @@ private enum Style: String, CaseIterable {
     case dark
     case tint
 
-    /// Standard deviation of the blur, in pixels.
+    /// The standard deviation of the blur, in pixels.
     var radius: Double {
         switch self {
         case .light: 30

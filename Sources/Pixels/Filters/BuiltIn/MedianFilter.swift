@@ -1,7 +1,7 @@
 package import Catalogs
 package import Kernels
 
-/// `median`: the median of a square of pixels, of every channel for itself.
+/// `median`: the median of a square of pixels, separately for every channel.
 ///
 /// `extent: expand` grows by the radius on each side.
 package struct MedianFilter: BlurFilter {

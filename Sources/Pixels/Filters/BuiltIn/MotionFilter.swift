@@ -2,7 +2,7 @@ package import Catalogs
 package import Geometry
 package import Kernels
 
-/// `motion`: a blur along a straight line, as a camera that moves at constant speed makes it.
+/// `motion`: a blur along a straight line, like a camera that moves at constant speed.
 ///
 /// `extent: expand` grows by |v.x| and |v.y|, rounded up.
 package struct MotionFilter: BlurFilter {
@@ -41,7 +41,7 @@ package struct MotionFilter: BlurFilter {
         make: { try MotionFilter($0) })
 
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double {
-        // Measured for continuous lines of 80 and 600 px at 40°; those of few samples are up to twice as fast.
+        // Measured for continuous lines of 80 and 600 px at 40°. Lines with few samples are up to twice as fast.
         let sums = 0.25 * Double(kernel.summedPairs)
         return options.cost(layout, format, fixedPoint: 1 + sums, floating: 10 + sums)
     }

@@ -4,7 +4,7 @@ package import Kernels
 
 /// `sharpen`: an unsharp mask, in + amount·sign(d)·max(0, |d| − threshold) with d = in − gaussian(in).
 ///
-/// `extent: expand` grows by ⌈3·radius⌉ on each side, as the Gaussian does.
+/// `extent: expand` grows by ⌈3·radius⌉ on each side, like the Gaussian.
 package struct SharpenFilter: BlurFilter {
     package let kernel: Sharpening
     package let growth: Halo

@@ -5,7 +5,7 @@ package import Raster
 
 /// `spin`: a blur along arcs around a centre; see ``Spin``.
 ///
-/// `extent: expand` grows to the box that the picture sweeps.
+/// `extent: expand` grows to the bounding box of the picture's arcs.
 package struct SpinFilter: Filter {
     private let angle: Double
     private let x: Length
@@ -32,7 +32,7 @@ package struct SpinFilter: Filter {
 
     package var isIdentity: Bool { angle == 0 }
     package var edge: Edge { options.edge }
-    /// Of no picture in particular: see ``halo(in:)``.
+    /// The halo without a picture. ``halo(in:)`` returns the real one.
     package var halo: Halo { .none }
     package var isEven: Bool { false }
 
@@ -57,7 +57,8 @@ package struct SpinFilter: Filter {
         options.sweepCost(layout, encoded: 70)
     }
 
-    /// A ring's samples count for the pixels on it: few, where the arc reaches far beyond the picture.
+    /// The samples of a ring are divided among its pixels in the picture. These are few if the arc reaches far beyond the
+    /// picture.
     package func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double {
         let arc = SweepCenter(x, y, in: input).farthestDistance(to: input) * angle * (Double.pi / 180)
         let side = Double(max(1, min(input.width, input.height)))

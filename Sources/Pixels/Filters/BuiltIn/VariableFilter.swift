@@ -4,18 +4,18 @@ package import Geometry
 import Kernels
 package import Raster
 
-/// `variable`: a Gaussian whose radius changes across the picture, by a mask or a gradient.
+/// `variable`: a Gaussian whose radius varies across the picture, according to a mask or a gradient.
 ///
 /// `extent: expand` grows by ⌈3·radius⌉ on each side.
 package struct VariableFilter: Filter {
     private let radius: Double
     private let strength: Strength
     private let options: AreaOptions
-    /// Of the widest blur that there can be.
+    /// The halo of the widest possible blur.
     package let halo: Halo
     package var isIdentity: Bool { radius == 0 }
 
-    /// What the radius is multiplied by, before the input's extent is known.
+    /// The factor of the radius, before the input's extent is known.
     fileprivate enum Strength {
         case mask(GrayPicture)
         case gradient(Gradient)
@@ -115,8 +115,8 @@ package struct VariableFilter: Filter {
 }
 
 extension VariableFilter.Gradient {
-    /// Percents of `x` and `y` are those of the input's sides, of the other lengths those of the input along the
-    /// gradient's direction (of the shorter side for `radial`).
+    /// The gradient in an input. Percents of `x` and `y` refer to the input's sides. Percents of other lengths refer to the
+    /// input's length along the gradient's direction (for `radial`, to the shorter side).
     fileprivate func placed(in input: PixelRect) -> StrengthGradient {
         let (sin, cos) = DeterministicMath.sinCos(degrees: degrees)
         let along =

@@ -5,8 +5,8 @@ package import Raster
 
 /// `zoom`: a blur along lines towards a centre; see ``Zoom``.
 ///
-/// It has no `extent`: what a picture sweeps has no bound as the amount nears 100 %, and with negative amounts it is the
-/// picture itself.
+/// It has no `extent`: the paths of a picture have no bound as the amount approaches 100 %. With negative amounts they stay
+/// inside the picture.
 package struct ZoomFilter: Filter {
     private let amount: Double
     private let x: Length
@@ -32,7 +32,7 @@ package struct ZoomFilter: Filter {
 
     package var isIdentity: Bool { amount == 0 }
     package var edge: Edge { options.edge }
-    /// Of no picture in particular: see ``halo(in:)``.
+    /// The halo without a picture. ``halo(in:)`` returns the real one.
     package var halo: Halo { .none }
     package var isEven: Bool { false }
 
@@ -59,7 +59,7 @@ package struct ZoomFilter: Filter {
         options.sweepCost(layout, encoded: 190)
     }
 
-    /// Paths along the centre's row and column are sampled one by one, all of them: many, where the centre is far away.
+    /// Paths along the centre's row and column are sampled one by one. These are many if the centre is far away.
     package func cost(_ layout: PixelLayout, _ format: SampleFormat, in input: PixelRect) -> Double {
         let distance = SweepCenter(x, y, in: input).farthestDistance(to: input)
         let side = Double(max(1, min(input.width, input.height)))

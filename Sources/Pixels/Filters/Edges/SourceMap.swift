@@ -3,16 +3,16 @@ package import Geometry
 package import Kernels
 package import Raster
 
-/// The parts of a filter's input that an output rectangle needs, and how to gather them into one raster.
+/// The parts of a filter's input that an output rectangle needs, and the way to assemble them into one raster.
 ///
-/// The needed pixels are the product of the needed columns and rows: one rectangle, or up to four where `wrap` needs
-/// opposite sides of the input.
+/// The needed pixels are the product of the needed columns and rows: one rectangle, or up to four if `wrap` needs opposite
+/// sides of the input.
 package struct SourceMap: Hashable, Sendable {
     package let columns: AxisMap
     package let rows: AxisMap
 
     /// - Parameters:
-    ///   - needed: the coordinates that a kernel will ask for; they may lie outside `input`.
+    ///   - needed: the coordinates that a kernel will read; they may lie outside `input`.
     ///   - input: the extent of the filter's input.
     package init(needed: PixelRect, input: PixelRect, edge: Edge) {
         columns = AxisMap(needed: needed.columns, input: input.columns, edge: edge)
@@ -24,14 +24,14 @@ package struct SourceMap: Hashable, Sendable {
         rows.intervals.flatMap { rows in columns.intervals.map { PixelRect(columns: $0, rows: rows) } }
     }
 
-    /// Reads every rectangle and puts them together as the tables expect it.
+    /// Reads every rectangle and assembles them in the order of the tables.
     ///
-    /// - Parameter curve: of the filter's input.
+    /// - Parameter curve: the transfer curve of the filter's input.
     package func gather(
         layout: PixelLayout, format: SampleFormat, curve: TransferCurve = .sRGB, read: (PixelRect) throws -> AnyRaster
     ) rethrows -> KernelSource {
         let rects = rects
-        if rects.count == 1 {  // nothing to put together
+        if rects.count == 1 {  // nothing to assemble
             return KernelSource(raster: try read(rects[0]), columns: columns.table, rows: rows.table, curve: curve)
         }
         let whole = PixelRect(x: 0, y: 0, width: columns.count, height: rows.count)
@@ -46,14 +46,14 @@ package struct SourceMap: Hashable, Sendable {
 
 /// The parts of the input that one axis of an output needs, and the position of each coordinate in them.
 package struct AxisMap: Hashable, Sendable {
-    /// The needed parts of the input, in its order; neither overlapping nor touching. At most one, or two for `wrap`;
-    /// none when all that is needed is transparent.
+    /// The needed parts of the input, in its order; they neither overlap nor touch. There is at most one, or two for `wrap`;
+    /// none if all needed coordinates are transparent.
     package let intervals: [Range<Int>]
-    /// For each needed coordinate its position in the intervals, put one behind the other.
+    /// The position of each needed coordinate in the concatenated intervals.
     package let table: AxisTable
 
     /// - Parameters:
-    ///   - needed: coordinates that will be asked for; they may lie outside `input`.
+    ///   - needed: the coordinates that will be read; they may lie outside `input`.
     ///   - input: the input's extent along this axis.
     /// - Cost: the number of needed coordinates.
     package init(needed: Range<Int>, input: Range<Int>, edge: Edge) {
@@ -74,9 +74,9 @@ package struct AxisMap: Hashable, Sendable {
     /// The number of columns or rows in all intervals.
     package var count: Int { intervals.reduce(0) { $0 + $1.count } }
 
-    /// A table for an input that is laid out in another way.
+    /// A table for an input with another layout.
     ///
-    /// - Parameter position: of a coordinate of the input.
+    /// - Parameter position: returns the position of a coordinate of the input.
     package func table(placing position: (Int) -> Int) -> AxisTable {
         let first = intervals.first ?? 0..<0
         let second = intervals.dropFirst().first ?? 0..<0
@@ -90,10 +90,11 @@ package struct AxisMap: Hashable, Sendable {
             })
     }
 
-    /// Where `interval`, one of the intervals, starts among all.
+    /// The start of `interval`, one of the intervals, in the concatenation.
     func offset(of interval: Range<Int>) -> Int { intervals.prefix { $0 != interval }.reduce(0) { $0 + $1.count } }
 
-    /// Neighbours in `coordinates` are the same, neighbours in the input, or (where `wrap` starts again) far apart.
+    /// The intervals that cover some coordinates. Neighbours in `coordinates` are equal, neighbours in the input, or far apart
+    /// (at the seam of `wrap`).
     private static func intervals(covering coordinates: [Int?]) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         for case let coordinate? in coordinates {
@@ -119,21 +120,21 @@ package struct AxisMap: Hashable, Sendable {
     }
 }
 
-/// The pixels that a filter sees outside its input. Only this type knows these rules.
+/// The pixels that a filter reads outside its input. Only this type knows these rules.
 package enum Edge: String, Hashable, Sendable, CaseIterable {
     /// The nearest pixel of the input: a a | a b c | c c.
     case clamp
-    /// The input mirrored at its border, the border's pixel twice: b a | a b c | c b (libvips' MIRROR, OpenCV's
+    /// The input mirrored at its border, with the border's pixel repeated: b a | a b c | c b (libvips' MIRROR, OpenCV's
     /// BORDER_REFLECT).
     case mirror
-    /// The input again: b c | a b c | a b.
+    /// The input repeated: b c | a b c | a b.
     case wrap
-    /// Nothing: black, with alpha 0.
+    /// Transparent pixels: black, with alpha 0.
     case transparent
 
-    /// The coordinate inside `range` whose pixel is seen at `coordinate`; nil where nothing is.
+    /// The coordinate inside `range` whose pixel is read at `coordinate`; nil if the coordinate is transparent.
     ///
-    /// Coordinates are those of the whole picture, so that all tiles see the same.
+    /// Coordinates are those of the whole picture, so that the result is the same for all tiles.
     package func resolve(_ coordinate: Int, in range: Range<Int>) -> Int? {
         guard !range.isEmpty else { return nil }
         guard !range.contains(coordinate) else { return coordinate }

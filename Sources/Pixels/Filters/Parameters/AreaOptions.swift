@@ -2,10 +2,10 @@ package import Catalogs
 package import Geometry
 package import Kernels
 
-/// The parameters that all area filters share, and what they mean for geometry.
+/// The parameters that all area filters share, and their effect on geometry.
 package struct AreaOptions: Hashable, Sendable {
     package let edge: Edge
-    /// True when the output grows by the filter's reach (`extent: expand`).
+    /// Whether the output grows by the filter's reach (`extent: expand`).
     package let expands: Bool
     package let light: Light
     package let within: Region?
@@ -23,7 +23,7 @@ package struct AreaOptions: Hashable, Sendable {
         "edge", .choice(Edge.allCases.map(\.rawValue)), fallback: .word("clamp"),
         summary: "what lies outside the filter's input")
 
-    /// A filter that cannot grow leaves this one out, and the rules with it.
+    /// A filter that cannot grow omits this parameter, together with its rules.
     package static let extent = ParameterDescriptor(
         "extent", .choice(["crop", "expand"]), fallback: .word("crop"),
         summary: "keep the input's size, or grow by the filter's reach")
@@ -32,7 +32,7 @@ package struct AreaOptions: Hashable, Sendable {
         "light", .choice(Light.allCases.map(\.rawValue)), fallback: .word("encoded"),
         summary: "filter the stored values, or linear light")
 
-    /// Point filters take this one as well.
+    /// Point filters have this parameter, too.
     package static let within = ParameterDescriptor(
         "within", .region, summary: "filter only there, and blend at its border")
 
@@ -43,9 +43,9 @@ package struct AreaOptions: Hashable, Sendable {
 }
 
 extension AreaOptions {
-    /// Nanoseconds for a pixel, from those for a sample in fixed point and in single precision.
+    /// The cost of a pixel in nanoseconds, from the cost of a sample in fixed point and in single precision.
     ///
-    /// - Parameter words: of 16 bits without alpha, where those have loops of their own.
+    /// - Parameter words: the cost of a 16-bit sample without alpha, for filters that have special loops for them.
     package func cost(
         _ layout: PixelLayout, _ format: SampleFormat, fixedPoint: Double, words: Double? = nil, floating: Double
     ) -> Double {
@@ -60,26 +60,26 @@ extension AreaOptions {
         edge == .transparent ? layout.addingAlpha : layout
     }
 
-    /// The output itself (its originals are kept or blended where a mask leaves them) and what the filter reads around
-    /// those of its pixels that change.
+    /// The rectangle that is read for the output: the output itself, because a mask keeps or blends its originals, and the
+    /// input of its pixels that change.
     package func needed(for output: PixelRect, in input: PixelRect, halo: Halo) -> PixelRect {
         needed(for: output, in: input) { $0.expanded(by: halo) }
     }
 
-    /// - Parameter reading: what the filter reads for a rectangle that changes.
+    /// - Parameter reading: returns the rectangle that the filter reads for a rectangle that changes.
     package func needed(for output: PixelRect, in input: PixelRect, reading: (PixelRect) -> PixelRect) -> PixelRect {
         guard let mask = mask(in: input) else { return output.union(reading(output)) }
         let changed = mask.bounds(in: output)
         return changed.isEmpty ? output : output.union(reading(changed))
     }
 
-    /// Where the filter applies, in coordinates.
+    /// The region where the filter applies, in coordinates.
     package func mask(in input: PixelRect) -> RoundedRect? { within.map { RoundedRect($0, in: input) } }
 }
 
 extension RoundedRect {
-    /// Places a region, from the corner of `input`: percents are measured along its sides, and for corners along the
-    /// region's shorter side (50 % makes a pill).
+    /// Places a region relative to the corner of `input`. Percents refer to the sides of the input. For corner radii they
+    /// refer to the region's shorter side (50 % makes a pill).
     package init(_ region: Region, in input: PixelRect) {
         let width = region.width.pixels(of: input.width)
         let height = region.height.pixels(of: input.height)
@@ -97,16 +97,16 @@ extension RoundedRect {
 }
 
 extension Length {
-    /// Of a position along one side of a filter's input: every length, pixels as well as percents, counts from the side's first
-    /// pixel. What an earlier filter cut off or added there does not matter.
+    /// The coordinate of a length along one side of a filter's input. All lengths, in pixels or percents, count from the
+    /// side's first pixel, whatever an earlier filter cropped or added there.
     func coordinate(along side: Range<Int>) -> Double { Double(side.lowerBound) + pixels(of: side.count) }
 }
 
-// What `zoom` and `spin` have in common.
+// The common part of `zoom` and `spin`.
 
 extension SweepCenter {
-    /// What is read, and the time that it takes, grow with the distance from the centre. Farther away than that, arcs and
-    /// rays are as good as the straight lines of `motion`.
+    /// The largest distance of a centre. The pixels that are read, and the time, grow with the distance. At larger distances,
+    /// arcs and rays are equivalent to the straight lines of `motion`.
     private static let farthest = LengthLimit(pixels: 100_000, percent: 1000)
 
     static let parameters = [
@@ -118,16 +118,16 @@ extension SweepCenter {
             summary: "the centre, from the picture's top side"),
     ]
 
-    /// Lengths are measured from the corner of `input`, where its first pixel begins. That pixel's own centre lies half a
-    /// pixel further on, so that 50 % is (width − 1)/2 in coordinates of pixels.
+    /// Lengths are measured from the corner of `input`, where its first pixel begins. The centre of that pixel is half a pixel
+    /// further, so that 50 % is (width − 1)/2 in coordinates of pixels.
     init(_ x: Length, _ y: Length, in input: PixelRect) {
         self.init(x: x.coordinate(along: input.columns) - 0.5, y: y.coordinate(along: input.rows) - 0.5)
     }
 }
 
 extension Halo {
-    /// The most that is read around any rectangle of `output`: paths grow with the distance from the centre along each
-    /// axis, so that no pixel's lead farther than those of a corner.
+    /// The largest halo of any rectangle in `output`. Paths grow with the distance from the centre along each axis, so that
+    /// the corners have the longest paths.
     static func ofSweep(over output: PixelRect, needed: (PixelRect) -> PixelRect) -> Halo {
         guard !output.isEmpty else { return .none }
         let sides = [output.x, output.right - 1].flatMap { x in
@@ -137,7 +137,7 @@ extension Halo {
                 return (own.x - read.x, own.y - read.y, read.right - own.right, read.bottom - own.bottom)
             }
         }
-        func most(_ values: [Int]) -> Int { (values.max() ?? 0) + 1 }  // a pixel for rounding
+        func most(_ values: [Int]) -> Int { (values.max() ?? 0) + 1 }  // plus a pixel for rounding
         return Halo(
             left: most(sides.map(\.0)), top: most(sides.map(\.1)), right: most(sides.map(\.2)),
             bottom: most(sides.map(\.3))) ?? .none
@@ -145,9 +145,9 @@ extension Halo {
 }
 
 extension AreaOptions {
-    /// A guess for linear light, which is looked up sample by sample.
+    /// An estimate of the cost in linear light, which looks up every sample.
     ///
-    /// - Parameter encoded: measured for 12 megapixels of RGB on a busy core.
+    /// - Parameter encoded: the cost in encoded light, measured for 12 megapixels of RGB on a busy core.
     func sweepCost(_ layout: PixelLayout, encoded: Double) -> Double {
         light == .encoded ? encoded + 10 * Double(outputLayout(for: layout).channels) : 300
     }

@@ -2,14 +2,14 @@ package import Catalogs
 package import Kernels
 package import Raster
 
-/// The values of one filter, checked against its descriptor: every one is known, of the right kind and in range, and
-/// the filter's rules hold.
+/// The values of one filter, checked against its descriptor: every value is known, has the right kind and range, and satisfies
+/// the filter's rules.
 package struct FilterArguments: Sendable {
     private let filter: String
     private let values: [String: ParameterValue]
     private let pictures: PictureSource
 
-    /// Throws ``FilterError``. Fills in what a rule implies, then the descriptor's fallbacks.
+    /// Adds the values that rules imply, then the descriptor's fallbacks. Throws ``FilterError``.
     package init(
         _ given: [String: ParameterValue], descriptor: FilterDescriptor, pictures: PictureSource = .none
     ) throws(FilterError) {
@@ -29,7 +29,7 @@ package struct FilterArguments: Sendable {
         }
     }
 
-    /// A number counts for both axes.
+    /// The values for both axes. A single number applies to both.
     package func pair(_ name: String) throws(FilterError) -> (x: Double, y: Double) {
         if case .pair(let x, let y) = values[name] { return (x, y) }
         let both = try number(name)
@@ -91,7 +91,7 @@ package struct FilterArguments: Sendable {
         return BackgroundColor(red: red, green: green, blue: blue, alpha: alpha)
     }
 
-    /// Nil when the parameter is absent. Throws what the source of pictures throws.
+    /// Nil if the parameter is absent. Throws the errors of the picture source.
     package func picture(_ name: String) throws -> GrayPicture? {
         switch values[name] {
         case nil: return nil
@@ -100,7 +100,7 @@ package struct FilterArguments: Sendable {
         }
     }
 
-    /// Throws what the source of pictures throws.
+    /// Throws the errors of the picture source.
     package func layer(_ name: String) throws -> Layer {
         guard case .picture(let reference) = values[name] else {
             throw unexpected(values[name], name, "a picture's path")
@@ -123,7 +123,7 @@ package struct FilterArguments: Sendable {
         values[name] == nil ? nil : try color(name)
     }
 
-    /// True when the parameter's value is a word.
+    /// Whether the parameter's value is a word.
     package func isWord(_ name: String) -> Bool {
         if case .word = values[name] { true } else { false }
     }
@@ -203,7 +203,7 @@ struct ArgumentCheck {
         for length in [region.width, region.height, region.cornerRadius] { try check(length.amount, name, 0, 1e9) }
     }
 
-    /// The values with those that a rule implies; a value that breaks a rule is an error.
+    /// The values, with those that a rule implies. Throws an error if a value violates a rule.
     func applyingRules(to given: [String: ParameterValue]) throws(FilterError) -> [String: ParameterValue] {
         for parameter in descriptor.parameters where parameter.requiredLike != nil && given[parameter.name] == nil {
             throw error(.missing(parameter: parameter.name))

@@ -3,14 +3,14 @@ import Kernels
 package import Raster
 import Synchronization
 
-/// Where filters get the pictures that their parameters name: filters open no files themselves.
+/// The source of the pictures that parameters of filters name. Filters do not open files themselves.
 package struct PictureSource: Sendable {
     /// - Parameters:
-    ///   - purpose: what the picture is for, as messages name it: `'mask' of variable`.
+    ///   - purpose: the use of the picture for messages: `'mask' of variable`.
     package typealias Open<Picture> = @Sendable (_ reference: PictureReference, _ purpose: String) throws -> Picture
 
     let picture: Open<GrayPicture>
-    /// In sRGB, or gray; its rectangle begins at 0, 0.
+    /// Opens a picture in sRGB, or a gray one. Its rectangle begins at 0, 0.
     let layer: Open<Layer>
 
     package init(picture: @escaping Open<GrayPicture>, layer: @escaping Open<Layer>) {
@@ -18,7 +18,7 @@ package struct PictureSource: Sendable {
         self.layer = layer
     }
 
-    /// For chains that name no pictures.
+    /// The source for chains that name no pictures.
     package static let none = PictureSource(
         picture: { throw FilterError.unreadable($0, $1) }, layer: { throw FilterError.unreadable($0, $1) })
 }
@@ -29,9 +29,9 @@ extension FilterError {
     }
 }
 
-/// A picture that is seen in the output, and what its blurs along lines are: made once for all frames.
+/// A picture that is visible in the output, and its blurs along lines, which are computed once for all frames.
 package final class Layer: Sendable {
-    /// Its rectangle begins at 0, 0.
+    /// The pixels. The rectangle begins at 0, 0.
     package let raster: AnyRaster
     private let sweeps = Mutex<[Sweep]>([])
 
@@ -41,7 +41,7 @@ package final class Layer: Sendable {
         let layer: SweptLayer
     }
 
-    /// Ways with more corners have the blurs that they used least recently made again.
+    /// The number of cached blurs. Paths with more corners compute the least recently used blurs again.
     private static let kept = 8
 
     package init(_ raster: AnyRaster) { self.raster = raster }

@@ -4,15 +4,15 @@ import Catalogs
 import JobModel
 import Kernels
 
-/// A picture in the colours that the first filter sees, with the metadata that go with them; rows still as in the file.
+/// A picture in the colours of the first filter, with the corresponding metadata. Its rows are still in the order of the file.
 struct ConvertedPicture: ~Copyable {
     let image: VipsImageReference
-    /// Of one frame.
+    /// The shape of one frame.
     let shape: ImageShape
     let metadata: ImageMetadata
-    /// How the rows lie.
+    /// The orientation of the rows.
     let orientation: Orientation
-    /// The contents of the file that the picture lacks.
+    /// The contents of the file that the picture does not keep.
     let losses: [DecodingLoss]
 
     init(_ stored: borrowing StoredPicture, policy: ColorPolicy) throws(UnsupportedFeatureError) {
@@ -29,7 +29,7 @@ struct ConvertedPicture: ~Copyable {
         if let stated, !picture.hasProfile || stated.outranksProfile {
             metadata.icc = stated.profile(isGray: color.space == .gray).map(Blob.init)
         }
-        // What converts reads the profile from the image.
+        // The conversion reads the profile from the image.
         let profiled = try Self.profiled(stored.image, metadata.icc)
         let plan = try ColorPlan(color, profile: metadata.icc.flatMap { ICCProfile($0.bytes) }, policy: policy)
         if plan != .keep(profile: true) { metadata.icc = nil }
@@ -57,7 +57,7 @@ struct ConvertedPicture: ~Copyable {
 
     /// Adds metadata that libvips does not report.
     ///
-    /// - Returns: what EXIF says, where libvips has not seen it.
+    /// - Returns: the orientation in EXIF, if libvips has not read it.
     private static func complete(_ metadata: inout ImageMetadata, of stored: borrowing StoredPicture) -> ExifDocument? {
         let image = stored.image.retained()
         let isSeen = metadata.exif != nil
@@ -67,7 +67,7 @@ struct ConvertedPicture: ~Copyable {
 
     consuming func takeImage() -> VipsImageReference { image }
 
-    /// The image with this profile, where it has another or none.
+    /// The image with this profile, if it has another one or none.
     private static func profiled(
         _ image: borrowing VipsImageReference, _ icc: Blob?
     ) throws(UnsupportedFeatureError) -> VipsImageReference {
@@ -111,11 +111,11 @@ struct ConvertedPicture: ~Copyable {
 }
 
 extension TIFFDirectories {
-    /// Refuses contents that libvips reads wrongly, without a warning.
+    /// Refuses contents that libvips reads wrongly without a warning.
     fileprivate func checkFirstPage() throws(UnsupportedFeatureError) {
         let entries = main
         func value(_ tag: UInt16) -> Int { entries.first { $0.tag == tag }.flatMap(number) ?? 0 }
-        // As in many raw files of cameras, whose picture is elsewhere.
+        // For example raw files of cameras, whose main picture is in another directory.
         guard value(ExifTag.newSubfileType) & 1 == 0 else {
             throw UnsupportedFeatureError("a mere preview as its first page")
         }
@@ -128,15 +128,15 @@ extension TIFFDirectories {
 
 /// The conversion of a picture's colours between the file and the first filter.
 enum ColorPlan: Hashable {
-    /// Nothing. A profile that is not of the picture's space says nothing about it and is not taken over.
+    /// No conversion. A profile for another colour space than the picture's is dropped.
     case keep(profile: Bool)
-    /// Through the embedded profile to sRGB, or where it has none through the named one of libvips.
+    /// A conversion to sRGB through the embedded profile, or through libvips' profile of this name if there is none.
     case throughProfile(fallback: String?)
-    /// Through the embedded profile to sRGB, by its definition: 16 bits.
+    /// A conversion to sRGB through the embedded profile, by its definition: 16 bits.
     case throughMatrix(MatrixProfile)
-    /// The same for gray, which has a curve alone: as many bits as the picture has.
+    /// The same for gray, whose profile is only a curve. It keeps the picture's bits.
     case throughCurve(ToneCurve)
-    /// From Lab, which needs no profile.
+    /// A conversion from Lab, which needs no profile.
     case fromLab
 
     var converts: Bool {
@@ -177,7 +177,7 @@ enum ColorPlan: Hashable {
 }
 
 extension ColorPlan {
-    /// Carries out the plan, as further steps of a libvips pipeline. Every step works pixel by pixel.
+    /// Adds the steps of the conversion to a libvips pipeline. Every step works pixel by pixel.
     func apply(to image: borrowing VipsImageReference, _ color: StoredColor) throws(VipsError) -> VipsImageReference {
         switch self {
         case .keep:
@@ -203,7 +203,7 @@ extension ColorPlan {
     }
 
     private static func fromLab(_ image: borrowing VipsImageReference) throws(VipsError) -> VipsImageReference {
-        // 16-bit Lab is worth 16-bit RGB.
+        // 16-bit Lab needs 16-bit RGB.
         let isFine = image.interpretation == VIPS_INTERPRETATION_LABS
         let call = try VipsCall("colourspace")
         call.set("in", to: image)
@@ -211,7 +211,7 @@ extension ColorPlan {
         return try call.image()
     }
 
-    /// Relative colorimetric, without black point compensation: libvips' own choice.
+    /// A conversion with relative colorimetric intent, without black point compensation: libvips' default.
     private static func throughProfile(
         _ image: borrowing VipsImageReference, fallback: String?, depth: Int
     ) throws(VipsError) -> VipsImageReference {
@@ -224,7 +224,8 @@ extension ColorPlan {
         return try call.image()
     }
 
-    /// The curves of the profile, its primaries in those of sRGB, and sRGB's curve; alpha goes through all three unchanged.
+    /// Applies the profile's curves, the matrix from its primaries to those of sRGB, and the curve of sRGB. Alpha does not
+    /// change.
     private static func throughMatrix(
         _ image: borrowing VipsImageReference, _ profile: MatrixProfile, hasAlpha: Bool
     ) throws(VipsError) -> VipsImageReference {
@@ -238,7 +239,7 @@ extension ColorPlan {
         let round = try VipsCall("round")
         round.set("in", to: try mix.image())
         round.set("round", to: .integer(Int(VIPS_OPERATION_ROUND_RINT.rawValue)))
-        // Whole numbers, cut off at 0; the table cuts off at its other end.
+        // The cast clamps to integers from 0 on. The table clamps at its other end.
         let cast = try VipsCall("cast")
         cast.set("in", to: try round.image())
         cast.set("format", to: .integer(Int(VIPS_FORMAT_UINT.rawValue)))
@@ -249,7 +250,7 @@ extension ColorPlan {
         return try tagged.image()
     }
 
-    /// The value of sRGB for every value of a gray picture, each followed by alpha as it is where there is one.
+    /// The sRGB value for every value of a gray picture. If there is alpha, each is followed by the unchanged alpha.
     private static func grays<Sample: FixedWidthInteger>(
         _ curve: ToneCurve, _ color: StoredColor, full: Sample
     ) -> [Sample] {
@@ -269,7 +270,7 @@ extension ColorPlan {
         return try call.image()
     }
 
-    /// Gray through a profile becomes RGB with three equal channels; one of them, and alpha, are what is wanted.
+    /// Reduces RGB with three equal channels, which results from gray through a profile, to one of them and alpha.
     private static func grayAgain(
         _ image: borrowing VipsImageReference, hasAlpha: Bool
     ) throws(VipsError) -> VipsImageReference {
@@ -281,7 +282,7 @@ extension ColorPlan {
     }
 }
 
-/// The colour space and sample format of a picture's file, as libvips reads them.
+/// The colour space and sample format of a file's picture, as libvips reads them.
 struct StoredColor: Hashable {
     enum Space: Hashable {
         case gray
@@ -292,10 +293,10 @@ struct StoredColor: Hashable {
 
     let space: Space
     let hasAlpha: Bool
-    /// Nil for Lab, which has formats of its own and becomes one of ours.
+    /// Nil for Lab, which has formats of its own and is converted to one of ours.
     let sampleFormat: SampleFormat?
 
-    /// - Throws: a phrase that says what there is no layout for.
+    /// - Throws: a phrase that names the unsupported feature.
     init(_ image: borrowing VipsImageReference) throws(UnsupportedFeatureError) {
         space = try Self.space(image.interpretation, bands: image.bands)
         let colors =
@@ -339,10 +340,10 @@ struct StoredColor: Hashable {
     }
 }
 
-/// A feature of a picture that Penumbra does not read, as a phrase that follows "with".
+/// An unsupported feature of a picture, as a phrase that follows "with".
 package struct UnsupportedFeatureError: Error, Hashable {
     let phrase: String
-    /// What a person can do.
+    /// The remedy for the user.
     let remedy: String?
 
     init(_ phrase: String, remedy: String? = nil) {
@@ -350,7 +351,7 @@ package struct UnsupportedFeatureError: Error, Hashable {
         self.remedy = remedy
     }
 
-    /// An animation of which libvips would give one picture.
+    /// The error for an animation of which libvips would read only one picture.
     static func animation(_ phrase: String) -> UnsupportedFeatureError {
         UnsupportedFeatureError(phrase, remedy: "make an animated WebP or GIF of it")
     }

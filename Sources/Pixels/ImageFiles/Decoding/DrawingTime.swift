@@ -1,24 +1,24 @@
 import Glibc
 import Synchronization
 
-/// The processor time that libvips takes to draw a picture.
+/// A limit for the processor time in which libvips draws a picture.
 ///
-/// The size of an SVG or a PDF says nothing about the time that drawing it takes, and libvips cannot be interrupted while it
-/// draws. So the time of the drawing thread is measured. That thread itself stops after the band in which the time ran out.
-/// A drawing that does not come to the end of a band is found by another thread, which asks for ``overrun`` and then gives the
-/// process up.
+/// The size of an SVG or a PDF does not tell how long drawing takes, and libvips cannot be interrupted while it draws.
+/// Therefore the time of the drawing thread is measured. That thread stops itself after the band in which the time ran out. If
+/// a drawing never finishes a band, another thread detects it by ``overrun``, and ends the process.
 ///
-/// Processor time, and not time on the wall: on a busy machine a picture must not count as slow because others are busy.
+/// The limit is processor time, not wall-clock time, so that a picture does not count as slow on a busy machine.
 package final class DrawingTime: Sendable {
-    /// One drawing of a picture, from its header to its last row. Drawn again, the same picture has all of the time again.
+    /// One drawing of a picture, from its header to its last row. If the same picture is drawn again, it has the whole time
+    /// again.
     package final class Drawing: Sendable {
-        /// As messages name the picture.
+        /// The picture's name for messages.
         let name: String
         let formatTitle: String
-        /// The seconds of the calls that have returned.
+        /// The seconds of all calls that have returned.
         fileprivate let counted = Mutex(0.0)
 
-        /// Nil for pictures that are stored as pixels.
+        /// Returns nil for pictures that are stored as pixels.
         package init?(_ file: InputFile, _ format: any ImageFormat) {
             guard format.isDrawn else { return nil }
             (name, formatTitle) = (file.path, format.title)
@@ -28,35 +28,36 @@ package final class DrawingTime: Sendable {
     /// The processor time of one thread, in seconds.
     package typealias Clock = @Sendable () -> Double
 
-    /// A call that has not returned.
+    /// A call that has not returned yet.
     private struct Call {
         let drawing: Drawing
         let clock: Clock
-        /// The clock's time when it began.
+        /// The clock's time at its beginning.
         let start: Double
 
         var seconds: Double { drawing.counted.withLock { $0 } + clock() - start }
     }
 
-    /// The variable that sets another limit than the usual one, in seconds.
+    /// The environment variable for another limit, in seconds.
     static let variable = "PENUMBRA_DRAWING_SECONDS"
 
-    /// Of all pictures that this process draws. A minute, unless the variable says otherwise.
+    /// The limit for all pictures that this process draws: a minute, unless the variable sets another.
     package static let shared = DrawingTime(
         most: getenv(variable).flatMap { Double(String(cString: $0)) }.flatMap { $0 > 0 ? $0 : nil } ?? 60)
 
-    /// Longer drawings are given up, in seconds.
+    /// The limit in seconds. Longer drawings are stopped.
     let most: Double
     private let calls = Mutex<[Call]>([])
 
     package init(most: Double) { self.most = most }
 
-    /// Counts the time that the calling thread takes for `body`, which draws some of the picture.
+    /// Measures the time of the calling thread in `body`, which draws a part of the picture.
     ///
     /// - Parameters:
-    ///   - drawing: nil if the picture is stored as pixels; then nothing is counted. One thread at a time draws it.
-    ///   - clock: the calling thread's, unless a test gives another.
-    /// - Throws: what `body` throws, and an ``ImageFileError`` of the kind `limit` if the drawing has taken too long.
+    ///   - drawing: the drawing, which one thread at a time may draw; nil if the picture is stored as pixels, and nothing is
+    ///     measured.
+    ///   - clock: the calling thread's clock, unless a test passes another.
+    /// - Throws: the errors of `body`, and an ``ImageFileError`` of the kind `limit` if the drawing has taken too long.
     package func counting<Result: ~Copyable>(
         _ drawing: Drawing?, clock: Clock? = nil,
         _ body: () throws(ImageFileError) -> Result
@@ -77,7 +78,7 @@ package final class DrawingTime: Sendable {
         return result
     }
 
-    /// The error of a picture that a thread is drawing, and has drawn for too long; nil if there is none.
+    /// The error of a picture that a thread is drawing for too long; nil if there is none.
     package var overrun: ImageFileError? { calls.withLock { $0.lazy.compactMap { self.error($0) }.first } }
 
     private func error(_ call: Call) -> ImageFileError? {
@@ -86,10 +87,10 @@ package final class DrawingTime: Sendable {
             path: call.drawing.name, .slowDrawing(format: call.drawing.formatTitle, seconds: wholeSeconds))
     }
 
-    /// The limit, as messages state it.
+    /// The limit in whole seconds, for messages.
     var wholeSeconds: Int { Int(most.rounded(.up)) }
 
-    /// The processor time of the thread that calls, for other threads to read.
+    /// A clock of the calling thread's processor time, which other threads can read.
     private static func callersClock() -> Clock {
         var id = clockid_t()
         guard pthread_getcpuclockid(pthread_self(), &id) == 0 else { return { 0 } }

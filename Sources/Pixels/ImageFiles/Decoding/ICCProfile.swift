@@ -3,21 +3,21 @@ import Catalogs
 package import Kernels
 import Raster
 
-/// The fields of an ICC profile's header that decide what it fits.
+/// The fields of an ICC profile that decide for which pictures it is valid.
 struct ICCProfile: Hashable {
     /// The colour space of the device: `RGB`, `GRAY`, `CMYK`, `Lab`, …
     let space: String
-    /// Nil where the profile is something else.
+    /// The matrix and curves of an RGB profile. Nil for other profiles.
     let matrix: MatrixProfile?
-    /// Likewise, of gray.
+    /// The curve of a gray profile. Nil for other profiles.
     let grayCurve: ToneCurve?
-    /// Of red, green and blue, or of gray; nil where the profile has none, but tables of colours alone.
+    /// The curves of red, green and blue, or of gray. Nil if the profile has only tables of colours.
     let toneCurves: [ToneCurve]?
 
-    /// By the code points of ITU-T H.273, if it says so beside its curves.
+    /// The transfer function as a code point of ITU-T H.273, if the profile states it in addition to its curves.
     let transfer: Int?
 
-    /// Nil when the bytes are no profile.
+    /// Returns nil if the bytes are no profile.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 128, bytes[36..<40].elementsEqual("acsp".utf8) else { return nil }
         space = String(decoding: bytes[16..<20], as: UTF8.self).filter { $0 != " " }
@@ -27,18 +27,18 @@ struct ICCProfile: Hashable {
         transfer = MatrixProfile.codedTransfer(bytes)
     }
 
-    /// Refuses HDR.
+    /// Throws an error for HDR profiles.
     func checkRange() throws(UnsupportedFeatureError) {
         if let transfer { try StatedColor.checkRange(transfer: transfer) }
     }
 
-    /// True when the profile can say something about pixels of this layout.
+    /// Whether the profile is valid for pixels of this layout.
     func fits(_ layout: PixelLayout) -> Bool { space == (layout.removingAlpha == .gray ? "GRAY" : "RGB") }
 }
 
 extension TransferCurve {
-    /// The curve of pixels that are to be read with this profile. It is sRGB's for those without a profile, for profiles of tables alone,
-    /// and for curves that do not rise, which cannot be turned back.
+    /// The curve of pixels with this profile. It is that of sRGB for pixels without a profile, for profiles with tables only,
+    /// and for curves that do not rise, because those cannot be inverted.
     package init(profile bytes: [UInt8]?) {
         guard let curves = bytes.flatMap(ICCProfile.init)?.toneCurves, curves.allSatisfy(\.rises) else {
             self = .sRGB
@@ -51,7 +51,7 @@ extension TransferCurve {
 
 /// Curves of ICC profiles: `curv` and `para` (ICC.1:2010, 10.5 and 10.15).
 extension ToneCurve {
-    /// Nil for what is neither.
+    /// Returns nil if the data are neither type.
     init?(_ data: ICCData) {
         switch data.word(at: 0) {
         case "curv":
@@ -93,16 +93,16 @@ extension ToneCurve {
         }
     }
 
-    /// Light, 0–1.
+    /// The light of a value, 0–1.
     ///
-    /// - Parameter value: 0–1.
+    /// - Parameter value: the stored value, 0–1.
     func light(of value: Double) -> Double {
         let light = decode(value)
         return light.isFinite ? min(1, max(0, light)) : 0
     }
 }
 
-/// Bytes of an ICC profile, numbers with their highest byte first; nil beyond their end.
+/// The bytes of an ICC profile, with big-endian numbers. Reading beyond the end returns nil.
 struct ICCData: Hashable {
     private let bytes: ArraySlice<UInt8>
 
@@ -118,27 +118,27 @@ struct ICCData: Hashable {
         part(at: offset, length: length)?.bytes.reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// 16 bits before the point, and 16 behind it.
+    /// A fixed-point number with 16 bits before the point and 16 after it.
     func fixed(at offset: Int) -> Double? {
         integer(at: offset, length: 4).map { Double(Int32(truncatingIfNeeded: $0)) / 65536 }
     }
 
-    /// Four letters.
+    /// A signature of four letters.
     func word(at offset: Int) -> String? {
         part(at: offset, length: 4).map { String(decoding: $0.bytes, as: UTF8.self) }
     }
 }
 
-/// An RGB profile that is three curves and three primaries, as those of displays and cameras are.
+/// An RGB profile of three curves and three primaries, like those of displays and cameras.
 ///
-/// libvips converts 16 bits through tables of 33 points a side, which are up to 15 of 255 off in dark, strong colours. This
-/// is the definition itself.
+/// libvips converts 16 bits through tables of 33 points a side. Their error is up to 15 of 255 in dark, saturated colours.
+/// This type computes the conversion by its definition.
 struct MatrixProfile: Hashable {
     private let curves: [ToneCurve]
-    /// Of red, green and blue: X, Y and Z under D50.
+    /// The X, Y and Z under D50 of red, green and blue.
     private let primaries: [[Double]]
 
-    /// Nil for what is more than that: tables take precedence in a profile that has both.
+    /// Returns nil for profiles with more than that: tables take precedence in a profile that has both.
     init?(_ bytes: [UInt8]) {
         let data = ICCData(bytes[...])
         guard data.word(at: 20) == "XYZ ", let tags = Self.tags(of: data),
@@ -154,7 +154,7 @@ struct MatrixProfile: Hashable {
         self.primaries = primaries
     }
 
-    /// The curves of red, green and blue, in profiles that have tables of colours beside them, too.
+    /// The curves of red, green and blue, also in profiles that have tables of colours as well.
     static func toneCurves(_ bytes: [UInt8]) -> [ToneCurve]? { tags(of: ICCData(bytes[...])).flatMap(toneCurves) }
 
     private static func toneCurves(_ tags: [String: ICCData]) -> [ToneCurve]? {
@@ -162,7 +162,7 @@ struct MatrixProfile: Hashable {
         return curves.count == 3 ? curves : nil
     }
 
-    /// The curve of a gray profile that is no more than that.
+    /// The curve of a gray profile that has nothing else.
     static func grayCurve(_ bytes: [UInt8]) -> ToneCurve? {
         let data = ICCData(bytes[...])
         guard data.word(at: 20) == "XYZ ", let tags = tags(of: data),
@@ -171,7 +171,7 @@ struct MatrixProfile: Hashable {
         return tags["kTRC"].flatMap(ToneCurve.init)
     }
 
-    /// What the tag `cicp` says: ICC.1:2022, 9.2.17.
+    /// The transfer function in the tag `cicp`: ICC.1:2022, 9.2.17.
     static func codedTransfer(_ bytes: [UInt8]) -> Int? {
         guard let tag = tags(of: ICCData(bytes[...]))?["cicp"], tag.word(at: 0) == "cicp" else { return nil }
         return tag.integer(at: 9, length: 1)
@@ -190,14 +190,14 @@ struct MatrixProfile: Hashable {
         return tags
     }
 
-    /// The light of every 16-bit value, red, green, blue and, where there is one, alpha in turn; alpha stays as it is.
+    /// The light of every 16-bit value, for red, green, blue and, if present, alpha in turn. Alpha does not change.
     func light(hasAlpha: Bool) -> [Float] {
         (0...65535).flatMap { value in
             curves.map { Float($0.light(of: Double(value) / 65535)) } + (hasAlpha ? [Float(value) / 65535] : [])
         }
     }
 
-    /// From the light of these primaries to that of sRGB's times `full`, row by row; alpha is multiplied alone.
+    /// The matrix from the light of these primaries to that of sRGB times `full`, row by row. Alpha is only scaled.
     func matrix(hasAlpha: Bool, full: Double) -> [[Double]] {
         let channels = hasAlpha ? 4 : 3
         return (0..<channels).map { row in
@@ -208,7 +208,7 @@ struct MatrixProfile: Hashable {
         }
     }
 
-    /// From X, Y and Z under D50 to the light of sRGB: the inverse of the primaries in sRGB's own profile.
+    /// The matrix from X, Y and Z under D50 to the light of sRGB: the inverse of the primaries in sRGB's own profile.
     private static let toSRGB: [[Double]] = {
         let (r, g, b) = ([0.43607, 0.22249, 0.01392], [0.38515, 0.71687, 0.09708], [0.14307, 0.06061, 0.71410])
         let (x, y, z) = (cross(g, b), cross(b, r), cross(r, g))
@@ -220,10 +220,11 @@ struct MatrixProfile: Hashable {
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     }
 
-    /// As many steps of light as libvips' tables have. Half a step is 6.5 of 65535 in the dark, where sRGB's curve is steepest.
+    /// The number of steps of light, as in libvips' tables. Half a step is 6.5 of 65535 in the dark, where the curve of sRGB
+    /// is steepest.
     static let steps = 65535
 
-    /// The 16-bit sRGB value of every step of light, channel by channel as ``light(hasAlpha:)``.
+    /// The 16-bit sRGB value of every step of light, channel by channel as in ``light(hasAlpha:)``.
     static func encoded(hasAlpha: Bool) -> [UInt16] {
         hasAlpha
             ? curve.enumerated().flatMap { [$1, $1, $1, UInt16($0)] } : curve.flatMap { [$0, $0, $0] }
@@ -235,9 +236,10 @@ struct MatrixProfile: Hashable {
 }
 
 extension AnyRaster {
-    /// Linear light that is multiplied by alpha, as stored values that are not. Colour without opacity becomes 0.
+    /// Converts linear light that is premultiplied by alpha into stored values that are not. Colour with an alpha of 0 becomes
+    /// 0.
     ///
-    /// Only floats come so; others are left as they are. (libvips counts the opacity of such pictures to 255.)
+    /// Only floats are in linear light; other formats do not change. (libvips scales the alpha of such pictures to 255.)
     func encodedFromLinear() -> AnyRaster {
         guard case .f32(let raster) = self else { return self }
         let (channels, hasAlpha) = (layout.channels, layout.hasAlpha)

@@ -8,42 +8,42 @@ package import Raster
 /// Reads one image file: first its header, then its rows, upright and in the colours that filters work in.
 ///
 /// - Order: decode, colour, orientation. (Colour works pixel by pixel, so it may come before orientation.)
-/// - Colour: gray and RGB keep their space and profile; CMYK (through its profile, else libvips' generic one), Lab and
-///   palettes become sRGB. Under ``ColorPolicy/srgb`` gray and RGB with a profile that fits go through it to sRGB too.
-///   What was converted carries no profile: untagged pixels are sRGB for every reader.
-/// - Samples: 1 to 8 bits become u8, 16 bits u16; floats stay as they are. Anything else is refused.
-/// - Of a file with several pages one is read, or, of an animation, every frame: ``PageChoice``.
-/// - Damage is an error, never gray rows.
+/// - Colour: gray and RGB keep their space and profile. CMYK (through its profile, or else libvips' generic one), Lab and
+///   palettes become sRGB. With ``ColorPolicy/srgb``, gray and RGB with a valid profile are converted to sRGB, too. Converted
+///   pixels have no profile, because readers treat untagged pixels as sRGB.
+/// - Samples: 1 to 8 bits become u8, 16 bits u16. Floats do not change. Other formats are refused.
+/// - Pages: of a file with several pages one is read, or every frame of an animation; see ``PageChoice``.
+/// - Damage is an error. It never results in gray rows.
 ///
-/// Used by one thread at a time.
+/// One thread at a time may use it.
 package final class ImageDecoder {
     package let header: ImageHeader
     package let metadata: ImageMetadata
     /// The curves from the delivered samples to light.
     package private(set) lazy var curve = TransferCurve(profile: metadata.icc?.bytes)
-    /// The colours that the caller wants.
+    /// The requested colours.
     package let color: ColorPolicy
     let pages: PageChoice
     let file: InputFile
-    /// The picture as the file has it: not upright yet.
+    /// The shape of the picture in the file, which may not be upright.
     let storedShape: ImageShape
-    /// Upright, with the file's samples.
+    /// The shape of the upright picture, with the file's samples.
     let shape: ImageShape
     let formatTitle: String
-    /// Nil where the file has pixels.
+    /// Nil if the file contains pixels.
     let drawing: DrawingTime.Drawing?
     let orientation: Orientation
     let limits: DecodeLimits
-    /// Samples come as linear light multiplied by alpha.
+    /// Whether samples are linear light premultiplied by alpha.
     let isLinear: Bool
-    /// Where the pixels come from, until they are read.
+    /// The source of the pixels, until they are read.
     private var image: VipsImageReference?
 
-    /// Opens a file and reads its header; no pixel is decoded and no memory taken for them.
+    /// Opens a file and reads its header. No pixel is decoded, and no memory is allocated for pixels.
     ///
-    /// - Parameter name: of the file, as messages have it; nil for its path.
-    /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its width and height, rounded up, where the format's
-    ///   decoder can make one (see ``ImageHeader/canShrink``).
+    /// - Parameter name: the file's name for messages; nil for its path.
+    /// - Parameter shrink: 2, 4 or 8 for a picture of that fraction of its width and height, rounded up, if the format's
+    ///   decoder supports it (see ``ImageHeader/canShrink``).
     /// - Parameter isFine: whether samples of 8 bits are delivered as 16.
     package init(
         path: String, name: String? = nil, limits: DecodeLimits, color: ColorPolicy, shrink: Int = 1,
@@ -84,7 +84,7 @@ package final class ImageDecoder {
         }
     }
 
-    /// Hands over the image, once.
+    /// Hands over the image. It can be called only once.
     func takeImage() -> VipsImageReference {
         guard let image = image.take() else { preconditionFailure("a decoder reads its rows once") }
         return image
@@ -92,13 +92,13 @@ package final class ImageDecoder {
 }
 
 extension ImageShape {
-    /// The same with samples of 16 bits in place of 8.
+    /// The same shape with samples of 16 bits instead of 8.
     fileprivate var fine: ImageShape {
         ImageShape(
             width: width, height: height, layout: layout, sampleFormat: sampleFormat == .u8 ? .u16 : sampleFormat)
     }
 
-    /// The shape of the upright picture when this one is the file's.
+    /// The shape of the upright picture, for a file of this shape.
     func turned(by orientation: Orientation) -> ImageShape {
         orientation.swapsSides
             ? ImageShape(width: height, height: width, layout: layout, sampleFormat: sampleFormat) : self
@@ -110,10 +110,10 @@ extension ImageDecoder {
     ///
     /// - Parameters:
     ///   - bandHeight: rows of a band; the last one may have fewer.
-    ///   - body: gets rasters of the picture's full width, in coordinates that start at (0, 0). What it throws ends
-    ///     the reading and is thrown on.
-    /// - Throws: ``ImageFileError``, or what `body` threw. Damage in the last rows may be found only after the last
-    ///   band was lent.
+    ///   - body: receives rasters of the picture's full width, in coordinates that start at (0, 0). An error that it throws
+    ///     stops the reading and is rethrown.
+    /// - Throws: ``ImageFileError``, or the error of `body`. Damage in the last rows may be found only after the last band was
+    ///   lent.
     /// - Precondition: this is the decoder's first and only reading.
     package func readRows(bandHeight: Int, _ body: (AnyRaster) throws -> Void) throws {
         precondition(bandHeight > 0 && header.frames == 1, "a band has rows, and they are of one picture")
@@ -126,8 +126,8 @@ extension ImageDecoder {
         }
     }
 
-    /// Decodes an animation, or a picture as its only frame, and lends the frames in their order: whole rasters in
-    /// coordinates that start at (0, 0). Otherwise like ``readRows(bandHeight:_:)``.
+    /// Decodes an animation, or a picture as its only frame, and lends the frames in order: whole rasters in coordinates that
+    /// start at (0, 0). Otherwise it is like ``readRows(bandHeight:_:)``.
     package func readFrames(_ body: (AnyRaster) throws -> Void) throws {
         let source = try StoredRows(takeImage(), of: self)
         let (stored, upright) = (try wholeStore(), bandStore(header.height))
@@ -140,7 +140,7 @@ extension ImageDecoder {
         try source.finish()
     }
 
-    /// For pictures whose upright rows are the file's rows, or those rows mirrored.
+    /// Reads pictures whose upright rows are the file's rows, or those rows mirrored.
     private func readStreaming(
         _ source: consuming StoredRows, _ bandHeight: Int, _ body: (AnyRaster) throws -> Void
     ) throws {
@@ -159,7 +159,7 @@ extension ImageDecoder {
         try source.finish()
     }
 
-    /// For pictures that are turned: every upright band needs the whole file.
+    /// Reads pictures that must be rotated: every upright band needs the whole file.
     private func readWhole(
         _ source: consuming StoredRows, _ bandHeight: Int, _ body: (AnyRaster) throws -> Void
     ) throws {
@@ -178,7 +178,7 @@ extension ImageDecoder {
         return stride(from: 0, to: height, by: bandHeight).lazy.map { $0..<min($0 + bandHeight, height) }
     }
 
-    /// - Parameter height: of the stored rows.
+    /// - Parameter height: the number of stored rows.
     private func turn(_ rows: Range<Int>, _ stored: PixelStore, height: Int, into upright: PixelStore) {
         orientation.copy(
             rows, from: UnsafeRawBufferPointer(stored.bytes), width: storedShape.width, height: height,
@@ -212,7 +212,7 @@ extension ImageDecoder {
             format: shape.sampleFormat)
     }
 
-    /// What was decoded, as filters take it.
+    /// The decoded raster in the form that filters need.
     func delivered(_ raster: AnyRaster) -> AnyRaster {
         if isLinear { return raster.encodedFromLinear() }
         guard case .u8(let bytes) = raster, header.sampleFormat == .u16 else { return raster }
@@ -221,10 +221,10 @@ extension ImageDecoder {
 }
 
 extension ImageDecoder {
-    /// Decodes parts of the picture, each as a raster of its own.
+    /// Decodes parts of the picture, each as a separate raster.
     ///
-    /// The cost is that of the parts for TIFF, and for other formats that of all rows down to the last one that is
-    /// needed. Pixels are those that ``readRows(bandHeight:_:)`` gives.
+    /// For TIFF the cost is that of the parts. For other formats it is that of all rows down to the last one that is needed.
+    /// Pixels are the same as those of ``readRows(bandHeight:_:)``.
     ///
     /// - Parameter rects: parts of the picture, upright; not empty.
     /// - Precondition: this is the decoder's first and only reading.
@@ -264,7 +264,7 @@ extension ImageDecoder {
             })
     }
 
-    /// Cut out of whole rows, from the top down to the last one that is needed.
+    /// Crops the parts from whole rows, from the top down to the last row that is needed.
     private func regionsOfRows(_ rects: [PixelRect]) throws -> [AnyRaster] {
         struct Enough: Error {}
         var parts = rects.map { AnyRaster(zeroed: $0, layout: header.layout, format: header.sampleFormat) }
@@ -287,31 +287,31 @@ extension ImageHeader {
     package var rect: PixelRect { PixelRect(x: 0, y: 0, width: width, height: height) }
 }
 
-/// How the rows of a file lie in the upright picture: the orientation tag of TIFF and EXIF.
+/// The order of a file's rows in the upright picture: the orientation tag of TIFF and EXIF.
 package enum Orientation: Int, Hashable, Sendable, CaseIterable {
     case upright = 1
     case mirrored = 2
     case upsideDown = 3
     case flipped = 4
-    /// Rows are columns.
+    /// Rows are columns of the upright picture.
     case transposed = 5
-    /// To be turned clockwise.
+    /// The picture must be rotated clockwise.
     case turnedLeft = 6
-    /// Rows are columns, from the other corner.
+    /// Rows are columns, mirrored from the opposite corner.
     case transversed = 7
-    /// To be turned counter-clockwise.
+    /// The picture must be rotated counter-clockwise.
     case turnedRight = 8
 
-    /// A tag that no reader knows counts as upright, as everywhere.
+    /// Unknown tags count as upright, as in other programs.
     package init(tag: Int) { self = Orientation(rawValue: tag) ?? .upright }
 
-    /// True when an upright row needs one row of the file.
+    /// Whether an upright row needs only one row of the file.
     package var isRowLocal: Bool { self == .upright || self == .mirrored }
 
-    /// True when the file's width is the upright picture's height.
+    /// Whether the file's width is the upright picture's height.
     package var swapsSides: Bool { rawValue >= 5 }
 
-    /// Where the upright picture's pixels lie in a file of `width` by `height` pixels: pixel (x, y) is the file's pixel
+    /// The positions of the upright picture's pixels in a file of `width` by `height` pixels: pixel (x, y) is the file's pixel
     /// number `origin + x * right + y * down`.
     package func steps(width: Int, height: Int) -> (origin: Int, right: Int, down: Int) {
         let last = width * height - 1
@@ -329,14 +329,15 @@ package enum Orientation: Int, Hashable, Sendable, CaseIterable {
 }
 
 extension Orientation {
-    /// Columns that are copied together: when rows become columns, so many pages of the source are in use at once.
+    /// The number of columns that are copied together. When rows become columns, this many pages of the source are in use at
+    /// once.
     private static let blockWidth = 256
 
-    /// Copies rows of the upright picture out of the rows of its file.
+    /// Copies rows of the upright picture from the rows of its file.
     ///
     /// - Parameters:
     ///   - source: all rows of the file.
-    ///   - width, height: of the file.
+    ///   - width, height: the size in the file.
     ///   - target: `rows.count` upright rows.
     func copy(
         _ rows: Range<Int>, from source: UnsafeRawBufferPointer, width: Int, height: Int, pixelBytes: Int,

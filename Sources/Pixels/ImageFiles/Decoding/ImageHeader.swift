@@ -1,27 +1,25 @@
 package import Catalogs
 import Glibc
 
-/// The facts about a picture that are known before its pixels are decoded.
+/// The properties of a picture that are known before its pixels are decoded.
 package struct ImageHeader: Hashable, Sendable, Codable {
     /// The format of the file's content, as the catalog names it: `jpeg`.
     package let formatName: String
-    /// The picture as it is delivered: upright, after colour was converted.
+    /// The shape of the delivered picture: upright, after colour conversion.
     package let shape: ImageShape
-    /// The orientation tag as the file has it, 1–8; 1 when it has none. The pixels are delivered upright.
+    /// The file's orientation tag, 1–8; 1 if there is none. The pixels are delivered upright.
     package let orientation: Int
-    /// How many pages or frames the file has.
+    /// The number of pages or frames in the file.
     package let pages: Int
-    /// How many of them are read: more than one only of an animation. ``shape`` is of each.
+    /// The number of frames that are read: more than one only for an animation. ``shape`` is that of each frame.
     package let frames: Int
-    /// True when the pixels are to be read with a profile, which the metadata hold; else they are sRGB, or gray of the
-    /// same curve.
+    /// Whether the pixels need the profile in the metadata. Otherwise they are sRGB, or gray with the same curve.
     package let hasProfile: Bool
-    /// What of the file the pixels do not have.
+    /// The contents of the file that the pixels do not keep.
     package let losses: [DecodingLoss]
-    /// True when decoding takes memory for all pixels of the file, whatever is done with them: WebP, progressive JPEG,
-    /// interlaced PNG.
+    /// Whether decoding needs memory for all pixels of the file in any case: WebP, progressive JPEG, interlaced PNG.
     package let isHeldWhole: Bool
-    /// True when a decoder can make a picture of half, a quarter or an eighth of its size faster than the whole one.
+    /// Whether a decoder can read half, a quarter or an eighth of the size faster than the whole picture.
     package let canShrink: Bool
 
     package var width: Int { shape.width }
@@ -29,7 +27,7 @@ package struct ImageHeader: Hashable, Sendable, Codable {
     package var layout: PixelLayout { shape.layout }
     package var sampleFormat: SampleFormat { shape.sampleFormat }
 
-    /// True when rows are delivered as they are decoded; else the picture is turned, and held whole for that.
+    /// Whether rows are delivered as they are decoded. Otherwise the picture is rotated, and therefore held completely.
     package var streams: Bool { Orientation(tag: orientation).isRowLocal }
 }
 
@@ -47,28 +45,29 @@ package struct ImageShape: Hashable, Sendable, Codable {
         self.sampleFormat = sampleFormat
     }
 
-    /// So many of these, one below the other.
+    /// The shape of `count` such pictures, one below the other.
     func repeated(_ count: Int) -> ImageShape {
         ImageShape(width: width, height: height * count, layout: layout, sampleFormat: sampleFormat)
     }
 
-    /// Bytes of one row.
+    /// The number of bytes of one row.
     package var stride: Int { width * layout.channels * sampleFormat.bytes }
 
-    /// Bytes of all samples.
+    /// The number of bytes of all samples.
     package var byteCount: Int { stride * height }
 }
 
-/// Bounds of what one picture may cost.
+/// Limits for the cost of one picture.
 package struct DecodeLimits: Hashable, Sendable {
-    /// More pixels are refused, as the header announces them, before memory is taken.
+    /// The largest number of pixels. More pixels in the header are refused before memory is allocated.
     package let maxPixels: Int
-    /// A picture that has to be turned is held whole; above this many bytes in a scratch file, not in memory.
+    /// The largest size of a rotated picture in memory, in bytes. Such a picture is held completely; a larger one uses a
+    /// scratch file.
     package let memoryBytes: Int
-    /// Where that scratch file lies. It has no name and goes with the process.
+    /// The folder of that scratch file. The file has no name and disappears with the process.
     package let scratchFolder: String
 
-    /// What a picture that is turned takes in memory at most.
+    /// The memory that a rotated picture uses at most.
     package static let heldBytes = 256 << 20
 
     package init(maxPixels: Int, memoryBytes: Int = heldBytes, scratchFolder: String? = nil) {

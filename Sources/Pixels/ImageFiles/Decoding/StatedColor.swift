@@ -1,9 +1,9 @@
-/// What a file says of its colours without an ICC profile: where its primaries lie, and how much light a value stands for.
+/// The colour description of a file without an ICC profile: the positions of its primaries, and its transfer function.
 ///
-/// It becomes a profile of the same meaning, so that there is one way for all colours: `color: keep` hands the profile on,
-/// and what converts to sRGB goes through it.
+/// It is converted to a profile of the same meaning, so that all colours are handled in one way: `color: keep` keeps the
+/// profile, and conversions to sRGB use it.
 package struct StatedColor: Hashable, Sendable {
-    /// In CIE x and y.
+    /// The primaries in CIE x and y.
     struct Primaries: Hashable {
         var white = (x: 0.3127, y: 0.3290)
         let red: (x: Double, y: Double)
@@ -17,7 +17,7 @@ package struct StatedColor: Hashable, Sendable {
         static func == (a: Primaries, b: Primaries) -> Bool { a.all == b.all }
         func hash(into hasher: inout Hasher) { hasher.combine(all) }
 
-        /// Files round in hundred-thousandths, and some writers in thousandths.
+        /// Files round to hundred-thousandths, and some writers to thousandths.
         func isClose(to other: Primaries) -> Bool { zip(all, other.all).allSatisfy { abs($0 - $1) <= 0.001 } }
     }
 
@@ -31,7 +31,7 @@ package struct StatedColor: Hashable, Sendable {
 
     let primaries: Primaries
     let curve: Curve
-    /// True when it counts more than a profile in the same file.
+    /// Whether it takes precedence over a profile in the same file.
     let outranksProfile: Bool
 
     init(_ primaries: Primaries, _ curve: Curve, outranksProfile: Bool = false) {
@@ -42,7 +42,7 @@ package struct StatedColor: Hashable, Sendable {
 
     static let sRGB = StatedColor(.sRGB, .sRGB)
 
-    /// A profile that says the same; nil where it would say sRGB, which needs none, and for primaries that span nothing.
+    /// A profile with the same meaning. Nil for sRGB, which needs none, and for primaries that do not span a colour space.
     func profile(isGray: Bool) -> [UInt8]? {
         if curve == .sRGB, isGray || primaries.isClose(to: .sRGB) { return nil }
         if isGray { return ProfileWriter.gray(curve) }
@@ -52,13 +52,13 @@ package struct StatedColor: Hashable, Sendable {
 }
 
 extension StatedColor {
-    /// By the code points of ITU-T H.273, which `cICP` of PNG and `nclx` of AVIF and HEIC have.
+    /// The colours of code points of ITU-T H.273, which `cICP` of PNG and `nclx` of AVIF and HEIC contain.
     ///
-    /// Codes that say "unspecified", and those that are reserved, say nothing. The curve of BT.709 (and of BT.601 and BT.2020, which
-    /// share it) counts as sRGB's: it is a camera's, and pictures that carry it are shown so by browsers.
+    /// Codes for "unspecified" and reserved codes are ignored. The curve of BT.709 (and of BT.601 and BT.2020, which share it)
+    /// counts as that of sRGB. It is a curve of cameras, and browsers show such pictures in this way.
     ///
-    /// - Returns: nil when nothing is said.
-    /// - Throws: for curves that Penumbra does not map to the range of a display.
+    /// - Returns: nil if the codes state nothing.
+    /// - Throws: an error for curves that Penumbra does not map to the range of a display.
     static func coded(
         primaries: Int, transfer: Int, outranksProfile: Bool
     ) throws(UnsupportedFeatureError) -> StatedColor? {
@@ -85,7 +85,7 @@ extension StatedColor {
         }
     }
 
-    /// Refuses the curves of HDR, for which there is no mapping to the range of a display yet.
+    /// Refuses the curves of HDR. Penumbra cannot map them to the range of a display yet.
     static func checkRange(transfer: Int) throws(UnsupportedFeatureError) {
         if transfer == 16 { throw UnsupportedFeatureError("HDR colours (PQ)") }
         if transfer == 18 { throw UnsupportedFeatureError("HDR colours (HLG)") }
@@ -108,13 +108,13 @@ extension StatedColor {
 }
 
 extension StatedColor.Primaries {
-    /// X, Y and Z of red, green and blue under D50, by the method of Bradford; nil when they span no colours.
+    /// The X, Y and Z of red, green and blue under D50, by the Bradford method. Nil if they do not span a colour space.
     var underD50: [[Double]]? {
         guard let spots = inverse([red, green, blue].map(Self.ray)),
             [red, green, blue, white].allSatisfy({ $0.x.isFinite && $0.y.isFinite }), white.y > 0
         else { return nil }
         let light = Self.ray(white).map { $0 / white.y }
-        // How much of each primary makes white.
+        // The share of each primary in white.
         let shares = (0..<3).map { index in (0..<3).reduce(0) { $0 + light[$1] * spots[$1][index] } }
         let cones = { (color: [Double]) in Self.bradford.map { row in (0..<3).reduce(0) { $0 + row[$1] * color[$1] } } }
         guard let back = inverse(Self.bradford) else { return nil }
@@ -146,7 +146,7 @@ extension StatedColor.Primaries {
     }
 }
 
-/// Writes profiles of three primaries and a curve, or of a curve alone: ICC.1:2010, version 4.3.
+/// Writes profiles of three primaries and a curve, or of a curve only: ICC.1:2010, version 4.3.
 private enum ProfileWriter {
     static func rgb(_ columns: [[Double]], _ curve: StatedColor.Curve) -> [UInt8] {
         let curve = bytes(of: curve)
@@ -192,7 +192,7 @@ private enum ProfileWriter {
 
     private static func xyz(_ color: [Double]) -> [UInt8] { Array("XYZ ".utf8) + big(0) + color.flatMap(fixed) }
 
-    /// One text, in American English.
+    /// A text in American English.
     private static func text(_ text: String) -> [UInt8] {
         Array("mluc".utf8) + big(0) + big(1) + big(12) + Array("enUS".utf8) + big(2 * text.utf16.count) + big(28)
             + text.utf16.flatMap { big(Int($0), length: 2) }

@@ -4,29 +4,29 @@ import Geometry
 import Glibc
 import JobModel
 
-/// A picture as its file has it: the header is read, the pixels wait in a libvips pipeline.
+/// A picture as it is in its file. The header is read, and the pixels are in a libvips pipeline that has not run yet.
 struct StoredPicture: ~Copyable {
     let file: InputFile
     let format: any ImageFormat
     let image: VipsImageReference
-    /// One below the other in ``image``.
+    /// The number of frames, which are one below the other in ``image``.
     let frames: Int
-    /// The page that was asked for; nil for the one that the file names, or its first.
+    /// The requested page. Nil for the file's primary page, or its first.
     let page: Int?
-    /// Nil where the file has pixels.
+    /// Nil if the file contains pixels.
     let drawing: DrawingTime.Drawing?
 
-    /// Opens a file and recognises it by its content.
+    /// Opens a file and recognises its format by its content.
     ///
-    /// - Parameter name: of the file, as messages have it; nil for its path.
-    /// - Parameter shrink: 2, 4 or 8 for a picture of that part of its size, where the format can; else 1.
+    /// - Parameter name: the file's name for messages; nil for its path.
+    /// - Parameter shrink: 2, 4 or 8 for a picture of that fraction of its size, if the format supports it; else 1.
     init(path: String, name: String?, shrink: Int, pages: PageChoice) throws(ImageFileError) {
         let file = try InputFile(path: path, name: name)
         guard file.size > 0 else { throw ImageFileError(path: file.path, .empty) }
         try self.init(file: file, shrink: shrink, pages: pages)
     }
 
-    /// - Parameter access: how the pixels will be asked for; only some formats are any good at random.
+    /// - Parameter access: the order in which pixels will be read; only some formats support random access well.
     init(
         file: InputFile, shrink: Int = 1, pages: PageChoice, access: VipsAccess = VIPS_ACCESS_SEQUENTIAL
     ) throws(ImageFileError) {
@@ -39,7 +39,7 @@ struct StoredPicture: ~Copyable {
         guard VipsModules.offers(format) else {
             throw ImageFileError(path: file.path, .noDecoder(format: format.title))
         }
-        // In a format without pages each page would be the same picture. libvips reports the pages of other formats.
+        // In a format without pages, every page would be the same picture. libvips reports the pages of other formats.
         if case .page(let number) = pages, number > 0, !format.loader.traits.contains(.hasPages) {
             throw ImageFileError(
                 path: file.path, .brokenHeader(format: format.title, detail: "it has no page \(number + 1)"))
@@ -49,7 +49,7 @@ struct StoredPicture: ~Copyable {
             throw ImageFileError(path: file.path, .brokenHeader(format: format.title, detail: damage))
         }
         let file = try Self.readable(file, format)
-        // Even finding its size can take long.
+        // Even computing its size may take long.
         let outline = try Self.checked(file, format) { () throws(UnsupportedFeatureError) in
             try format.drawing(in: file)
         }
@@ -72,9 +72,9 @@ struct StoredPicture: ~Copyable {
         self.drawing = drawing
     }
 
-    /// Refuses what clearly takes too long to draw.
+    /// Refuses pictures that clearly take too long to draw.
     ///
-    /// - Parameter width, height: of the picture; 0 while they are not known, for what does not depend on them.
+    /// - Parameter width, height: the picture's size; 0 while it is unknown, for checks that do not depend on it.
     private static func check(
         _ outline: SVGDrawing?, _ file: InputFile, _ format: any ImageFormat, width: Int = 0, height: Int = 0
     ) throws(ImageFileError) {
@@ -95,12 +95,12 @@ struct StoredPicture: ~Copyable {
                 call.set("source", to: try VipsReference.reading(file))
             }
             call.set("access", to: .integer(Int(access.rawValue)))
-            // The strictest: decoders go on after damage with a mere warning, and fill the rest with gray.
+            // The strictest setting: without it, decoders continue after damage with a warning, and fill the rest with gray.
             call.set("fail_on", to: .integer(Int(VIPS_FAIL_ON_WARNING.rawValue)))
             if shrink > 1, let argument = format.shrinking(by: shrink) { call.set(argument.name, to: argument.value) }
             if format.loader.traits.contains(.hasPages) {
                 switch pages {
-                case .first, .frame: break  // of HEIC the one that the file names
+                case .first, .frame: break  // for HEIC the primary picture
                 case .animation: if format.descriptor.holdsAnimation { call.set("n", to: .integer(-1)) }
                 case .page(let number): call.set("page", to: .integer(number))
                 }
@@ -124,7 +124,7 @@ struct StoredPicture: ~Copyable {
         }
     }
 
-    /// The file as libvips can read it.
+    /// The file in a form that libvips can read.
     private static func readable(_ file: InputFile, _ format: any ImageFormat) throws(ImageFileError) -> InputFile {
         guard file.floats.isEmpty else { return file }
         let tiff = try checked(file, format) { () throws(UnsupportedFeatureError) in try FloatTIFF(file) }
@@ -133,7 +133,7 @@ struct StoredPicture: ~Copyable {
         } ?? file
     }
 
-    /// Floats of 16 and 64 bits as those of 32, which filters work on.
+    /// Converts floats of 16 and 64 bits to those of 32 bits, which filters need.
     private static func inOurFloats(
         _ image: consuming VipsImageReference, _ floats: FloatTIFF.Samples?, _ file: InputFile,
         _ format: any ImageFormat
@@ -161,7 +161,7 @@ struct StoredPicture: ~Copyable {
     /// The tags of a TIFF file, most of which libvips does not report. Nil for other formats.
     var directories: TIFFDirectories? { TIFFDirectories(size: file.size) { [file] in file.bytes(in: $0) } }
 
-    /// True when libvips takes memory for all pixels.
+    /// Whether libvips allocates memory for all pixels.
     var isHeldWhole: Bool {
         format.isDecodedWhole || image.integer("interlaced") == 1 || image.integer("jpeg-multiscan") == 1
     }
@@ -171,7 +171,7 @@ struct StoredPicture: ~Copyable {
         return image.integer("n-pages") ?? 1
     }
 
-    /// True when the second directory of a TIFF has the first one's picture, only smaller.
+    /// Whether the second directory of a TIFF contains a smaller version of the first one's picture.
     private var isPyramid: Bool {
         guard let directories, case let second = directories.directory(at: directories.offsetAfterMain),
             let kind = second.first(where: { $0.tag == ExifTag.newSubfileType })
@@ -180,9 +180,9 @@ struct StoredPicture: ~Copyable {
     }
 }
 
-/// The rows of a picture as its file has them, decoded from top to bottom on the calling thread.
+/// The rows of a picture in the order of its file, decoded from top to bottom on the calling thread.
 struct StoredRows: ~Copyable {
-    /// Rows that libvips decodes in one go. Few, so that an error can say how far the file is whole.
+    /// The number of rows that libvips decodes at once. It is small, so that an error can tell how much of the file is intact.
     private static let step = 16
 
     private let image: VipsImageReference
@@ -192,7 +192,7 @@ struct StoredRows: ~Copyable {
     private let shape: ImageShape
     private let drawing: DrawingTime.Drawing?
 
-    /// - Parameter shape: of what is in `image`; the decoder's own unless it is a part of that.
+    /// - Parameter shape: the shape of `image`: that of the decoder, unless it is a part of the picture.
     init(
         _ image: consuming VipsImageReference, of decoder: ImageDecoder, shape: ImageShape? = nil
     ) throws(ImageFileError) {
@@ -207,7 +207,7 @@ struct StoredRows: ~Copyable {
         drawing = decoder.drawing
     }
 
-    /// Decodes `rows`, which follow those of the last call, into `buffer`: row after row without padding.
+    /// Decodes `rows`, which must follow those of the last call, into `buffer`: row after row without padding.
     func decode(_ rows: Range<Int>, into buffer: UnsafeMutableRawBufferPointer) throws(ImageFileError) {
         try decode(PixelRect(columns: 0..<shape.width, rows: rows), into: buffer)
     }
@@ -233,8 +233,8 @@ struct StoredRows: ~Copyable {
 
     /// Closes the picture after its last row.
     ///
-    /// libvips asks libjpeg about damage before each strip of eight rows. What was found in the last strip comes out
-    /// only as a warning, when the file is closed.
+    /// libvips asks libjpeg about damage before each strip of eight rows. Damage in the last strip causes only a warning when
+    /// the file is closed.
     consuming func finish() throws(ImageFileError) {
         let (file, formatTitle, height) = (self.file, self.formatTitle, shape.height)
         var parts: Parts? = Parts(image: image, region: region)
@@ -258,10 +258,10 @@ struct StoredRows: ~Copyable {
     }
 }
 
-/// The strips of a TIFF file's first page, and files that have only some of them.
+/// The strips of a TIFF file's first page, and excerpts of the file with some of them.
 ///
-/// libvips reads strips from the first to the last. For a few rows of a large picture it gets a file with a directory of
-/// just their strips, which lie where they are: <https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf>, section 8.
+/// libvips reads strips from the first to the last. For a few rows of a large picture it receives a file with a directory of
+/// only their strips, which keep their positions: <https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf>, section 8.
 struct TIFFStrips {
     let rowsPerStrip: Int
     private let directories: TIFFDirectories
@@ -278,7 +278,7 @@ struct TIFFStrips {
         static let planarConfiguration: UInt16 = 284
     }
 
-    /// Nil for files of other kinds, tiled ones, and those whose channels lie apart.
+    /// Returns nil for other formats, for tiled files, and for files with separate planes for channels.
     init?(_ file: InputFile) {
         guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
         let entries = directories.main
@@ -290,7 +290,7 @@ struct TIFFStrips {
         byteCounts = numbers(Tag.stripByteCounts)
         guard rowsPerStrip > 0, planar == 1, offsets.count == byteCounts.count,
             offsets.count == (height + rowsPerStrip - 1) / rowsPerStrip,
-            // A directory behind the end has to be within reach.
+            // The offset of a directory after the end must fit the format.
             directories.offsets == .big || file.size + 16 * (offsets.count + entries.count) < 4_000_000_000
         else { return nil }
         self.rowsPerStrip = rowsPerStrip
@@ -299,9 +299,9 @@ struct TIFFStrips {
         self.height = height
     }
 
-    /// The file as if it had only the strips that hold `rows`.
+    /// A virtual file with only the strips that contain `rows`.
     ///
-    /// - Returns: with the first row that is in it, and how many there are.
+    /// - Returns: the file, its first row, and the number of its rows.
     func excerpt(of file: InputFile, rows: Range<Int>) throws(ImageFileError) -> (file: InputFile, rows: Range<Int>) {
         let strips = rows.lowerBound / rowsPerStrip..<(rows.upperBound - 1) / rowsPerStrip + 1
         let held = strips.lowerBound * rowsPerStrip..<min(height, strips.upperBound * rowsPerStrip)
@@ -314,7 +314,7 @@ struct TIFFStrips {
         return (try InputFile(file, patches: patches), held)
     }
 
-    /// A directory, and behind it what its new entries point to.
+    /// A directory, followed by the values of its new entries.
     private func directory(_ strips: Range<Int>, height: Int, at position: Int) -> [UInt8] {
         let layout = directories.offsets
         let valuesPlace = position + layout.countLength + entries.count * layout.rowLength + layout.length
@@ -342,20 +342,20 @@ struct TIFFStrips {
     }
 }
 
-/// Memory for decoded rows: ordinary memory for a band, or for a whole picture a scratch file that is mapped.
+/// Memory for decoded rows: ordinary memory for a band, or a mapped scratch file for a whole picture.
 final class PixelStore {
     let bytes: UnsafeMutableRawBufferPointer
     private let isMapped: Bool
 
-    /// Ordinary memory.
+    /// Allocates ordinary memory.
     init(byteCount: Int) {
         bytes = .allocate(byteCount: byteCount, alignment: 64)
         isMapped = false
     }
 
-    /// Room for a whole picture, in a file without a name when it is large.
+    /// Allocates memory for a whole picture, in a file without a name if it is large.
     ///
-    /// The file's blocks are there before it is written, so that a full disk is an error here and no SIGBUS later.
+    /// The file's blocks are allocated in advance, so that a full disk causes an error here instead of a SIGBUS later.
     init(byteCount: Int, limits: DecodeLimits) throws(MappingError) {
         isMapped = byteCount > limits.memoryBytes
         bytes =

@@ -7,23 +7,23 @@ package import JobModel
 package import Raster
 import Synchronization
 
-/// Writes image files, pulling their rows from top to bottom.
+/// Writes image files. It requests their rows from top to bottom.
 package enum ImageEncoder {
-    /// Encodes a picture into a new file at `path`, whatever the name says about its format; or, where the format is one of
-    /// folders, into a new folder.
+    /// Encodes a picture into a new file at `path`, whatever format its name suggests. Formats that are folders are written
+    /// into a new folder.
     ///
-    /// The same rows, options and metadata give the same bytes. The file is closed but not flushed to the disk: that,
-    /// and its final name, are the caller's. When anything fails, the file is removed.
+    /// The same rows, options and metadata give the same bytes. The file is closed but not flushed to the disk. The caller
+    /// flushes it and gives it its final name. If anything fails, the file is removed.
     ///
     /// - Parameters:
-    ///   - shape: of the rows, after ``OutputConversion``.
-    ///   - frames: how many pictures of this shape come one below the other, as an animation.
-    ///   - name: of the file in a folder, without extension.
-    ///   - metadata: of the picture that was read; `save.metadata` decides what of it is written.
-    ///   - rows: gives the rows that it is asked for, perhaps with more around them: full width, in coordinates where the first row is 0. Called for
-    ///     each row once and in order, from another thread, but never from two at a time; this function returns after
-    ///     the last call.
-    /// - Throws: ``ImageFileError``, or as it is what `rows` threw.
+    ///   - shape: the shape of the rows, after ``OutputConversion``.
+    ///   - frames: the number of pictures of this shape, one below the other, in an animation.
+    ///   - name: the name of the file in a folder, without extension.
+    ///   - metadata: the metadata of the input; `save.metadata` decides which of it is written.
+    ///   - rows: returns the requested rows, perhaps with more around them: full width, in coordinates where the first row is
+    ///     0. It is called for each row once and in order, from another thread, but never from two threads at a time. This
+    ///     function returns after the last call.
+    /// - Throws: ``ImageFileError``, or the unchanged error of `rows`.
     package static func write(
         to path: String, format: any ImageFormat, save: SaveOptions, shape: ImageShape, frames: Int = 1,
         name: String = "image", metadata: ImageMetadata, rows: (Range<Int>) throws -> AnyRaster
@@ -72,8 +72,8 @@ package enum ImageEncoder {
         }
     }
 
-    /// A failure has three possible causes, and the first one in this order is the reason of the others: the rows, the
-    /// disk, the encoder.
+    /// Runs the saver. A failure has three possible causes. The first one in this order is the reason for the others: the
+    /// rows, the disk, the encoder.
     private static func run(
         _ saver: Saver, _ feed: RowFeed, _ metadata: ImageMetadata, _ frames: Int, into file: OutputFile,
         _ format: any ImageFormat
@@ -105,7 +105,7 @@ extension VipsReference where Object == VipsImage {
         }
     }
 
-    /// Attaches what a saver is to put into the file itself.
+    /// Attaches the metadata that a saver writes into the file itself.
     fileprivate func setFields(_ metadata: ImageMetadata, only fields: Set<MetadataField>) {
         for field in MetadataField.allCases where fields.contains(field) {
             if let blob = metadata[field] { setBlob(field.rawValue, to: blob.bytes) }
@@ -115,10 +115,9 @@ extension VipsReference where Object == VipsImage {
 }
 
 extension ImageEncoder {
-    /// Writes a format that is a folder, which libvips fills itself, by the names of files. When anything fails, the folder
-    /// is removed.
+    /// Writes a format that is a folder, which libvips fills itself, by file names. If anything fails, the folder is removed.
     ///
-    /// - Parameter name: of the file in it, without extension.
+    /// - Parameter name: the name of the file in the folder, without extension.
     private static func writeFolder(
         _ path: String, of name: String, _ saver: Saver, _ feed: RowFeed, _ format: any ImageFormat
     ) throws {
@@ -126,12 +125,12 @@ extension ImageEncoder {
         do throws(VipsError) {
             let call = try VipsCall(saver.operation)
             call.set("in", to: try feed.image(nil))
-            // A name of our own: what is like an option or an archive's extension in a picture's would mean something.
+            // A fixed name: libvips would interpret options or archive extensions in a picture's name.
             call.set("filename", to: "\(path)/image")
             call.set("container", to: .integer(Int(VIPS_FOREIGN_DZ_CONTAINER_FS.rawValue)))
             for (name, argument) in saver.arguments { call.set(name, to: argument) }
             try call.run()
-            unlink("\(path)/image_files/vips-properties.xml")  // the time is in it
+            unlink("\(path)/image_files/vips-properties.xml")  // it contains the time
         } catch {
             let isFull = isFull(path)
             remove(path)
@@ -140,34 +139,34 @@ extension ImageEncoder {
             throw ImageFileError(path: path, .encoder(format: format.title, detail: error.line))
         }
         for ending in [".dzi", "_files"] where rename("\(path)/image\(ending)", "\(path)/\(name)\(ending)") != 0 {
-            // libvips says that all is well though it could not create a file.
+            // libvips reports success even though it could not create a file.
             let code = errno == ENOENT && isFull(path) ? ENOSPC : errno
             remove(path)
             throw ImageFileError(path: path, .write, errno: code)
         }
     }
 
-    /// libvips says in words alone what kept it from writing.
+    /// Whether the disk is full. libvips reports the reason of a failure only as text.
     private static func isFull(_ path: String) -> Bool {
         var system = statvfs()
         return statvfs(path, &system) == 0 && (system.f_bavail < 16 || system.f_files > 0 && system.f_favail == 0)
     }
 
     private static func remove(_ path: String) {
-        // What cannot be removed now is in the run's journal.
+        // Files that cannot be removed now are in the run's journal.
         try? FileManager.default.removeItem(atPath: path)
     }
 }
 
-/// Hands the rows of a picture to libvips, which asks for them from top to bottom on one of its own threads.
+/// Passes the rows of a picture to libvips, which requests them from top to bottom on one of its own threads.
 ///
-/// One call runs at a time and the caller of the encoder waits meanwhile, so that a closure that is not `Sendable` may
-/// be called: `sequential` in front of the saver sees to the first, the saver to the second.
+/// A closure that is not `Sendable` may be called, because only one call runs at a time, and the caller of the encoder waits
+/// meanwhile. `sequential` before the saver ensures the first, the saver the second.
 final class RowFeed {
     private let shape: ImageShape
     private let rows: (Range<Int>) throws -> AnyRaster
     private var next = 0
-    /// What the closure threw.
+    /// The error of the closure.
     private(set) var failure: (any Error)?
 
     init(shape: ImageShape, rows: @escaping (Range<Int>) throws -> AnyRaster) {
@@ -175,7 +174,7 @@ final class RowFeed {
         self.rows = rows
     }
 
-    /// An image whose rows come from this feed, which must outlive it.
+    /// An image whose rows come from this feed. The feed must outlive it.
     func image(_ resolution: ImageMetadata.Resolution?) throws(VipsError) -> VipsImageReference {
         guard let image = VipsReference(adopting: vips_image_new()) else { throw VipsError.take() }
         vips_image_init_fields(
@@ -194,7 +193,7 @@ final class RowFeed {
         return try Self.inOrder(image)
     }
 
-    /// Without this, several threads ask for rows out of order.
+    /// Adds `sequential`. Without it, several threads request rows out of order.
     private static func inOrder(_ image: borrowing VipsImageReference) throws(VipsError) -> VipsImageReference {
         let call = try VipsCall("sequential")
         call.set("in", to: image)
@@ -202,7 +201,7 @@ final class RowFeed {
         return try call.image()
     }
 
-    /// False after a failure, or when libvips asks for rows in another way than was agreed.
+    /// Returns false after a failure, or if libvips requests rows in another order.
     private func fill(_ region: UnsafeMutablePointer<VipsRegion>) -> Bool {
         let valid = region.pointee.valid
         let wanted = Int(valid.top)..<Int(valid.top + valid.height)
@@ -246,7 +245,7 @@ extension ImageShape {
         }
     }
 
-    /// Such that no saver converts anything.
+    /// The interpretation with which no saver converts pixels.
     fileprivate var interpretation: VipsInterpretation {
         let isGray = layout.removingAlpha == .gray
         return switch sampleFormat {
@@ -260,8 +259,8 @@ extension ImageShape {
 extension ImageEncoder {
     private static let knownVersions = Mutex<[[String]: String]>([:])
 
-    /// The libraries that encode a format, with their versions: `libvips 8.14.1, libjpeg 62.3.0`. To be asked once a file was
-    /// written, when all that it needs is loaded.
+    /// The libraries that encode a format, with their versions: `libvips 8.14.1, libjpeg 62.3.0`. Call it after a file was
+    /// written, when all necessary libraries are loaded.
     package static func versions(of format: any ImageFormat, save: SaveOptions) -> String {
         let wanted = format.libraries(for: FormatOptions(save.values, of: format.descriptor))
         return knownVersions.withLock { known in

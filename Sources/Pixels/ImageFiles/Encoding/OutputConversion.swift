@@ -3,17 +3,19 @@ import Geometry
 package import JobModel
 package import Raster
 
-/// Turns what a chain gives into what a file holds, sample by sample: the same everywhere, and exactly what decoding a
-/// lossless file gives back.
+/// Converts the samples of a chain's output to those of a file. The result is the same on every machine, and decoding a
+/// lossless file returns exactly these samples.
 ///
-/// - A format without alpha: the picture is flattened onto `save.background`, in stored values. Where that is neither black nor
-///   white the picture is in sRGB, as the colour is: ``ImageFormat/colorPolicy(for:asked:save:output:)``.
+/// - A format without alpha: the picture is flattened onto `save.background`, in stored values. If the background is neither
+///   black nor white, the picture must be in sRGB, like the background; see
+///   ``ImageFormat/colorPolicy(for:asked:save:output:)``.
 /// - A format without gray: gray becomes RGB.
-/// - Under `save.dither` samples become 8-bit integers by a threshold that depends on the pixel's position alone, the same for
-///   all colours: a value between two steps is rounded up at that part of the pixels, and whole steps stay what they are.
-/// - Samples that the format does not hold become the widest integers that it does. Floats are clamped to 0–1.
+/// - With `save.dither`, samples become 8-bit integers by a threshold that depends only on the pixel's position, and is the
+///   same for all colours. A value between two steps is rounded up at the corresponding share of pixels. Whole steps do not
+///   change.
+/// - Samples that the format does not support become its widest integers. Floats are clamped to 0–1.
 ///
-/// All roundings are to the nearest, halves upwards.
+/// All values are rounded to the nearest, halves up.
 package struct OutputConversion: Hashable, Sendable {
     package let layout: PixelLayout
     package let sampleFormat: SampleFormat
@@ -35,7 +37,7 @@ package struct OutputConversion: Hashable, Sendable {
         background = Background(save.background)
     }
 
-    /// True when pixels are written as they are.
+    /// Whether pixels are written unchanged.
     package var isIdentity: Bool { layout == outputLayout && sampleFormat == outputFormat }
 
     private static func held(_ format: SampleFormat, by descriptor: FormatDescriptor) -> SampleFormat {
@@ -69,19 +71,19 @@ extension PixelLayout {
     fileprivate var inColor: PixelLayout { hasAlpha ? .rgba : .rgb }
 }
 
-/// The colour behind transparent pixels where a format has no alpha: red, green and blue, 0–255.
+/// The colour behind transparent pixels for formats without alpha: red, green and blue, 0–255.
 struct Background: Hashable, Sendable {
     let channels: [Int]
 
-    /// White, where a channel is missing.
+    /// White for missing channels.
     init(_ channels: [Int]) {
         self.channels = (0..<3).map { $0 < channels.count ? max(0, min(255, channels[$0])) : 255 }
     }
 
-    /// Black and white are the same colours whatever profile a picture has.
+    /// Black and white are the same in every profile.
     var isInEverySpace: Bool { channels == [0, 0, 0] || channels == [255, 255, 255] }
 
-    /// The sample behind each colour channel of a picture. Behind gray it is the colour's luma (Rec. 709 weights).
+    /// The background sample for each colour channel of a picture. For gray it is the colour's luma (Rec. 709 weights).
     func samples<Sample: OutputSample>(for layout: PixelLayout) -> [Sample] {
         switch layout {
         case .rgb, .rgba: channels.map(Sample.from255)
@@ -92,7 +94,7 @@ struct Background: Hashable, Sendable {
 }
 
 extension Raster where Sample: OutputSample {
-    /// Without its alpha channel, in front of a background.
+    /// The raster without its alpha channel, in front of a background.
     func flattened(onto background: Background) -> Raster {
         let behind: [Sample] = background.samples(for: layout)
         let channels = layout.channels
@@ -107,7 +109,7 @@ extension Raster where Sample: OutputSample {
         return Raster(rect: rect, layout: layout.removingAlpha, samples: result)
     }
 
-    /// Gray as RGB with three equal channels.
+    /// A gray raster as RGB with three equal channels.
     func inColor() -> Raster {
         let channels = layout.channels
         var result: [Sample] = []
@@ -124,11 +126,11 @@ extension Raster where Sample: OutputSample {
     }
 }
 
-/// The arithmetic that output conversion needs of each sample type.
+/// The arithmetic that output conversion needs for each sample type.
 protocol OutputSample: PixelSample {
-    /// The sample for `value` of 255.
+    /// The sample for `value` on the scale of 255.
     static func from255(_ value: Int) -> Self
-    /// `color` at opacity `alpha`, in front of `background`.
+    /// The blend of `color` with opacity `alpha` over `background`.
     static func blend(_ color: Self, _ alpha: Self, over background: Self) -> Self
     static func toU8(_ sample: Self) -> UInt8
     static func toU16(_ sample: Self) -> UInt16
@@ -144,7 +146,7 @@ extension UInt8: OutputSample {
 
     static func toU8(_ sample: UInt8) -> UInt8 { sample }
 
-    /// Exact: 65535 is 257 times 255.
+    /// This is exact, because 65535 is 257 times 255.
     static func toU16(_ sample: UInt8) -> UInt16 { UInt16(sample) * 257 }
 }
 
@@ -164,7 +166,7 @@ extension UInt16: OutputSample {
 extension Float: OutputSample {
     static func from255(_ value: Int) -> Float { Float(UInt8(clamping: value)) / 255 }
 
-    /// In double precision, with the opacity clamped to 0–1.
+    /// Blends in double precision, with the opacity clamped to 0–1.
     static func blend(_ color: Float, _ alpha: Float, over background: Float) -> Float {
         let opacity = max(0, min(1, alpha.double))
         return Float(color.double * opacity + background.double * (1 - opacity))
@@ -176,7 +178,8 @@ extension Float: OutputSample {
 }
 
 extension Raster where Sample: OutputSample {
-    /// As 8-bit samples, each colour rounded up or down by its position. Opacity is rounded to the nearest.
+    /// The raster as 8-bit samples, with each colour rounded up or down according to its position. Alpha is rounded to the
+    /// nearest.
     func dithered() -> Raster<UInt8> {
         let channels = layout.channels
         let colors = layout.removingAlpha.channels
@@ -198,13 +201,14 @@ extension Raster where Sample: OutputSample {
     }
 }
 
-/// The pattern of thresholds: the R2 sequence, whose neighbours differ much and whose every window is nearly even.
-/// M. Roberts, "The unreasonable effectiveness of quasirandom sequences", 2018.
+/// The pattern of thresholds: the R2 sequence. Its neighbours differ much, and every window is nearly uniform. M. Roberts,
+/// "The unreasonable effectiveness of quasirandom sequences", 2018.
 enum Dither {
     /// 2³²/ρ and 2³²/ρ², where ρ³ = ρ + 1.
     private static let (stepX, stepY): (UInt32, UInt32) = (3_242_174_889, 2_447_445_414)
 
-    /// Between 0 and 1, in steps of 1/65536; never so near to either that rounding could change a whole step.
+    /// A threshold between 0 and 1, in steps of 1/65536. It is never so near to 0 or 1 that rounding could change a whole
+    /// step.
     static func threshold(x: Int, y: Int) -> Double {
         let sum = UInt32(truncatingIfNeeded: x) &* stepX &+ UInt32(truncatingIfNeeded: y) &* stepY
         return (Double(sum >> 16) + 0.5) / 65536

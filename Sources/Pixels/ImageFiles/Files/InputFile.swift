@@ -1,27 +1,27 @@
 import Glibc
 
-/// A file that is open for reading. Keeps the first error of the system, which libvips would turn into words.
+/// A file that is open for reading. It stores the first system error, because libvips would report it only as text.
 ///
-/// Used by one thread at a time: libvips reads a sequential image so.
+/// One thread at a time may use it; libvips reads a sequential image in this way.
 package final class InputFile {
-    /// As messages have it.
+    /// The file's name for messages.
     let path: String
     let size: Int
     private let descriptor: Int32
-    /// Without what patches put behind its end.
+    /// The file's size without patches after its end.
     private let ownSize: Int
-    /// Bytes that stand in for the file's own, or behind them.
+    /// Bytes that replace those of the file, or follow them.
     private let patches: [Patch]
-    /// What the whole numbers of its pages stand for, where they are not what they are.
+    /// The floats that the integers of its pages stand for, if they are not integers.
     let floats: [Int: FloatTIFF.Samples]
     private var position = 0
     private(set) var failure: Int32?
     private var isOpenedByName = false
 
-    /// - Parameter name: of the file, as messages have it; nil for its path.
+    /// - Parameter name: the file's name for messages; nil for its path.
     package init(path: String, name: String? = nil) throws(ImageFileError) {
         self.path = name ?? path
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // non-blocking: a pipe must not hang here
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // non-blocking, so that a pipe does not hang
         guard descriptor >= 0 else { throw ImageFileError(path: self.path, .open, errno: errno) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -35,13 +35,13 @@ package final class InputFile {
         floats = [:]
     }
 
-    /// Bytes at an offset.
+    /// Replacement bytes at an offset.
     struct Patch {
         let offset: Int
         let bytes: [UInt8]
     }
 
-    /// The same file as if it had other bytes at some offsets; the last ones may lie behind its end.
+    /// The same file with other bytes at some offsets, some of which may follow its end.
     init(_ file: InputFile, patches: [Patch], floats: [Int: FloatTIFF.Samples]? = nil) throws(ImageFileError) {
         path = file.path
         descriptor = dup(file.descriptor)
@@ -54,16 +54,16 @@ package final class InputFile {
 
     deinit { close(descriptor) }
 
-    /// A name by which this very file can be opened again, for as long as it is open here.
+    /// A name by which this file can be opened again while it is open here.
     ///
-    /// A library that opens it so may report a failure of the disk as damage. ``findFailure()`` decides.
+    /// A library that opens it may report a disk failure as damage. ``findFailure()`` finds out.
     var openName: String {
         isOpenedByName = true
         return "/proc/self/fd/\(descriptor)"
     }
 
-    /// After a library could not read the file: the error of the system, if there was one. Where the library opened the file
-    /// itself, all of it is read again.
+    /// The system error after a library could not read the file, if there was one. If the library opened the file itself, the
+    /// whole file is read again.
     func findFailure() -> Int32? {
         guard isOpenedByName else { return failure }
         let portion = 1 << 20
@@ -81,28 +81,28 @@ package final class InputFile {
         return bytes
     }
 
-    /// Some of the file's bytes; nil after a failure, or when there are not so many.
+    /// Some of the file's bytes. Nil after a failure, or if the file is shorter.
     func bytes(in range: Range<Int>) -> [UInt8]? {
         var result = [UInt8](repeating: 0, count: range.count)
         let count = result.withUnsafeMutableBytes { transfer(into: $0, at: range.lowerBound) }
         return count == range.count ? result : nil
     }
 
-    /// Reads on from the position. Returns the bytes read, 0 at the end, -1 after a failure.
+    /// Reads from the current position. Returns the number of bytes, 0 at the end, −1 after a failure.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = transfer(into: buffer, at: position)
         position += max(0, count)
         return count
     }
 
-    /// Moves the position as `lseek` does. Returns the new one, or -1.
+    /// Moves the position as `lseek` does. Returns the new position, or −1.
     func seek(to offset: Int, from whence: Int32) -> Int {
         guard let target = Self.position(offset, from: whence, now: position, size: size) else { return -1 }
         position = target
         return target
     }
 
-    /// The arithmetic of `lseek`. Nil when the result would lie before the file's start, or `whence` is none of the three.
+    /// The arithmetic of `lseek`. Returns nil if the result would be negative, or `whence` is not valid.
     static func position(_ offset: Int, from whence: Int32, now position: Int, size: Int) -> Int? {
         let origin: Int
         switch whence {
@@ -125,9 +125,9 @@ package final class InputFile {
         }
     }
 
-    /// - Parameter count: how many of the bytes the file had.
+    /// - Parameter count: the number of bytes that the file had.
     private func patched(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int, _ count: Int) -> Int {
-        // A file that has become shorter ends where it ends.
+        // If the file has become shorter, reading ends there.
         guard count == buffer.count || offset + count >= ownSize else { return count }
         let total = max(count, min(buffer.count, size - offset))
         guard total > 0 else { return count }
@@ -147,6 +147,6 @@ extension [UInt8] {
         return littleEndian ? bytes : bytes.reversed()
     }
 
-    /// With a zero behind it when the count is odd, as TIFF, RIFF and Photoshop's resources want it.
+    /// The bytes, followed by a zero if the count is odd, as TIFF, RIFF and Photoshop's resources require.
     var paddedToEven: [UInt8] { count.isMultiple(of: 2) ? self : self + [0] }
 }

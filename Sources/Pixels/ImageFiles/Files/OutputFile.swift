@@ -1,27 +1,27 @@
 import Glibc
 
-/// A file that is being written. Keeps the first error of the system, which libvips would turn into words or hide.
+/// A file that is being written. It stores the first system error, because libvips would report it only as text, or hide it.
 ///
-/// Used by one thread at a time: a saver of libvips writes so.
+/// One thread at a time may use it; a saver of libvips writes in this way.
 package final class OutputFile {
     let path: String
     private var descriptor: Int32
-    /// False for a device or a pipe, which is not ours to remove.
+    /// False for a device or a pipe, which must not be removed.
     private let isOrdinary: Bool
     private var position = 0
     private(set) var size = 0
     private(set) var failure: Int32?
     private var insertion: Insertion?
-    /// The bytes that ``writeEncoded(_:)`` was given.
+    /// The number of bytes that ``writeEncoded(_:)`` has received.
     private var encodedCount = 0
 
-    /// Creates the file, or empties the one that is there.
+    /// Creates the file, or truncates an existing one.
     ///
-    /// - Parameter insertion: goes among the bytes of ``writeEncoded(_:)``.
+    /// - Parameter insertion: bytes to insert between those of ``writeEncoded(_:)``.
     init(path: String, insertion: Insertion? = nil) throws(ImageFileError) {
         self.path = path
         self.insertion = insertion
-        // Never through a link that another user has put there.
+        // Never follows a link, because another user may have created it.
         descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw ImageFileError(path: path, .create, errno: errno) }
         var status = stat()
@@ -32,7 +32,7 @@ package final class OutputFile {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Writes all bytes at the position. False after a failure.
+    /// Writes all bytes at the current position. Returns false after a failure.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var rest = bytes[...]
         while failure == nil, !rest.isEmpty {
@@ -50,7 +50,7 @@ package final class OutputFile {
         return failure == nil
     }
 
-    /// Writes an encoder's bytes at the position, with the insertion. False after a failure.
+    /// Writes an encoder's bytes at the current position, with the insertion. Returns false after a failure.
     func writeEncoded(_ bytes: UnsafeRawBufferPointer) -> Bool {
         defer { encodedCount += bytes.count }
         guard let insertion, insertion.position <= encodedCount + bytes.count else { return write(bytes) }
@@ -60,7 +60,7 @@ package final class OutputFile {
             && write(UnsafeRawBufferPointer(rebasing: bytes[split...]))
     }
 
-    /// Reads back what was written, from the position. Returns the bytes read, 0 at the end, -1 after a failure.
+    /// Reads written bytes from the current position. Returns the number of bytes, 0 at the end, −1 after a failure.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(position))
@@ -74,14 +74,14 @@ package final class OutputFile {
         }
     }
 
-    /// Moves the position as `lseek` does. Returns the new one, or -1.
+    /// Moves the position as `lseek` does. Returns the new position, or −1.
     func seek(to offset: Int, from whence: Int32) -> Int {
         guard let target = InputFile.position(offset, from: whence, now: position, size: size) else { return -1 }
         position = target
         return target
     }
 
-    /// Bytes that were written; nil after a failure, or when there are not so many.
+    /// Some of the written bytes. Nil after a failure, or if the file is shorter.
     func bytes(in range: Range<Int>) -> [UInt8]? {
         var result = [UInt8](repeating: 0, count: range.count)
         position = range.lowerBound
@@ -89,19 +89,19 @@ package final class OutputFile {
         return count == range.count ? result : nil
     }
 
-    /// Writes `bytes` at `offset`, over what is there.
+    /// Overwrites the bytes at `offset`.
     func put(_ bytes: [UInt8], at offset: Int) {
         position = offset
-        _ = bytes.withUnsafeBytes { write($0) }  // a failure stays in the file
+        _ = bytes.withUnsafeBytes { write($0) }  // the file stores the failure
     }
 
-    /// Cuts off what comes after the first `count` bytes.
+    /// Truncates the file to `count` bytes.
     func truncate(to count: Int) {
         if ftruncate(descriptor, off_t(count)) != 0 { failure = failure ?? errno }
         size = count
     }
 
-    /// Closes the file, which is where a network file system may first say that it was full.
+    /// Closes the file. Only then may a network file system report a full disk.
     func finish() throws(ImageFileError) {
         let closed = close(descriptor)
         descriptor = -1
@@ -109,7 +109,7 @@ package final class OutputFile {
         if let failure { throw ImageFileError(path: path, .write, errno: failure) }
     }
 
-    /// Closes the file and removes it. What went wrong is reported already.
+    /// Closes the file and removes it. Errors are reported already.
     func discard() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
@@ -117,12 +117,13 @@ package final class OutputFile {
     }
 }
 
-/// Bytes that go into a file while it is written: how metadata gets into files whose pixels libvips encodes.
+/// Bytes that are inserted into a file while it is written. Metadata are inserted in this way into files whose pixels libvips
+/// encodes.
 ///
-/// libvips would rebuild EXIF through another library, which drops and invents tags; Penumbra's rules about what an
-/// output may carry hold only for bytes that it puts there itself.
+/// libvips would rebuild EXIF through another library, which drops and invents tags. Penumbra can only guarantee its rules for
+/// metadata if it inserts the bytes itself.
 package struct Insertion: Hashable, Sendable {
     let bytes: [UInt8]
-    /// How many of the encoder's bytes go before them.
+    /// The number of the encoder's bytes before them.
     let position: Int
 }

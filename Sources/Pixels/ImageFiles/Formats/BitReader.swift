@@ -1,9 +1,9 @@
-/// Reads numbers of any count of bits from a header. Behind the end all bits are 0, and ``isOver``.
+/// Reads numbers of any number of bits from a header. After the end all bits are 0, and ``isOver`` is true.
 struct BitReader {
     enum Order {
-        /// A byte's lowest bit is its first, and a number's first bit its lowest: JPEG XL.
+        /// The lowest bit of a byte is read first and becomes the lowest bit of a number: JPEG XL.
         case lowestFirst
-        /// The other way round: AV1.
+        /// The highest bit of a byte is read first and becomes the highest bit of a number: AV1.
         case highestFirst
     }
 
@@ -16,12 +16,12 @@ struct BitReader {
         self.order = order
     }
 
-    /// True when more was read than there is.
+    /// Whether more bits were read than exist.
     var isOver: Bool { offset > 8 * bytes.count }
 
     mutating func flag() -> Bool { number(1) == 1 }
 
-    /// - Parameter count: of bits, at most 32.
+    /// - Parameter count: the number of bits, at most 32.
     mutating func number(_ count: Int) -> Int {
         (0..<count).reduce(0) { number, index in
             let bit = nextBit()

@@ -1,6 +1,6 @@
 package import Catalogs
 
-/// Deep Zoom: a folder with the picture at every power of two, in tiles, for viewers that load what they show.
+/// Deep Zoom: a folder with the picture at every power of two, in tiles, for viewers that load only visible tiles.
 ///
 /// Tiles carry no metadata; a profile is converted to sRGB.
 /// <https://learn.microsoft.com/en-us/previous-versions/windows/silverlight/dotnet-windows-silverlight/cc645077(v=vs.95)>
@@ -15,7 +15,7 @@ package struct DeepZoomFormat: ImageFormat {
     package let cost = CodecCost(decode: 0, encode: 25)
     package let holdsGray = true
     package let holdsProfile = false
-    // Never read; nothing is recognised as it.
+    // It is never used, because no file is recognised as this format.
     package let loader = Loader("jpegload_source", "VipsForeignLoadJpegSource")
 
     package let descriptor = FormatDescriptor(
@@ -62,7 +62,7 @@ package struct DeepZoomFormat: ImageFormat {
         case .jpeg: ["libjpeg"]
         case .png: ["libpng", "libspng", "libz"]
         case .webp: ["libwebp"]
-        // A wrong word was refused before anything was written.
+        // Wrong words were refused before anything was written.
         case nil: []
         }
     }

@@ -1,9 +1,10 @@
 import CVips
 
-/// TIFF files whose samples are floats of 16 or of 64 bits, which libvips does not read.
+/// TIFF files whose samples are floats of 16 or 64 bits, which libvips does not read.
 ///
-/// It gets the file as if they were whole numbers: those of 16 bits are then looked up in a table of what they are as floats,
-/// and two of 32 bits side by side are taken for one float of 64. Strips, tiles and compressions are libtiff's as ever.
+/// libvips receives the file as if the samples were integers. Those of 16 bits are then converted to floats by a table. Two
+/// adjacent integers of 32 bits are combined into one float of 64. Strips, tiles and compressions are decoded by libtiff as
+/// usual.
 struct FloatTIFF {
     enum Samples: Hashable {
         case half
@@ -11,14 +12,14 @@ struct FloatTIFF {
         case double(highFirst: Bool)
     }
 
-    /// Of the pages that have such samples, from 0; others are what they are.
+    /// The kinds of samples of the pages with such samples, from 0. Other pages do not change.
     let samples: [Int: Samples]
-    /// What makes whole numbers of the samples.
+    /// The patches that make integers of the samples.
     let patches: [InputFile.Patch]
 
-    /// Nil for other files.
+    /// Returns nil for other files.
     ///
-    /// - Throws: what cannot be read so.
+    /// - Throws: an error for samples that cannot be read in this way.
     init?(_ file: InputFile) throws(UnsupportedFeatureError) {
         guard let directories = TIFFDirectories(size: file.size, fetch: { file.bytes(in: $0) }) else { return nil }
         var (patches, samples): ([InputFile.Patch], [Int: Samples]) = ([], [:])
@@ -45,7 +46,7 @@ struct FloatTIFF {
 
         func numbers(_ tag: UInt16) -> [Int] { entries.first { $0.tag == tag }.flatMap(directories.numbers) ?? [] }
 
-        /// Refuses what libtiff would have to know the real samples for.
+        /// Refuses features for which libtiff would need the real sample format.
         func check(bits: Int) throws(UnsupportedFeatureError) {
             guard numbers(ExifTag.extraSamples).first != 1 else {
                 throw UnsupportedFeatureError("floating-point samples that are multiplied by alpha")
@@ -56,7 +57,7 @@ struct FloatTIFF {
                     "\(bits)-bit floating-point samples and a predictor of their own",
                     remedy: "store it without a predictor, or in 32 bits")
             }
-            // 1 is black for 0, 2 is RGB: the others count whole numbers their own way.
+            // 1 (black is 0) and 2 (RGB) are supported. Other interpretations use integers in other ways.
             guard [1, 2].contains(numbers(photometric).first) else {
                 throw UnsupportedFeatureError(
                     "\(bits)-bit floating-point samples that are neither RGB nor gray", remedy: "store it in 32 bits")
@@ -67,7 +68,7 @@ struct FloatTIFF {
             }
         }
 
-        /// Nil where the directory is none that anybody writes.
+        /// Returns nil if the directory is malformed.
         var halfPatches: [InputFile.Patch]? {
             guard let entry = entries.first(where: { $0.tag == ExifTag.sampleFormat }), entry.type == .short,
                 entry.range.count <= 2 * mostSamples
@@ -76,7 +77,7 @@ struct FloatTIFF {
             return [InputFile.Patch(offset: entry.range.lowerBound, bytes: bytes)]
         }
 
-        /// Twice as many samples of 32 bits.
+        /// The patches for twice as many samples of 32 bits.
         var doublePatches: [InputFile.Patch]? {
             guard let samples = numbers(samplesPerPixel).first, (1...mostSamples).contains(samples) else { return nil }
             let values = [bitsPerSample: 32, ExifTag.sampleFormat: unsigned, samplesPerPixel: 2 * samples]
@@ -84,7 +85,7 @@ struct FloatTIFF {
             guard patched.count == values.count, patched.allSatisfy({ $0.type == .short }) else { return nil }
             return patched.map { entry in
                 let length = directories.offsets.length
-                // One value stands for those of all samples; it lies in the entry itself.
+                // One value applies to all samples, and is stored in the entry itself.
                 let row =
                     entry.row[..<4] + number(1, length: length) + number(values[entry.tag] ?? 0, length: 2)
                     + Array(repeating: 0, count: length - 2)
@@ -106,7 +107,7 @@ struct FloatTIFF {
     private static let planarConfiguration: UInt16 = 284
     private static let predictor: UInt16 = 317
 
-    /// The float that each 16-bit number is, by IEEE 754: a sign, five digits of exponent and ten of fraction.
+    /// The float of each 16-bit number, by IEEE 754: a sign, five bits of exponent and ten of fraction.
     fileprivate static let halfs: [Float] = (0...UInt32(65535)).map { bits in
         let (exponent, fraction) = ((bits >> 10) & 31, bits & 1023)
         let sign = (bits >> 15) << 31
@@ -119,7 +120,7 @@ struct FloatTIFF {
 }
 
 extension FloatTIFF.Samples {
-    /// What libvips has read as whole numbers, as floats of 32 bits.
+    /// Converts the integers that libvips has read into floats of 32 bits.
     func floats(_ image: consuming VipsImageReference) throws(VipsError) -> VipsImageReference {
         switch self {
         case .half where image.bandFormat == VIPS_FORMAT_USHORT:
@@ -140,7 +141,7 @@ extension FloatTIFF.Samples {
         }
     }
 
-    /// The lower half of each sample first, as this machine has them. Sums of one number and zeros are exact.
+    /// Swaps the halves of each sample to the byte order of this machine. Sums of one number and zeros are exact.
     private static func swapped(_ image: borrowing VipsImageReference) throws(VipsError) -> VipsImageReference {
         let bands = image.bands
         let mix = try VipsCall("recomb")

@@ -1,7 +1,7 @@
 package import Catalogs
 
-/// GIF, still or animated: 256 colours a frame, each of them opaque or fully transparent. No metadata: a
-/// profile is converted to sRGB.
+/// GIF, still or animated: 256 colours a frame, each of them opaque or fully transparent. It has no metadata. Profiles are
+/// converted to sRGB.
 package struct GIFFormat: ImageFormat {
     package let title = "GIF"
     package let cost = CodecCost(decode: 10, encode: 300)
@@ -52,31 +52,31 @@ package struct GIFFormat: ImageFormat {
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { false }
 }
 
-/// The blocks of a GIF file: <https://www.w3.org/Graphics/GIF/spec-gif89a.txt>. Lengths may be lies; each of them leads on, up to the
-/// file's end.
+/// The blocks of a GIF file: <https://www.w3.org/Graphics/GIF/spec-gif89a.txt>. Lengths may be wrong, but each one moves
+/// forward, up to the file's end.
 ///
-/// If a file is cut off, libvips gives the frames up to there, and what there is of the last one, without a warning.
+/// If a file is truncated, libvips returns the frames up to there, and the available part of the last one, without a warning.
 struct GIFBlocks {
     private enum Kind {
         static let `extension`: UInt8 = 0x21
         static let image: UInt8 = 0x2C
     }
 
-    /// Tells how the image behind it is shown.
+    /// The block that describes how the next image is shown.
     private static let graphicControl: UInt8 = 0xF9
-    /// The signature, and the screen's size, flags and other bytes.
+    /// The length of the header: the signature, and the screen's size, flags and other bytes.
     private static let (flagsOffset, headerLength) = (10, 13)
-    /// Without its colours: the kind, the position, the size, and the flags at the end.
+    /// The length of an image descriptor without its colours: the kind, the position, the size, and the flags at the end.
     private static let descriptorLength = 10
     private static let windowLength = 64 << 10
 
     private let file: InputFile
-    /// The bytes that were read last, and where they begin.
+    /// The latest bytes, and their position.
     private var (window, start): ([UInt8], Int) = ([], 0)
 
     init(_ file: InputFile) { self.file = file }
 
-    /// Where the file is cut off; nil if it ends between two blocks. Many writers leave out the trailer.
+    /// The position where the file is truncated. Nil if it ends between two blocks, because many writers omit the trailer.
     mutating func damage() -> String? {
         guard let flags = byte(at: Self.flagsOffset) else { return nil }
         var (offset, frames, isAnnounced) = (Self.headerLength + Self.colorsLength(flags), 0, false)
@@ -90,22 +90,22 @@ struct GIFBlocks {
                 offset = end
             case Kind.image:
                 guard let flags = byte(at: offset + Self.descriptorLength - 1),
-                    // Behind the colours, one byte states how the data are packed.
+                    // After the colours, one byte defines the packing of the data.
                     let end = end(ofDataAt: offset + Self.descriptorLength + Self.colorsLength(flags) + 1)
                 else { return cut() }
                 frames += 1
                 isAnnounced = false
                 offset = end
-            default: return nil  // the trailer, or what libvips refuses
+            default: return nil  // the trailer, or a block that libvips refuses
             }
         }
         return isAnnounced ? cut() : nil
     }
 
-    /// Bytes of a table of colours, by the flags that describe it.
+    /// The number of bytes of a colour table with these flags.
     private static func colorsLength(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
-    /// The offset behind pieces of data, of which the last one is empty; nil where the file ends before.
+    /// The offset after sub-blocks of data, the last of which is empty. Nil if the file ends before.
     private mutating func end(ofDataAt start: Int) -> Int? {
         var offset = start
         while let length = byte(at: offset) {

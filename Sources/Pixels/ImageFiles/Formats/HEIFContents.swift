@@ -1,30 +1,31 @@
-/// What a HEIF file says of its pictures, which are items with properties and references: ISO/IEC 23008-12. What is not as it must
-/// be is left out; it is the decoder's to refuse.
+/// The description of the pictures in a HEIF file, which are items with properties and references: ISO/IEC 23008-12. Invalid
+/// parts are ignored, because the decoder refuses them.
 struct HEIFContents {
-    /// Whether there is an animation, beside the picture that stands for it.
+    /// Whether there is an animation in addition to the picture that represents it.
     let isSequence: Bool
-    /// The item that the file names as its picture.
+    /// The item of the file's primary picture.
     let primary: Int?
-    /// The pictures that libheif counts as pages, in its order: all that are neither hidden nor another one's thumbnail, alpha or depth.
+    /// The pictures that libheif counts as pages, in its order: all that are neither hidden nor a thumbnail, alpha or depth
+    /// map of another one.
     let pages: [Int]
-    /// Of each item the positions of its properties in ``known``, from 1.
+    /// For each item, the positions of its properties in ``known``, from 1.
     private let associations: [Int: [Int]]
     private let known: [MediaBoxes.Box]
-    /// What an item is made of, such as the tiles of a grid.
+    /// The items of which an item consists, such as the tiles of a grid.
     private let sources: [Int: [Int]]
-    /// Where the first bytes of an item lie in the file.
+    /// The position of each item's first bytes in the file.
     private let positions: [Int: Int]
 
-    /// Of all that describes the pictures of a file.
+    /// The largest size of the box that describes a file's pictures.
     private static let largestMeta = 16 << 20
-    /// No picture is made of so many others.
+    /// The largest number of pictures of which a picture consists.
     private static let mostSources = 4096
 
     init(_ file: InputFile) {
         let all = MediaBoxes.all(of: file)
         isSequence = all.contains { $0.name == "moov" }
         let meta = all.first { $0.name == "meta" && $0.content.count <= Self.largestMeta }
-        // Version and flags come first.
+        // The version and flags come first.
         let boxes = meta.flatMap { file.bytes(in: $0.content) }.map { MediaBoxes.all(in: $0.dropFirst(4)) } ?? []
         func content(_ name: String) -> ArraySlice<UInt8> { boxes.first { $0.name == name }?.content ?? [] }
         primary = Self.primary(content("pitm"))
@@ -40,13 +41,13 @@ struct HEIFContents {
         positions = Dictionary(Self.positions(content("iloc"))) { first, _ in first }
     }
 
-    /// The properties of an item with this name, without the boxes around them.
+    /// The properties of an item with this name, without box headers.
     func properties(_ name: String, of item: Int) -> [ArraySlice<UInt8>] {
         (associations[item] ?? []).filter { known.indices.contains($0 - 1) }.map { known[$0 - 1] }
             .filter { $0.name == name }.map(\.content)
     }
 
-    /// An item, and behind it what it is made of.
+    /// An item, followed by the items of which it consists.
     func origins(of item: Int) -> [Int] {
         var (result, next) = ([item], 0)
         var seen: Set = [item]
@@ -57,13 +58,13 @@ struct HEIFContents {
         return result
     }
 
-    /// The first bytes of an item, as coded.
+    /// The first encoded bytes of an item.
     func start(of item: Int, count: Int, in file: InputFile) -> [UInt8]? {
         positions[item].flatMap { $0 < file.size ? file.bytes(in: $0..<min(file.size, $0 + count)) : nil }
     }
 }
 
-/// The tables, whose numbers are as long as their versions and flags say.
+/// The tables, in which the lengths of numbers depend on the version and the flags.
 extension HEIFContents {
     private static func primary(_ content: ArraySlice<UInt8>) -> Int? {
         var fields = BitReader(content, .highestFirst)
@@ -104,7 +105,7 @@ extension HEIFContents {
         for _ in 0..<fields.number(32) {
             let item = fields.number(version == 0 ? 16 : 32)
             let positions = (0..<fields.number(8)).map { _ in
-                // The highest bit says that a reader must know the property.
+                // The highest bit marks a property that a reader must know.
                 fields.skip(1)
                 return fields.number(isLong ? 15 : 7)
             }
@@ -131,7 +132,7 @@ extension HEIFContents {
             let first = extents > 0 ? fields.number(offset) : 0
             fields.skip(extents > 0 ? length + (extents - 1) * (index + offset + length) : 0)
             guard !fields.isOver else { break }
-            // Others lie within other items, or in other files.
+            // Other items are stored within items, or in other files.
             let (position, overflows) = start.addingReportingOverflow(first)
             if method == 0, extents > 0, !overflows, start >= 0, first >= 0 { result.append((item, position)) }
         }
@@ -140,17 +141,17 @@ extension HEIFContents {
 }
 
 extension BitReader {
-    /// The version of a box, past its flags.
+    /// Reads the version of a box, and skips its flags.
     fileprivate mutating func version() -> Int {
         defer { skip(24) }
         return number(8)
     }
 }
 
-/// Boxes, of which HEIF and JPEG XL files are made: ISO/IEC 14496-12. They may lie about their sizes and counts, so every look is
-/// checked, and there are only so many of them.
+/// The boxes of HEIF and JPEG XL files: ISO/IEC 14496-12. Sizes and counts may be wrong, so every access is checked, and the
+/// number of boxes is limited.
 enum MediaBoxes {
-    /// A box whose content was read.
+    /// A box with its content.
     struct Box {
         let name: String
         let content: ArraySlice<UInt8>
@@ -160,7 +161,7 @@ enum MediaBoxes {
 
     private static let most = 4096
 
-    /// The boxes of a file and where their contents lie, up to the first one that cannot be.
+    /// The boxes of a file and the positions of their contents, up to the first invalid one.
     static func all(of file: InputFile) -> [(name: String, content: Range<Int>)] {
         var (offset, result) = (0, [(name: String, content: Range<Int>)]())
         while result.count < most, offset <= file.size - 8,
@@ -185,16 +186,16 @@ enum MediaBoxes {
     /// The size and the name before a box's content.
     private struct Header {
         let name: String
-        /// With the header.
+        /// The size of the box, header included.
         let size: Int
         let length: Int
 
-        /// - Parameter room: how many bytes there are from the box's start.
+        /// - Parameter room: the number of bytes from the box's start to the end.
         init?(_ bytes: ArraySlice<UInt8>, room: Int) {
             let data = ICCData(bytes)
             guard let short = data.integer(at: 0, length: 4), let name = data.word(at: 4) else { return nil }
             switch short {
-            case 0: (size, length) = (room, 8)  // to the end
+            case 0: (size, length) = (room, 8)  // up to the end
             case 1:
                 guard let high = data.integer(at: 8, length: 4), high < 1 << 24,
                     let low = data.integer(at: 12, length: 4)
@@ -208,14 +209,14 @@ enum MediaBoxes {
     }
 }
 
-/// The colours that an AV1 picture states in its sequence header: AV1 Bitstream & Decoding Process Specification, 5.5.
+/// The colours in the sequence header of an AV1 picture: AV1 Bitstream & Decoding Process Specification, 5.5.
 enum AV1Color {
-    /// How many of a picture's first bytes hold the header.
+    /// The number of a picture's first bytes that contain the header.
     static let enough = 1024
 
     private static let (sequenceHeader, mostUnits) = (1, 16)
 
-    /// The code points of ITU-T H.273; nil where there are none.
+    /// The code points of ITU-T H.273; nil if there are none.
     static func codes(in units: ArraySlice<UInt8>) -> (primaries: Int, transfer: Int)? {
         var rest = units
         for _ in 0..<mostUnits {
@@ -239,7 +240,7 @@ enum AV1Color {
 }
 
 extension BitReader {
-    /// Seven bits in each byte, the lowest ones first.
+    /// Reads a number with seven bits in each byte, the lowest ones first.
     fileprivate mutating func littleNumber() -> (value: Int, bytes: Int) {
         var value = 0
         for index in 0..<8 {
@@ -257,7 +258,7 @@ extension BitReader {
         if isReduced {
             skip(5)
         } else {
-            // Times are those of films.
+            // Timing information belongs to films.
             guard !flag() else { return nil }
             let hasDelay = flag()
             for _ in 0...number(5) {
@@ -280,7 +281,7 @@ extension BitReader {
         return isOver ? nil : codes
     }
 
-    /// What helps to code several pictures.
+    /// Skips the tools for coding several pictures.
     private mutating func skipTools() {
         skip(4)
         let hasOrder = flag()

@@ -1,9 +1,9 @@
 import CVips
 package import Catalogs
 
-/// What AVIF and HEIC have in common: a HEIF file whose pictures are coded by one of two codecs.
+/// The common part of AVIF and HEIC: a HEIF file whose pictures use one of two codecs.
 ///
-/// Decoders and encoders hold the whole picture; 16-bit samples are kept to 12 bits. Metadata: the profile, XMP.
+/// Decoders and encoders hold the whole picture. 16-bit samples are reduced to 12 bits. Metadata: the profile, XMP.
 package protocol HEIFFormat: ImageFormat {}
 
 extension HEIFFormat {
@@ -13,12 +13,12 @@ extension HEIFFormat {
     package var loader: Loader {
         Loader("heifload_source", "VipsForeignLoadHeifSource", traits: [.turnsUpright, .hasPages])
     }
-    /// A profile says all that `nclx` could.
+    /// A profile contains everything that `nclx` could state.
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
     ) throws(UnsupportedFeatureError) -> StatedColor? {
         let contents = HEIFContents(file)
-        // libheif gives the one picture that stands for it.
+        // libheif returns only the picture that represents it.
         guard !contents.isSequence else { throw .animation("an animation (image sequence)") }
         return picture.hasProfile ? nil : try HEIFColor.stated(in: contents, of: picture, file)
     }
@@ -90,7 +90,7 @@ package struct HEICFormat: HEIFFormat {
     }
 }
 
-/// The brands of a HEIF file, which tell AVIF and HEIC apart: ISO/IEC 14496-12, the `ftyp` box.
+/// The brands of a HEIF file, which distinguish AVIF and HEIC: ISO/IEC 14496-12, the `ftyp` box.
 enum HEIFBrands {
     /// The major brand and the compatible ones; empty for files of other kinds.
     static func of(_ head: [UInt8]) -> [String] {
@@ -105,10 +105,10 @@ enum HEIFBrands {
     static let heic: Set = ["heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"]
 }
 
-/// What a HEIF file says of a picture's colours: the `nclx` of its properties, else that of the tiles it is made of, else what the coded
-/// pictures say themselves (AV1 alone).
+/// The colours that a HEIF file states for a picture: the `nclx` in its properties, or else in those of its tiles, or else in
+/// the encoded pictures (AV1 only).
 enum HEIFColor {
-    /// - Throws: also where libheif counts other pictures than the file has, and their colours differ.
+    /// - Throws: an error also if libheif may count other pictures than the file contains, and their colours differ.
     static func stated(
         in contents: HEIFContents, of picture: LoadedPicture, _ file: InputFile
     ) throws(UnsupportedFeatureError) -> StatedColor? {
@@ -138,7 +138,7 @@ enum HEIFColor {
         return colors.first ?? nil
     }
 
-    /// Pictures and their parts that are looked at where the order of pictures is unclear.
+    /// The largest number of pictures and parts that are examined if the order of pictures is unclear.
     private static let mostLooks = 50_000
 
     private static func codes(
@@ -153,7 +153,7 @@ enum HEIFColor {
             }
         }
         guard let coded = origins.first(where: { !contents.properties("av1C", of: $0).isEmpty }) else { return nil }
-        // Four bytes come before the header, which most writers leave to the picture itself.
+        // Four bytes precede the header. Most writers leave it to the picture itself.
         return contents.properties("av1C", of: coded).first.flatMap { AV1Color.codes(in: $0.dropFirst(4)) }
             ?? contents.start(of: coded, count: AV1Color.enough, in: file).flatMap { AV1Color.codes(in: $0[...]) }
     }

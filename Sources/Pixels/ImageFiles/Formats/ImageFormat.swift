@@ -2,83 +2,84 @@ package import Catalogs
 package import Geometry
 package import JobModel
 
-/// A file format: how it is recognised, what it holds, and how libvips writes it. One file each in this folder, and
-/// one line in ``ImageFormats/all``.
+/// A file format: its recognition, its capabilities, and the libvips operations for it. Each format has one file in this
+/// folder, and one line in ``ImageFormats/all``.
 package protocol ImageFormat: Sendable {
-    /// What a manifest may ask for.
+    /// The description of the format for manifests.
     var descriptor: FormatDescriptor { get }
-    /// As people write it: `JPEG`.
+    /// The common name: `JPEG`.
     var title: String { get }
-    /// False when a file cannot say what its colours mean; they are then converted to sRGB.
+    /// Whether files can contain a profile. If not, colours are converted to sRGB.
     var holdsProfile: Bool { get }
-    /// False when gray is stored as RGB.
+    /// Whether files can contain gray. If not, gray is stored as RGB.
     var holdsGray: Bool { get }
-    /// True when a decoder needs memory for the whole picture, whatever its kind.
+    /// Whether a decoder always needs memory for the whole picture.
     var isDecodedWhole: Bool { get }
     var cost: CodecCost { get }
-    /// libvips' operation that reads it.
+    /// The libvips operation that reads the format.
     var loader: Loader { get }
-    /// Classes of further operations that libvips would block: it trusts few savers.
+    /// The classes of further operations that libvips would block, because it trusts few savers.
     var saverClasses: [String] { get }
 
-    /// The part of libvips that has its operations, where they are not in libvips itself.
+    /// The libvips module with its operations, if they are not in libvips itself.
     var module: String? { get }
 
-    /// True when a file that starts with `head` (``ImageFormats/headLength`` bytes, unless the file is shorter) has this
+    /// Whether a file that starts with `head` (``ImageFormats/headLength`` bytes, or the whole file if it is shorter) has this
     /// format.
     func recognizes(_ head: [UInt8]) -> Bool
 
-    /// The content, in a file that starts with `head`, that libvips reads wrongly, without a warning.
+    /// The content that libvips reads wrongly without a warning, in a file that starts with `head`.
     func unsupportedFeature(in head: [UInt8]) -> String?
 
-    /// Where a file is cut off, if libvips gives its rest without a warning.
+    /// The position where a file is truncated, if libvips reads the rest without a warning.
     func damage(in file: InputFile) -> String?
 
-    /// Whether a file holds further pictures, which libvips does not report, and which are more than previews.
+    /// Whether a file contains further pictures that libvips does not report, and that are not previews.
     func holdsFurtherPictures(_ file: InputFile) -> Bool
 
-    /// What a whole file says of its colours beside a profile. libvips does not report it.
+    /// The colours that a whole file states apart from a profile. libvips does not report them.
     ///
-    /// - Throws: for contents that libvips reads wrongly, without a warning.
+    /// - Throws: an error for contents that libvips reads wrongly without a warning.
     func statedColor(in file: InputFile, of picture: LoadedPicture) throws(UnsupportedFeatureError) -> StatedColor?
 
-    /// True when libvips draws the pixels, for which it may need any time: ``DrawingTime``.
+    /// Whether libvips draws the pixels, which may take any time: ``DrawingTime``.
     var isDrawn: Bool { get }
 
     /// An estimate of a drawing's work from its text. Nil for pictures that are stored as pixels.
     ///
-    /// - Throws: what cannot be seen through.
+    /// - Throws: an error for contents that cannot be analysed.
     func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing?
 
     /// Adds metadata that libvips does not report.
     ///
-    /// - Parameter unpacked: a text of a PNG by libvips' name for it.
+    /// - Parameter unpacked: returns a text of a PNG by libvips' name for it.
     func complete(_ metadata: inout ImageMetadata, of file: InputFile, unpacked: (String) -> String?)
 
-    /// How libvips writes a picture of `shape`.
+    /// The libvips call that writes a picture of `shape`.
     ///
-    /// - Throws: when the options have wrong values, or the picture cannot be stored with them.
+    /// - Throws: an error if the options have wrong values, or the picture cannot be stored with them.
     func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver
 
-    /// Metadata that go into the file while it is written, where libvips does not put them.
+    /// The metadata that are inserted while the file is written, if libvips does not write them.
     func insertion(of metadata: ImageMetadata) -> Insertion?
 
-    /// The loader's argument for a picture of a `factor`th of its width and height, 2, 4 or 8; nil when it has none.
+    /// The loader's argument for a picture of 1/`factor` of its width and height (2, 4 or 8). Nil if it has none.
     func shrinking(by factor: Int) -> (name: String, value: VipsArgument)?
 
-    /// Puts metadata into a file whose pixels are written. Failures stay in the file.
+    /// Adds metadata to a file whose pixels are written. The file stores failures.
     func revise(_ file: OutputFile, adding metadata: ImageMetadata)
 
-    /// True when a file can hold IPTC records.
+    /// Whether files can contain IPTC records.
     var holdsIPTC: Bool { get }
 
-    /// False when a file may be read back with other channels than it was written with, as its pixels need them.
+    /// Whether a file is always read back with the channels with which it was written. Some formats choose channels by the
+    /// pixels.
     var keepsLayout: Bool { get }
 
-    /// The libraries behind libvips that write a file with these options: how the names of their files begin.
+    /// The libraries behind libvips that write a file with these options, as prefixes of their file names.
     func libraries(for options: FormatOptions) -> [String]
 
-    /// True when a file written with these options gives back exactly the samples that were written.
+    /// Whether a file written with these options returns exactly the samples that were written.
     func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool
 }
 
@@ -103,11 +104,11 @@ extension ImageFormat {
     package func insertion(of metadata: ImageMetadata) -> Insertion? { nil }
     package func revise(_ file: OutputFile, adding metadata: ImageMetadata) {}
 
-    /// The colours that a picture must be decoded in to be written in this format: those that were asked for, except
-    /// where its profile would be lost, and where a colour of sRGB shows through it. A profile is never dropped without
-    /// converting.
+    /// The colours in which a picture must be decoded to be written in this format. These are the requested ones, unless the
+    /// profile would be lost, or a colour in sRGB is visible behind the picture. A profile is never dropped without a
+    /// conversion.
     ///
-    /// - Parameter output: what the chain gives.
+    /// - Parameter output: the layout and format of the chain's output.
     package func colorPolicy(
         for header: ImageHeader, asked: ColorPolicy, save: SaveOptions, output: PixelLayout
     ) -> ColorPolicy {
@@ -118,32 +119,32 @@ extension ImageFormat {
     }
 }
 
-/// The picture of a file that is read, as libvips reports it.
+/// A file's picture that is read, as libvips reports it.
 package struct LoadedPicture: Hashable {
-    /// From 0; nil for the one that the file names as its picture, or that comes first.
+    /// The page from 0; nil for the file's primary picture, or the first one.
     let page: Int?
-    /// How many there are.
+    /// The number of pages.
     let pages: Int
     /// Whether it has a profile.
     let hasProfile: Bool
 }
 
-/// An operation of libvips that reads files of one format.
+/// A libvips operation that reads files of one format.
 package struct Loader: Hashable, Sendable {
-    /// What libvips says of the pixels that is not so, or not what filters work on.
+    /// A property of the pixels that libvips reports wrongly, or that filters do not expect.
     enum Trait: Hashable, Sendable {
-        /// The decoder turns pictures upright; a tag that is left in the metadata is of no more use.
+        /// The decoder rotates pictures upright. A remaining tag in the metadata must be ignored.
         case turnsUpright
-        /// It reads one page or several of a file: `page` and `n`.
+        /// The loader reads one page or several of a file: `page` and `n`.
         case hasPages
-        /// Samples are linear light, multiplied by alpha.
+        /// Samples are linear light, premultiplied by alpha.
         case linearPremultiplied
     }
 
     let operation: String
-    /// By which libvips allows or blocks it.
+    /// The name by which libvips allows or blocks it.
     let className: String
-    /// Where the loader takes no source but a name: it gets one that stands for the open file.
+    /// Whether the loader needs a file name instead of a source. It receives a name that stands for the open file.
     let opensByName: Bool
     let traits: Set<Trait>
 
@@ -159,7 +160,7 @@ package struct Loader: Hashable, Sendable {
 package struct Saver: Hashable, Sendable {
     let operation: String
     let arguments: [String: VipsArgument]
-    /// Which metadata libvips puts into the file.
+    /// The metadata that libvips writes into the file.
     let fields: Set<MetadataField>
 
     init(_ operation: String, _ arguments: [String: VipsArgument], fields: Set<MetadataField> = []) {
@@ -169,7 +170,7 @@ package struct Saver: Hashable, Sendable {
     }
 }
 
-/// Metadata that libvips can write as they are.
+/// Metadata that libvips can write unchanged.
 package enum MetadataField: String, Hashable, Sendable, CaseIterable {
     case icc = "icc-profile-data"
     case xmp = "xmp-data"
@@ -177,7 +178,7 @@ package enum MetadataField: String, Hashable, Sendable, CaseIterable {
     case exif = "exif-data"
 }
 
-/// Why a picture cannot be written as asked.
+/// The reason why a picture cannot be written as requested.
 package enum SaveError: Error, Hashable, Sendable {
     case option(String)
     case unsuitable(String)
@@ -190,25 +191,25 @@ package enum ImageFormats {
         JPEG2000Format(), PPMFormat(), OpenEXRFormat(), SVGFormat(), PDFFormat(), DeepZoomFormat(),
     ]
 
-    /// Of those that this libvips has.
+    /// The descriptors of the formats that this libvips supports.
     ///
-    /// - Throws: when libvips does not start.
+    /// - Throws: an error if libvips does not start.
     package static func descriptors() throws(ImageFileError) -> [FormatDescriptor] {
         try VipsRuntime.startIfNeeded()
         return all.filter(VipsModules.offers).map(\.descriptor)
     }
 
-    /// The format with this name in the catalog, `jpeg`.
+    /// The format with this name in the catalog, such as `jpeg`.
     package static func named(_ name: String) -> (any ImageFormat)? { all.first { $0.descriptor.name == name } }
 
     /// The format of a file's content.
     static func recognizing(_ head: [UInt8]) -> (any ImageFormat)? { all.first { $0.recognizes(head) } }
 
-    /// How many of a file's bytes are needed to recognise it.
+    /// The number of a file's bytes that are needed to recognise it.
     static let headLength = 1024
 }
 
-/// The options of a format as a job gave them, with the format's fallbacks where it is silent.
+/// The options of a format in a job, with the format's fallbacks for missing ones.
 package struct FormatOptions: Sendable {
     private let values: [String: ParameterValue]
     private let parameters: [ParameterDescriptor]
@@ -249,18 +250,18 @@ package struct FormatOptions: Sendable {
     private func kind(of name: String) -> ParameterKind? { parameters.first { $0.name == name }?.kind }
 }
 
-/// What a codec takes of one core's time for a picture of 8-bit RGB, in nanoseconds a pixel: measured on photographs
-/// with the formats' usual options, and rough; the planner weighs them against filters.
+/// The time of one core for a pixel of 8-bit RGB, in nanoseconds: measured on photographs with the formats' usual options, and
+/// rough. The planner weighs it against filters.
 package struct CodecCost: Hashable, Sendable {
     let decode: Double
     let encode: Double
 
-    /// In seconds.
+    /// The time in seconds.
     package func decoding(_ shape: ImageShape) -> Double {
         seconds(decode, pixels: shape.width * shape.height, shape.layout, bytesPerSample: shape.sampleFormat.bytes)
     }
 
-    /// In seconds.
+    /// The time in seconds.
     package func encoding(_ rect: PixelRect, _ layout: PixelLayout, _ format: SampleFormat) -> Double {
         seconds(encode, pixels: rect.area, layout, bytesPerSample: format.bytes)
     }

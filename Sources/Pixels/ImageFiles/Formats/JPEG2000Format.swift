@@ -1,6 +1,7 @@
 package import Catalogs
 
-/// JPEG 2000, as a JP2 file or a bare codestream. A file of one tile is decoded as a whole. libvips 8.14 writes no metadata: a
+/// JPEG 2000, as a JP2 file or a bare codestream. A file of one tile is decoded completely. libvips 8.14 writes no metadata,
+/// so profiles are converted to sRGB.
 /// profile is converted to sRGB.
 package struct JPEG2000Format: ImageFormat {
     package let title = "JPEG 2000"
@@ -40,6 +41,6 @@ package struct JPEG2000Format: ImageFormat {
     package func libraries(for options: FormatOptions) -> [String] { ["libopenjp2"] }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
-        (try? options.boolean("lossless")) == true  // a wrong value is refused by `saver`
+        (try? options.boolean("lossless")) == true  // `saver` refuses wrong values
     }
 }

@@ -3,9 +3,9 @@ package import Catalogs
 
 /// Baseline and progressive JPEG. Metadata: EXIF, XMP, IPTC, profile.
 package struct JPEGFormat: ImageFormat {
-    /// When colour is stored at half its resolution.
+    /// The resolution of colour in the file.
     private enum Subsampling: String, CaseIterable {
-        /// Below quality 90.
+        /// Half the resolution below quality 90.
         case auto
         case on
         case off
@@ -62,7 +62,7 @@ package struct JPEGFormat: ImageFormat {
                 "interlace": .boolean(try options.boolean("progressive")),
                 "subsample_mode": .integer(Int(subsampling.vips.rawValue)),
                 "optimize_coding": .boolean(try options.boolean("optimize")),
-                "strip": .boolean(true),  // what it carries is inserted
+                "strip": .boolean(true),  // the metadata are inserted separately
             ])
     }
 
@@ -82,10 +82,10 @@ enum JPEGSegments {
     /// A segment's length counts its own two bytes.
     static let largestPayload = 65533
 
-    /// What does not fit into its segment is left out: EXIF, XMP and IPTC have one each.
+    /// The segments of the metadata. EXIF, XMP and IPTC have one segment each, and are omitted if they do not fit.
     static func bytes(for metadata: ImageMetadata) -> [UInt8] {
         let exif = segment(0xE1, Array("Exif\0\0".utf8), metadata.exif)
-        var result = exif.isEmpty ? jfif(metadata.resolution) : exif  // some readers take one of them only
+        var result = exif.isEmpty ? jfif(metadata.resolution) : exif  // some readers accept only one of them
         result += segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8), metadata.xmp)
         result += segment(0xED, Array("Photoshop 3.0\0".utf8), metadata.iptc.map(PhotoshopResources.wrapping))
         if let icc = metadata.icc { result += profile(icc.bytes) }
@@ -101,7 +101,7 @@ enum JPEGSegments {
         [0xFF, marker] + .number(payload.count + 2, length: 2, littleEndian: false) + payload
     }
 
-    /// Says that colour is YCbCr, and the resolution; without one, that pixels are square.
+    /// A segment that declares the colours YCbCr, and the resolution. Without a resolution, it declares square pixels.
     private static func jfif(_ resolution: ImageMetadata.Resolution?) -> [UInt8] {
         var payload = Array("JFIF\0".utf8) + [1, 1]
         let (unit, scale): (UInt8, Double) =
@@ -118,7 +118,7 @@ enum JPEGSegments {
         .number(Int(max(1, min(65535, ((value ?? 0) * scale).rounded()))), length: 2, littleEndian: false)
     }
 
-    /// The profile in numbered parts, at most 255 of them.
+    /// The profile in numbered parts, at most 255.
     private static func profile(_ icc: [UInt8]) -> [UInt8] {
         let name = Array("ICC_PROFILE\0".utf8)
         let capacity = largestPayload - name.count - 2
@@ -133,23 +133,23 @@ enum JPEGSegments {
     }
 }
 
-/// The index of a JPEG that holds several pictures, one behind the other: files of phones with a gain map or a depth map, and
-/// those of cameras with two lenses. <https://www.cipa.jp/std/documents/e/DC-X007-KEY_E.pdf>
+/// The index of a JPEG with several pictures, one after the other: files of phones with a gain map or a depth map, and of
+/// cameras with two lenses. <https://www.cipa.jp/std/documents/e/DC-X007-KEY_E.pdf>
 struct MultiPictureIndex {
-    /// What the first picture's segments say each of the pictures is.
+    /// The kind of each picture, as the first picture's segments declare it.
     private let kinds: [Int]
 
-    /// True when there is another picture beside the first one, and beside smaller copies of that.
+    /// Whether there are pictures other than the first one and smaller copies of it.
     var holdsFurther: Bool { kinds.dropFirst().contains { $0 >> 16 != Self.largeThumbnail } }
 
     private static let name = Array("MPF\0".utf8)
     private static let entries: UInt16 = 0xB002
     private static let entryLength = 16
     private static let largeThumbnail = 1
-    /// More segments are none that anybody writes before the pixels.
+    /// The largest number of segments before the pixels. No real file has more.
     private static let mostSegments = 1000
 
-    /// Nil for a file that has none.
+    /// Returns nil for a file without an index.
     init?(_ file: InputFile) {
         guard let payload = Self.payload(of: file), let index = TIFFDirectories(block: payload),
             let entry = index.main.first(where: { $0.tag == Self.entries })
@@ -158,27 +158,27 @@ struct MultiPictureIndex {
         kinds = (0..<count).map { offset in
             let start = entry.range.lowerBound + offset * Self.entryLength
             let digits = payload[start..<start + 4]
-            // In the highest byte are flags, and the format.
+            // The highest byte contains flags and the format.
             return (index.isLittleEndian ? Array(digits.reversed()) : Array(digits)).dropFirst().reduce(0) {
                 $0 << 8 | Int($1)
             }
         }
     }
 
-    /// What follows the name in its segment.
+    /// The content after the name of the segment.
     private static func payload(of file: InputFile) -> [UInt8]? {
         var offset = 2
         for _ in 0..<mostSegments {
             guard offset + 4 + name.count <= file.size, let head = file.bytes(in: offset..<offset + 4 + name.count),
                 head[0] == 0xFF
             else { return nil }
-            // A marker may have any number of these before it.
+            // A marker may be preceded by any number of these bytes.
             guard head[1] != 0xFF else {
                 offset += 1
                 continue
             }
             let length = Int(head[2]) << 8 | Int(head[3])
-            // The pixels begin, or it is no segment.
+            // The pixels begin, or the bytes are no segment.
             guard head[1] != 0xDA, length >= 2 else { return nil }
             let end = offset + 2 + length
             if head[1] == 0xE2, head[4...].elementsEqual(name), end <= file.size {

@@ -1,6 +1,7 @@
 package import Catalogs
 
-/// JPEG XL. Decoders and encoders hold the whole picture. (libvips 8.14 writes floats of gray wrongly; they become 16 bits.) Metadata: the profile.
+/// JPEG XL. Decoders and encoders hold the whole picture. (libvips 8.14 writes gray floats wrongly, so they become 16 bits.)
+/// Metadata: the profile.
 package struct JPEGXLFormat: ImageFormat {
     package let title = "JPEG XL"
     package let cost = CodecCost(decode: 60, encode: 300)
@@ -26,13 +27,14 @@ package struct JPEGXLFormat: ImageFormat {
 
     package init() {}
 
-    /// A bare codestream, or a file of boxes: ISO/IEC 18181-2.
+    /// Recognises a bare codestream, or a file of boxes: ISO/IEC 18181-2.
     package func recognizes(_ head: [UInt8]) -> Bool {
         head.starts(with: [0xFF, 0x0A])
             || head.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A])
     }
 
-    /// libvips gives the profile that libjxl makes, which does not say HDR, and of an animation the first frame.
+    /// libvips returns the profile that libjxl creates, which does not state HDR. Of an animation it returns only the first
+    /// frame.
     package func statedColor(
         in file: InputFile, of picture: LoadedPicture
     ) throws(UnsupportedFeatureError) -> StatedColor? {
@@ -56,20 +58,20 @@ package struct JPEGXLFormat: ImageFormat {
     package func libraries(for options: FormatOptions) -> [String] { ["libjxl"] }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
-        (try? options.boolean("lossless")) == true  // a wrong value is refused by `saver`
+        (try? options.boolean("lossless")) == true  // `saver` refuses wrong values
     }
 }
 
-/// The contents of a JPEG XL file before its pixels, as far as libvips does not report it: ISO/IEC 18181-1, annexes A, D and E.
+/// The header of a JPEG XL file, as far as libvips does not report it: ISO/IEC 18181-1, annexes A, D and E.
 struct JPEGXLHeader {
     private(set) var isAnimation = false
-    /// The code point of ITU-T H.273, or none: a gamma, a profile.
+    /// The transfer function as a code point of ITU-T H.273. Nil for a gamma or a profile.
     private(set) var transfer: Int?
 
-    /// More than any header has that is not made to be long.
+    /// The number of bytes that are read. Real headers are shorter.
     private static let enough = 4096
 
-    /// Nil where the header cannot be read.
+    /// Returns nil if the header cannot be read.
     init?(_ file: InputFile) {
         guard let start = Self.codestream(of: file) else { return nil }
         var bits = BitReader(start[...], .lowestFirst)
@@ -92,13 +94,13 @@ struct JPEGXLHeader {
         if bits.isOver { return nil }
     }
 
-    /// The first bytes of the codestream, which may lie in boxes, or in parts of them.
+    /// The first bytes of the codestream, which may be in boxes, or in parts of boxes.
     private static func codestream(of file: InputFile) -> [UInt8]? {
         guard let head = file.bytes(in: 0..<min(file.size, enough)) else { return nil }
         if head.starts(with: [0xFF, 0x0A]) { return head }
         var result: [UInt8] = []
         for box in MediaBoxes.all(of: file) where ["jxlc", "jxlp"].contains(box.name) && result.count < enough {
-            // A part begins with its number.
+            // A partial box begins with its number.
             let content = box.content.dropFirst(box.name == "jxlp" ? 4 : 0)
             guard let bytes = file.bytes(in: content.prefix(enough)) else { return nil }
             result += bytes
@@ -107,9 +109,9 @@ struct JPEGXLHeader {
     }
 }
 
-/// The parts of the header, each a bundle of the standard.
+/// The parts of the header. Each is a bundle in the standard.
 extension BitReader {
-    /// One of four: a number, and what is added to it in so many bits.
+    /// Reads one of four choices: a base value, and a number of bits that are added to it.
     fileprivate mutating func choice(_ a: (Int, Int), _ b: (Int, Int), _ c: (Int, Int), _ d: (Int, Int)) -> Int {
         let (offset, bits) = [a, b, c, d][number(2)]
         return offset + number(bits)
@@ -121,7 +123,7 @@ extension BitReader {
         let isSmall = flag()
         for side in 0..<2 {
             if isSmall { skip(5) } else { _ = choice((1, 9), (1, 13), (1, 18), (1, 30)) }
-            // Most widths are a ratio of the height.
+            // Most widths are stored as a ratio of the height.
             if side == 0, number(3) != 0 { return }
         }
     }
@@ -149,7 +151,7 @@ extension BitReader {
         if isFloat { skip(4) }
     }
 
-    /// A channel beside the colours.
+    /// Skips a channel other than the colours.
     fileprivate mutating func skipChannel() {
         let isDefault = flag()
         guard !isDefault else { return }
@@ -163,7 +165,7 @@ extension BitReader {
         if kind == filterArray { _ = choice((1, 0), (0, 2), (3, 4), (19, 8)) }
     }
 
-    /// Of the colours, if a code states it.
+    /// Reads the transfer function, if a code states it.
     fileprivate mutating func transfer() -> Int? {
         let (gray, xyb, custom) = (1, 2, 2)
         let isDefault = flag()

@@ -3,9 +3,9 @@ package import Catalogs
 
 /// PNG. Metadata: EXIF, XMP, texts, profile, resolution.
 package struct PNGFormat: ImageFormat {
-    /// What is stored in place of a row: its differences from its neighbours, which compress better.
+    /// The row filter: rows are stored as differences from their neighbours, which compress better.
     private enum Filter: String, CaseIterable {
-        /// Of the five, for every row the one whose differences are the smallest.
+        /// For every row, the filter of the five with the smallest differences.
         case adaptive
         case none
         case sub
@@ -83,30 +83,31 @@ package struct PNGFormat: ImageFormat {
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool { true }
 }
 
-/// The parts of a PNG file that libvips does not report: the chunks around its pixels. Lengths may be lies, so every look is checked, and there
-/// are only so many of them.
+/// The chunks around a PNG file's pixels, which libvips does not report. Lengths may be wrong, so every access is checked, and
+/// the number of chunks is limited.
 struct PNGContents {
-    /// By their names; the first of each.
+    /// The chunks by name; the first of each name.
     private var small: [String: [UInt8]] = [:]
 
-    /// What an animation has: a control for each frame, and frames beside the picture itself.
+    /// The parts of an animation: a control for each frame, and frames other than the picture itself.
     private var (frameControls, hasOtherFrames) = (0, false)
 
-    /// As they come, each with its position among all texts before the pixels; nil behind them.
+    /// The texts in the order of the file, with the position among all texts before the pixels; nil for texts after the
+    /// pixels.
     private(set) var texts: [(text: PNGText, location: Int?)] = []
 
-    /// Wherever it is; libvips finds it before the pixels alone.
+    /// The EXIF block, at any position; libvips finds it only before the pixels.
     private(set) var exif: [UInt8]?
 
     private static let wanted: Set = ["cICP", "sRGB", "gAMA", "cHRM", "acTL"]
-    /// More than any writer needs.
+    /// The largest number of chunks. No writer needs more.
     private static let mostChunks = 1_000_000
     private static let largest = 64
 
-    /// Of one text, and of all: a description, not a picture.
+    /// The largest size of one text, and of all: a text is a description, not a picture.
     private static let (largestText, largestTexts) = (1 << 20, 4 << 20)
 
-    /// - Parameter readsTexts: whether to look for them, also behind the pixels.
+    /// - Parameter readsTexts: whether to read texts, also after the pixels.
     init(_ file: InputFile, readsTexts: Bool = false) {
         var (offset, location, room, isBefore) = (PNGChunks.signature.count, 0, Self.largestTexts, true)
         for _ in 0..<Self.mostChunks {
@@ -136,9 +137,10 @@ struct PNGContents {
         }
     }
 
-    /// Adds what libvips does not report: texts that hide no picture, and blocks of metadata that lie behind the pixels or in texts.
+    /// Adds what libvips does not report: texts that contain no picture, and blocks of metadata after the pixels or in texts.
     ///
-    /// - Parameter unpacked: a text by libvips' name for it. It unpacks those before the pixels, and not more than some hundred.
+    /// - Parameter unpacked: returns a text by libvips' name for it. libvips unpacks only texts before the pixels, and at most
+    ///   some hundred.
     func complete(_ metadata: inout ImageMetadata, unpacked: (String) -> String?) {
         func words(_ text: PNGText, _ location: Int?) -> String? {
             location.flatMap { unpacked("png-comment-\($0)-\(text.keyword)") }
@@ -153,7 +155,7 @@ struct PNGContents {
         }
         if metadata.exif == nil { metadata.exif = exif.flatMap(ImageMetadata.exifStructure) }
         if metadata.xmp == nil { metadata.xmp = texts.lazy.compactMap(\.text.xmp).first.map(Blob.init) }
-        // The first of a kind counts, and is looked into only where nothing else says the same.
+        // The first block of a kind is used, and it is read only if no other source has the same metadata.
         func block(_ kinds: Substring...) -> [UInt8]? {
             let first = texts.first { text, _ in text.blockKind.map(kinds.contains) ?? false }
             return first.flatMap { text, location in text.block { words(text, location) } }
@@ -163,7 +165,8 @@ struct PNGContents {
         if metadata.iptc == nil { metadata.iptc = block("iptc").flatMap(PhotoshopResources.iptc) }
     }
 
-    /// Bytes of a packed text that may hold anything: less than what ``XMPRules/holdsBinary(_:)`` takes for a picture.
+    /// The size in bytes up to which a compressed text may contain anything: less than what ``XMPRules/holdsBinary(_:)`` takes
+    /// for a picture.
     private static let harmless = 700
 
     private func numbers(_ name: String, count: Int) -> [Int]? {
@@ -171,7 +174,7 @@ struct PNGContents {
         return (0..<count).map { bytes[4 * $0..<4 * $0 + 4].reduce(0) { $0 << 8 | Int($1) } }
     }
 
-    /// What is animated, as a phrase; nil for still pictures. The count of frames may be a lie, too.
+    /// The kind of animation, as a phrase; nil for still pictures. The frame count may be wrong, too.
     var animation: String? {
         guard let declared = numbers("acTL", count: 2)?[0] else { return nil }
         let frames = max(declared, frameControls)
@@ -179,10 +182,11 @@ struct PNGContents {
         return hasOtherFrames ? "an animation beside its picture (APNG)" : nil
     }
 
-    /// What the chunks say of the colours, by the precedence of the third edition: `cICP`, the profile, `sRGB`, `gAMA` with `cHRM`.
+    /// The colours that the chunks state, by the precedence of the third edition: `cICP`, the profile, `sRGB`, `gAMA` with
+    /// `cHRM`.
     var color: StatedColor? {
         get throws(UnsupportedFeatureError) {
-            // Primaries, curve, matrix, range.
+            // The bytes are primaries, curve, matrix and range.
             if let code = small["cICP"], code.count == 4 {
                 guard code[3] == 1 else { throw UnsupportedFeatureError("samples of video range (cICP)") }
                 let color = try StatedColor.coded(
@@ -196,10 +200,10 @@ struct PNGContents {
         }
     }
 
-    /// Hundred-thousandths of the power by which light was stored. None has no meaning.
+    /// The exponent with which light was stored, in hundred-thousandths. 0 has no meaning.
     private var gamma: Int? { numbers("gAMA", count: 1).flatMap { $0[0] > 0 ? $0[0] : nil } }
 
-    /// 45455 is what a writer of sRGB has to put in beside its `sRGB`, and what writers that leave that out mean by it.
+    /// 45455 counts as the curve of sRGB: writers of sRGB must add it to `sRGB`, and writers that omit `sRGB` mean the same.
     private func curve(_ primaries: StatedColor.Primaries) -> StatedColor.Curve {
         guard let gamma else { return .sRGB }
         let isSRGB = abs(gamma - 45455) <= 100 && primaries.isClose(to: .sRGB)
@@ -216,11 +220,11 @@ struct PNGContents {
     }
 }
 
-/// PNG chunks that libvips does not write as Penumbra wants them.
+/// The PNG chunks that Penumbra writes instead of libvips.
 enum PNGChunks {
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// The signature and the header chunk, after which others may follow.
+    /// The length of the signature and the header chunk. Other chunks may follow them.
     static let headerLength = 33
 
     static func chunk(_ name: String, _ payload: [UInt8]) -> [UInt8] {
@@ -229,7 +233,7 @@ enum PNGChunks {
             + .number(Int(crc(checked)), length: 4, littleEndian: false)
     }
 
-    /// The CRC of ISO 3309, bit by bit: metadata are small.
+    /// The CRC of ISO 3309, computed bit by bit, because metadata are small.
     static func crc(_ bytes: [UInt8]) -> UInt32 {
         var crc: UInt32 = ~0
         for byte in bytes {

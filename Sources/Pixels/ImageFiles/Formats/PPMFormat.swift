@@ -1,7 +1,7 @@
 package import Catalogs
 import CVips
 
-/// The portable anymap family: PBM, PGM, PPM and PFM in, PPM out. No metadata: a profile is converted to sRGB.
+/// The portable anymap family: reads PBM, PGM, PPM and PFM, writes PPM. It has no metadata. Profiles are converted to sRGB.
 package struct PPMFormat: ImageFormat {
     package let title = "PPM"
     package let cost = CodecCost(decode: 1, encode: 1)
@@ -17,16 +17,16 @@ package struct PPMFormat: ImageFormat {
 
     package init() {}
 
-    /// `P1` to `P6`, `PF`, `Pf`, and white space.
+    /// Recognises `P1` to `P6`, `PF` and `Pf`, followed by white space.
     package func recognizes(_ head: [UInt8]) -> Bool {
         head.count >= 3 && head[0] == UInt8(ascii: "P") && "123456Ff".utf8.contains(head[1])
             && " \t\r\n#".utf8.contains(head[2])
     }
 
-    /// libvips takes samples as they are, whatever the largest one stands for full intensity.
+    /// libvips ignores the largest sample, which is full intensity.
     package func unsupportedFeature(in head: [UInt8]) -> String? {
         guard "2356".utf8.contains(head[1]) else { return nil }
-        // Width, height and the largest sample, between white space and comments.
+        // The header contains width, height and the largest sample, between white space and comments.
         let text = String(decoding: head.dropFirst(2), as: UTF8.self)
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let numbers = lines.flatMap { $0.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace) }
@@ -39,7 +39,7 @@ package struct PPMFormat: ImageFormat {
             "ppmsave_target",
             [
                 "format": .integer(Int(VIPS_FOREIGN_PPM_FORMAT_PPM.rawValue)),
-                "strip": .boolean(true),  // else the time is in it
+                "strip": .boolean(true),  // otherwise the file contains the time
             ])
     }
 

@@ -1,6 +1,6 @@
 package import Catalogs
 
-/// A format that Penumbra reads and does not write.
+/// A format that Penumbra reads but does not write.
 package protocol ReadOnlyFormat: ImageFormat {}
 
 extension ReadOnlyFormat {
@@ -17,8 +17,8 @@ extension ReadOnlyFormat {
     }
 }
 
-/// OpenEXR: scan lines of half or full floats, read as f32. Its linear light is turned into sRGB's curve, as all
-/// pictures have it, and colour is divided by alpha.
+/// OpenEXR: scan lines of half or full floats, read as f32. Its linear light is converted to the curve of sRGB, as in all
+/// pictures, and colour is divided by alpha.
 package struct OpenEXRFormat: ReadOnlyFormat {
     package let title = "OpenEXR"
     package let cost = CodecCost(decode: 10, encode: 0)
@@ -31,7 +31,7 @@ package struct OpenEXRFormat: ReadOnlyFormat {
     package func recognizes(_ head: [UInt8]) -> Bool { head.starts(with: [0x76, 0x2F, 0x31, 0x01]) }
 }
 
-/// SVG, drawn at the size that it states (at 72 dots per inch), unless that takes too long: ``SVGDrawing``, ``DrawingTime``.
+/// SVG, drawn at its own size (at 72 dots per inch), unless that takes too long; see ``SVGDrawing`` and ``DrawingTime``.
 package struct SVGFormat: ReadOnlyFormat {
     package let title = "SVG"
     package let cost = CodecCost(decode: 50, encode: 0)
@@ -41,23 +41,23 @@ package struct SVGFormat: ReadOnlyFormat {
 
     package init() {}
 
-    /// Nothing larger is looked through.
+    /// The largest text that is analysed.
     private static let longestText = 256 << 20
 
     package func drawing(in file: InputFile) throws(UnsupportedFeatureError) -> SVGDrawing? {
         guard file.size <= Self.longestText else {
             throw UnsupportedFeatureError("more than 256 MB of text", remedy: "draw it to a PNG first")
         }
-        // libvips reports what cannot be read when it reads it.
+        // libvips reports read errors when it reads the file.
         return try file.bytes(in: 0..<file.size).map { bytes throws(UnsupportedFeatureError) in try SVGDrawing(bytes) }
     }
 
-    /// Text whose first element is `svg`, behind a declaration, comments and a document type.
+    /// Recognises text whose first element is `svg`, after a declaration, comments and a document type.
     package func recognizes(_ head: [UInt8]) -> Bool {
         var text = String(decoding: head, as: UTF8.self)[...]
         while true {
             text = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-            // A document type may have declarations in brackets.
+            // A document type may contain declarations in brackets.
             let declares = text.firstIndex(of: "[").map { !text[..<$0].contains(">") } ?? false
             let endings = [("<?", "?>"), ("<!--", "-->"), ("<!DOCTYPE", declares ? "]>" : ">")]
             guard let (_, ending) = endings.first(where: { text.hasPrefix($0.0) }) else { break }

@@ -1,16 +1,16 @@
-/// What an SVG's text says of the work that drawing it takes.
+/// An estimate of the work for drawing an SVG, from its text.
 ///
-/// A drawing of a few hundred bytes can take hours: by filters whose work grows with a number in the text, and by references to
-/// elements that refer to others in turn. The work is guessed from the text, before anything is drawn. All that a text can only multiply by
-/// being longer counts next to nothing, so that large maps pass.
+/// A drawing of a few hundred bytes can take hours. Filters have work that grows with a number in the text, and references may
+/// lead to elements with further references. The work is estimated from the text before anything is drawn. Work that grows
+/// only with the length of the text counts almost nothing, so that large maps are accepted.
 ///
-/// A guess can be wrong in both directions. So only the clear cases are refused by it, with a message that names the cause;
+/// An estimate can be wrong in both directions. Therefore it refuses only clear cases, with a message that names the cause.
 /// ``DrawingTime`` measures all others.
 package struct SVGDrawing {
-    /// How many times longer than allowed a guess must be to count: a guess may be so much too high.
+    /// The factor by which an estimate must exceed the limit. An estimate may be too high by this factor.
     private static let margin = 10.0
 
-    /// What the work goes to, in the words of the text.
+    /// The cause of work, in the words of the text.
     enum Part: Int, CaseIterable {
         case turbulence, morphology, convolution, otherFilters, references, layers
 
@@ -28,11 +28,11 @@ package struct SVGDrawing {
 
     private var elements: [Element] = []
     private var offsets: [String: Int] = [:]
-    /// Pixels to a unit of the text, but for the size that is asked for: by transforms of used elements.
+    /// The pixels for one unit of the text, without the requested size: the transforms of used elements.
     private var usedScale = 1.0
     private var viewBox: (width: Double, height: Double)?
 
-    /// - Throws: what cannot be seen through.
+    /// - Throws: an error for contents that cannot be analysed.
     init(_ bytes: [UInt8]) throws(UnsupportedFeatureError) {
         let text = try SVGText(bytes)
         var scanner = XMLScanner(text.bytes)
@@ -96,11 +96,11 @@ package struct SVGDrawing {
         }
     }
 
-    // MARK: What it costs
+    // MARK: Cost
 
-    /// The work in words, where drawing clearly takes longer than `limit` seconds; else nil.
+    /// The cause of the work in words, if drawing clearly takes longer than `limit` seconds; else nil.
     ///
-    /// - Parameter width, height: of the picture; 0 while they are not known, for what does not depend on them.
+    /// - Parameter width, height: the picture's size; 0 while it is unknown, for costs that do not depend on it.
     func excess(over limit: Double, width: Int, height: Int) -> String? {
         let work = work(width: Double(width), height: Double(height))
         let seconds = work.reduce(0, +) / 1e9
@@ -110,7 +110,7 @@ package struct SVGDrawing {
         return "\(estimate) of drawing, most of it for \(worst.words)"
     }
 
-    /// Nanoseconds by ``Part``.
+    /// The time in nanoseconds for each ``Part``.
     private func work(width: Double, height: Double) -> [Double] {
         guard !elements.isEmpty else { return Part.allCases.map { _ in 0 } }
         let scale = max(1, viewBox.map { max(width / $0.width, height / $0.height) } ?? 1) * usedScale
@@ -137,7 +137,7 @@ package struct SVGDrawing {
                 stack.removeLast()
             }
         }
-        // What is used once in the text has its own size, mostly a small one; what is used again and again need not.
+        // An element that is used once has its own size, which is mostly small. A repeatedly used element may have any size.
         let written = 0.04 * size.area * Double(elements.count(where: \.isUse))
         work[0][Part.references.rawValue] = max(0, work[0][Part.references.rawValue] - written)
         return work[0]
@@ -150,11 +150,11 @@ package struct SVGDrawing {
         let height: Double
         let scale: Double
         var area: Double { width * height }
-        /// libvips draws so many parts, each of which goes through the whole text.
+        /// The number of tiles in which libvips draws. Each of them processes the whole text.
         var tiles: Double { max(1, (width / 2000).rounded(.up) * (height / 2000).rounded(.up)) }
     }
 
-    /// What is drawn where an element is.
+    /// The elements that are drawn at the position of an element.
     private func following(_ index: Int) -> [(index: Int, count: Double)] {
         let element = elements[index]
         let children = element.children.filter { !elements[$0].isDrawnByReferenceAlone }
@@ -169,7 +169,7 @@ extension SVGDrawing {
     struct Element {
         let name: String
         let values: [String: String]
-        /// Of lengths in it, by its own transform and those around it.
+        /// The scale of its lengths, by its own transform and the transforms around it.
         let scale: Double
         var children: [Int] = []
         private(set) var references: [(id: String, count: Double)] = []
@@ -189,7 +189,7 @@ extension SVGDrawing {
             }
         }
 
-        /// Declarations of a style.
+        /// Applies the declarations of a style.
         mutating func take(_ style: String) {
             for declaration in style.split(separator: ";") {
                 guard let colon = declaration.firstIndex(of: ":") else { continue }
@@ -199,7 +199,7 @@ extension SVGDrawing {
         }
 
         private mutating func take(_ name: String, _ value: String) {
-            // A marker is drawn at every corner.
+            // A marker is drawn at every vertex.
             let length = max(values["d"]?.utf8.count ?? 0, values["points"]?.utf8.count ?? 0)
             let count = name.hasPrefix("marker") ? Double(length / 4 + 1) : 1
             let urls = value.urls
@@ -225,7 +225,8 @@ extension SVGDrawing {
             "defs", "symbol", "pattern", "mask", "clipPath", "marker", "filter", "linearGradient", "radialGradient",
         ]
 
-        /// Nanoseconds by ``Part``, without what it holds and what it refers to. As measured with librsvg, rounded down.
+        /// The time in nanoseconds for each ``Part``, without children and references. It was measured with librsvg, and
+        /// rounded down.
         fileprivate func own(_ size: Size) -> [Double] {
             var work = [Double](repeating: 0, count: Part.allCases.count)
             func add(_ part: Part, _ nanoseconds: Double) { work[part.rawValue] = min(1e18, nanoseconds) }
@@ -252,17 +253,17 @@ extension SVGDrawing {
             return work
         }
 
-        /// Pixels to a unit of a radius, which may be a part of what is filtered.
+        /// The pixels for one unit of a radius, which may be a fraction of the filtered object.
         private func radiusScale(_ size: Size) -> Double {
             max(size.scale * scale, countsInParts ? max(size.width, size.height) : 0)
         }
     }
 }
 
-/// The rules of a style sheet that make work: those that refer to elements, and those that make layers.
+/// The rules of a style sheet that cause work: those that refer to elements, and those that create layers.
 ///
-/// A rule counts for every element that has the tag, or else the class or the name, of its last selector; that may be more than those
-/// which the rule is for.
+/// A rule counts for every element with the tag, or else the class or the name, of its last selector. These may be more
+/// elements than the rule applies to.
 struct SVGStyleSheet {
     struct Rule {
         /// A tag, `.class`, `#name` or `*`.
@@ -271,7 +272,7 @@ struct SVGStyleSheet {
     }
 
     private(set) var rules: [Rule] = []
-    /// It takes in another sheet that is written out within it.
+    /// Whether it imports another sheet that is embedded in it.
     let importsData: Bool
 
     init(_ text: String) {
@@ -307,7 +308,7 @@ struct SVGStyleSheet {
         return String(parts[mark]) + name
     }
 
-    /// Without comments, and with escaped characters as they are.
+    /// The text without comments, with escapes decoded.
     static func plain(_ text: String) -> String {
         guard text.contains("\\") || text.contains("/*") else { return text }
         var (result, rest) = ("", text[...])
@@ -362,7 +363,7 @@ extension String {
                 (front.lastIndex { !$0.isWhitespace }).map { front.distance(from: front.startIndex, to: $0) + 1 } ?? 0))
     }
 
-    /// How much a transform enlarges at most.
+    /// The largest enlargement of a transform.
     var scaling: Double {
         var (scale, rest) = (1.0, self[...])
         while let open = rest.firstRange(of: "("), let close = rest[open.upperBound...].firstRange(of: ")") {

@@ -1,9 +1,9 @@
-/// The text of an SVG file, made so plain that ``XMLScanner`` reads it: no document type, and no marked sections.
+/// The text of an SVG file, simplified for ``XMLScanner``: without document type and marked sections.
 struct SVGText {
     private(set) var bytes: [UInt8]
     private var entities: [String: String] = [:]
 
-    /// - Throws: for what would hide a part of the drawing from a reader who sees the text alone.
+    /// - Throws: an error for constructs that would hide a part of the drawing from an analysis of the text.
     init(_ bytes: [UInt8]) throws(UnsupportedFeatureError) {
         self.bytes = bytes
         var offset = 0
@@ -12,7 +12,7 @@ struct SVGText {
                 offset = end(of: "-->", from: start)
             } else if starts(at: start, "<![CDATA[") {
                 offset = end(of: "]]>", from: start)
-                // What the section holds stays, but for what would be markup.
+                // The section's content stays, except for characters of markup.
                 for index in start..<offset where "<>&".utf8.contains(self.bytes[index]) || index < start + 9 {
                     self.bytes[index] = UInt8(ascii: " ")
                 }
@@ -29,7 +29,7 @@ struct SVGText {
         }
     }
 
-    /// An attribute's value, with its entities written out.
+    /// An attribute's value, with its entities expanded.
     func value(_ range: Range<Int>) -> String {
         let text = String(decoding: bytes[range], as: UTF8.self)
         guard text.contains("&") else { return text }
@@ -53,7 +53,7 @@ struct SVGText {
 
     // MARK: Declarations
 
-    /// Texts in encodings without plain letters, and style sheets within instructions, are not looked through.
+    /// Refuses encodings that are not based on ASCII, and style sheets in instructions, because they cannot be analysed.
     private func checkInstruction(_ range: Range<Int>) throws(UnsupportedFeatureError) {
         let text = String(decoding: bytes[range], as: UTF8.self).lowercased()
         if text.hasPrefix("<?xml-stylesheet"), text.contains("data:") {
@@ -67,7 +67,7 @@ struct SVGText {
         else { throw UnsupportedFeatureError("text in the encoding \(name)", remedy: "store it in UTF-8") }
     }
 
-    /// - Parameter range: of the whole document type.
+    /// - Parameter range: the range of the whole document type.
     private mutating func readType(_ range: Range<Int>) throws(UnsupportedFeatureError) {
         var rest = String(decoding: bytes[range], as: UTF8.self)[...]
         let hidden = UnsupportedFeatureError("markup in its document type", remedy: "write it out")
@@ -87,7 +87,7 @@ struct SVGText {
         }
     }
 
-    // MARK: Where things end
+    // MARK: Ends of constructs
 
     private func starts(at offset: Int, _ text: String) -> Bool { bytes[offset...].starts(with: text.utf8) }
 
@@ -117,7 +117,7 @@ struct SVGText {
         return bytes.count
     }
 
-    /// Beyond the declarations in brackets, which may have brackets and comments in quotes.
+    /// The end after the declarations in brackets, in which quotes may contain brackets and comments.
     private func endOfType(from start: Int) -> Int {
         var (offset, quote, depth) = (start + 1, UInt8(0), 0)
         while offset < bytes.count {

@@ -92,7 +92,8 @@ package struct TIFFFormat: ImageFormat {
             fields: [.icc, .xmp])
     }
 
-    /// Compressed data can be larger than the samples, by far less than the eighth that is left for it here. A pyramid takes a third more.
+    /// Compressed data can be larger than the samples, but by much less than the eighth that is reserved here. A pyramid needs
+    /// a third more.
     private func needsBigTIFF(_ shape: ImageShape, _ options: FormatOptions) throws(SaveError) -> Bool {
         let choice: BigTIFF = try options.word("bigtiff")
         switch choice {
@@ -108,19 +109,19 @@ package struct TIFFFormat: ImageFormat {
         switch try? options.word("compression") as Compression {
         case .deflate: ["libtiff", "libdeflate", "libz"]
         case .jpeg: ["libtiff", "libjpeg"]
-        // A wrong word was refused before anything was written.
+        // Wrong words were refused before anything was written.
         case .some(.none), .lzw, nil: ["libtiff"]
         }
     }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
-        let compression: Compression? = try? options.word("compression")  // a wrong value is refused by `saver`
+        let compression: Compression? = try? options.word("compression")  // `saver` refuses wrong values
         return compression != .jpeg
     }
 }
 
-/// Puts EXIF and IPTC into a TIFF file, which libvips cannot: a new main directory at the file's end has the entries of
-/// the old one and the new ones, and the header points to it.
+/// Adds EXIF and IPTC to a TIFF file, which libvips cannot do. A new main directory at the file's end contains the old and the
+/// new entries, and the header points to it.
 enum TIFFRevision {
     static func add(_ metadata: ImageMetadata, to file: OutputFile) {
         guard metadata.exif != nil || metadata.iptc != nil,
@@ -132,7 +133,7 @@ enum TIFFRevision {
         let bytes = DirectoryWriter(
             document, offsets: directories.offsets, foreignRows: rows, next: directories.offsetAfterMain
         ).bytes(at: position)
-        // A file that is as large as its offsets reach keeps its pixels and goes without.
+        // A file that has reached the largest offset keeps its pixels without these metadata.
         guard directories.offsets == .big || position + bytes.count <= UInt32.max else { return }
         file.put(bytes, at: position)
         let pointer = [UInt8].number(
@@ -140,7 +141,7 @@ enum TIFFRevision {
         file.put(pointer, at: directories.offsets.headerPointer)
     }
 
-    /// The entries that the file does not have. A maker note's offsets would be wrong at any other offset than its own.
+    /// The entries that the file lacks. A maker note is omitted, because its offsets are only valid at its old position.
     private static func document(
         of metadata: ImageMetadata, beside rows: [TIFFDirectories.Entry], littleEndian: Bool
     ) -> ExifDocument {

@@ -1,6 +1,6 @@
 package import Catalogs
 
-/// WebP. Metadata: EXIF, XMP, profile. An encoder holds the whole picture in memory, as does a decoder.
+/// WebP. Metadata: EXIF, XMP, profile. Encoders and decoders hold the whole picture in memory.
 package struct WebPFormat: ImageFormat {
     package let title = "WebP"
     package let cost = CodecCost(decode: 16, encode: 150)
@@ -33,8 +33,8 @@ package struct WebPFormat: ImageFormat {
             "Q": .integer(try options.integer("quality")), "lossless": .boolean(isLossless),
             "effort": .integer(try options.integer("effort")),
         ]
-        // Every frame of an animation is whole. Else its encoder leaves what it takes for alike as it was frames ago, and what
-        // fades slowly never gets there.
+        // Every frame of an animation is a key frame. Otherwise the encoder does not update pixels that it regards as
+        // unchanged, and slow fades never reach their end.
         if !isLossless { arguments["kmax"] = .integer(1) }
         return Saver("webpsave_target", arguments, fields: [.icc])
     }
@@ -46,25 +46,25 @@ package struct WebPFormat: ImageFormat {
     package func libraries(for options: FormatOptions) -> [String] { ["libwebp"] }
 
     package func isLossless(_ layout: PixelLayout, options: FormatOptions) -> Bool {
-        // A wrong value is refused by `saver`. The colour of fully transparent pixels is changed to what packs best.
+        // `saver` refuses wrong values. The encoder changes the colour of fully transparent pixels for better compression.
         !layout.hasAlpha && (try? options.boolean("lossless")) == true
     }
 }
 
 /// The chunks around a WebP's pixels: <https://developers.google.com/speed/webp/docs/riff_container>.
 enum WebPChunks {
-    /// Bits of the first byte of the `VP8X` chunk, which says what else there is.
+    /// The bits of the first byte of the `VP8X` chunk, which declares the other chunks.
     private enum Flag {
         static let exif: UInt8 = 0x08
         static let xmp: UInt8 = 0x04
     }
 
-    /// `RIFF`, the size of what follows, `WEBP`.
+    /// The length of the header: `RIFF`, the size of the rest, `WEBP`.
     private static let headerLength = 12
     private static let sizeOffset = 4
     private static let flagsOffset = 20
 
-    /// Puts the metadata where libvips put an EXIF chunk of its own making, which comes last and cannot be helped.
+    /// Replaces the EXIF chunk that libvips always creates at the end by the metadata.
     static func replaceMetadata(in file: OutputFile, by metadata: ImageMetadata) {
         let names = names(in: file)
         guard names.first?.name == "VP8X", var flags = file.bytes(in: flagsOffset..<flagsOffset + 1) else { return }
@@ -82,7 +82,7 @@ enum WebPChunks {
         file.put(.number(file.size - 8, length: 4, littleEndian: true), at: sizeOffset)
     }
 
-    /// The chunks' names and where they start.
+    /// The chunks' names and offsets.
     private static func names(in file: OutputFile) -> [(name: String, offset: Int)] {
         var result: [(name: String, offset: Int)] = []
         var offset = headerLength
@@ -94,7 +94,7 @@ enum WebPChunks {
         return result
     }
 
-    /// A chunk of odd length is followed by one byte that its length does not count.
+    /// A chunk. If its length is odd, a byte follows that the length does not count.
     private static func chunk(_ name: String, _ payload: [UInt8]) -> [UInt8] {
         Array(name.utf8) + .number(payload.count, length: 4, littleEndian: true) + payload.paddedToEven
     }

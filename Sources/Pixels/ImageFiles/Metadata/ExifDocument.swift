@@ -1,7 +1,6 @@
 import JobModel
 
-/// The tags of an EXIF block: a TIFF structure of four directories. Its second picture, the thumbnail, is not among
-/// them: a document that was read never has it.
+/// The tags of an EXIF block: a TIFF structure of four directories. It never contains the second picture, the thumbnail.
 struct ExifDocument: Hashable {
     struct Entry: Hashable {
         let tag: UInt16
@@ -16,7 +15,7 @@ struct ExifDocument: Hashable {
         case gps
         case interoperability
 
-        /// The tag that points to the directory, and the directory which holds it.
+        /// The tag that points to the directory, and the directory that contains it.
         var pointer: (tag: UInt16, parent: Directory)? {
             switch self {
             case .main: nil
@@ -31,8 +30,8 @@ struct ExifDocument: Hashable {
 
     private(set) var isLittleEndian: Bool
     private(set) var entries: [Directory: [Entry]]
-    /// Where the maker note lay, counted from the block's start: most makers count offsets in their notes from there,
-    /// so the note is written at the same offset.
+    /// The position of the maker note, from the block's start. Most makers count offsets in their notes from there, so the
+    /// note is written at the same position.
     let makerNoteOffset: Int?
 
     subscript(directory: Directory) -> [Entry] {
@@ -49,7 +48,7 @@ struct ExifDocument: Hashable {
 
     var isEmpty: Bool { entries.values.allSatisfy(\.isEmpty) }
 
-    /// Sets a tag that is there to one number; a tag that is not there is not added.
+    /// Sets an existing tag to one number. A missing tag is not added.
     mutating func update(_ tag: UInt16, in directory: Directory, to value: Int) {
         guard let index = self[directory].firstIndex(where: { $0.tag == tag }) else { return }
         let type: TIFFType = value <= UInt16.max && self[directory][index].type == .short ? .short : .long
@@ -57,7 +56,7 @@ struct ExifDocument: Hashable {
         self[directory][index] = Entry(tag: tag, type: type, bytes: bytes)
     }
 
-    /// Adds a tag unless it is there.
+    /// Adds a tag if it is missing.
     mutating func add(_ entry: Entry, to directory: Directory) {
         if !self[directory].contains(where: { $0.tag == entry.tag }) { self[directory].append(entry) }
     }
@@ -66,7 +65,8 @@ struct ExifDocument: Hashable {
         self[directory].removeAll(where: isUnwanted)
     }
 
-    /// The same values in the other byte order, if need be. Not for a maker note, whose order is the maker's secret.
+    /// The same values in the other byte order, if necessary. It must not be used for a maker note, whose byte order is
+    /// unknown.
     func reordered(littleEndian: Bool) -> ExifDocument {
         guard littleEndian != isLittleEndian else { return self }
         var result = self
@@ -79,8 +79,8 @@ struct ExifDocument: Hashable {
 extension ExifDocument {
     /// Reads the directories of a TIFF structure.
     ///
-    /// Nil when there is nothing to be read, or when it is more than `limit` bytes: values that share their bytes could
-    /// make gigabytes of a small file.
+    /// Returns nil if nothing can be read, or if the values exceed `limit` bytes. Values that share bytes could expand a small
+    /// file to gigabytes.
     init?(_ directories: TIFFDirectories, limit: Int) {
         var found: [Directory: [TIFFDirectories.Entry]] = [.main: directories.main]
         for directory in Directory.allCases {
@@ -116,12 +116,12 @@ extension ExifDocument.Entry {
     }
 }
 
-/// What a block says of the picture that it comes with, for files in which libvips does not find the block.
+/// The properties of the picture in a block, for files in which libvips does not find the block.
 extension ExifDocument {
-    /// Nil where the block does not say.
+    /// Nil if the block has no orientation.
     var orientation: Orientation? { integers(of: ExifTag.orientation).first.flatMap(Orientation.init(rawValue:)) }
 
-    /// Nil where the block does not say, or says only what files say that have to say something.
+    /// Nil if the block has no resolution, or only the nominal one that some formats require.
     var resolution: ImageMetadata.Resolution? {
         let unit: ImageMetadata.Resolution.Unit
         switch integers(of: ExifTag.resolutionUnit).first {
@@ -136,14 +136,14 @@ extension ExifDocument {
         return ImageMetadata.Resolution(x: x / scale, y: y / scale, unit: unit)
     }
 
-    /// More than zero.
+    /// A quotient above zero.
     private func quotient(of tag: UInt16) -> Double? {
         let parts = integers(of: tag)
         guard parts.count == 2, parts[0] > 0, parts[1] > 0 else { return nil }
         return Double(parts[0]) / Double(parts[1])
     }
 
-    /// The parts of a rational; of other types than whole numbers and rationals none.
+    /// The numbers of an integer tag, or the parts of a rational. Empty for other types.
     private func integers(of tag: UInt16) -> [Int] {
         guard let entry = self[.main].first(where: { $0.tag == tag }), [.short, .long, .rational].contains(entry.type)
         else { return [] }
@@ -158,8 +158,8 @@ extension ExifDocument {
 extension ExifDocument {
     private static let headerLength = 8
 
-    /// An EXIF block: a header, the directories with their values, and the maker note at the offset that it had.
-    /// Nothing of the block that was read gets into it but the document's entries.
+    /// An EXIF block: a header, the directories with their values, and the maker note at its old offset. Only the document's
+    /// entries are written, nothing else of the old block.
     var block: [UInt8] {
         guard let makerNoteOffset, makerNoteOffset >= Self.headerLength,
             let note = self[.exif].first(where: { $0.tag == Self.makerNote })?.bytes, note.count > 4
@@ -169,7 +169,7 @@ extension ExifDocument {
         return block(note, at: makerNoteOffset)
     }
 
-    /// The directories go before the note when there is room, else behind it.
+    /// The directories are written before the note if there is room, or else after it.
     private func block(_ note: [UInt8], at noteOffset: Int) -> [UInt8] {
         let writer = DirectoryWriter(self, noteOffset: noteOffset)
         let fits = Self.headerLength + writer.byteCount <= noteOffset
@@ -187,7 +187,7 @@ extension ExifDocument {
     }
 }
 
-/// Tags by their names in the EXIF 2.32 and TIFF 6.0 standards.
+/// The tags by their names in the EXIF 2.32 and TIFF 6.0 standards.
 enum ExifTag {
     static let newSubfileType: UInt16 = 0x00FE
     static let imageWidth: UInt16 = 0x0100
@@ -204,7 +204,8 @@ enum ExifTag {
     static let pixelYDimension: UInt16 = 0xA003
     static let gamma: UInt16 = 0xA500
 
-    /// How and where a TIFF file keeps pixels and other blocks of metadata; offsets mean nothing in an output.
+    /// The tags for the storage of pixels and other blocks of metadata in a TIFF file. Their offsets are meaningless in an
+    /// output.
     static let ofPixelData: Set<UInt16> = [
         newSubfileType, 0x00FF,  // kind of picture
         0x0102, 0x0103, 0x0106, 0x010A, 0x0115, 0x011C, 0x013D, 0x0140, extraSamples, sampleFormat,
@@ -216,19 +217,19 @@ enum ExifTag {
         0xC634, 0xC6F5, 0xEA1C,  // private data of DNG, padding
     ]
 
-    /// Which colours the samples stand for: TransferFunction, WhitePoint, PrimaryChromaticities.
+    /// The tags for the colours of the samples: TransferFunction, WhitePoint, PrimaryChromaticities.
     static let ofColor: Set<UInt16> = [0x012D, 0x013E, 0x013F]
 
-    /// What an output says of itself, whatever its input said.
+    /// The tags that an output sets itself, whatever its input contains.
     static let ofShape: Set<UInt16> = [
         imageWidth, imageLength, orientation, xResolution, yResolution, resolutionUnit,
     ]
 
-    /// How a JPEG stores colour; not true of a TIFF file that the tags are put into. TransferFunction has a size that
-    /// depends on the samples.
+    /// The tags for the colour storage of a JPEG, which would be wrong in a TIFF file. The size of TransferFunction depends on
+    /// the samples.
     static let ofJPEG: Set<UInt16> = [0x012D, 0x0211, 0x0212, 0x0213, 0x0214]
 
-    /// Size, orientation, colour, position of chroma samples.
+    /// The tags for size, orientation, colour, and the position of chroma samples.
     static let ofStorage = ofColor.union([imageWidth, imageLength, orientation, 0x0213])
 
     static let main: [MetadataKind: Set<UInt16>] = [
@@ -241,7 +242,7 @@ enum ExifTag {
         0x9000, 0x9101, 0xA000, colorSpace, pixelXDimension, pixelYDimension, gamma,
     ]
 
-    /// Times have no zone, and the lens no number.
+    /// The tags of each kind. Times are without zone, lenses without serial number.
     static let exif: [MetadataKind: Set<UInt16>] = [
         .dates: [0x9003, 0x9004, 0x9290, 0x9291, 0x9292],
         .camera: [
@@ -252,18 +253,18 @@ enum ExifTag {
     ]
 }
 
-/// What of an EXIF block an output may carry.
+/// The rules for the EXIF block of an output.
 ///
-/// Always: it says how the output lies and how large it is; it holds no picture, neither the thumbnail nor one that a
-/// maker hid in his note (a sharp preview inside a blurred photo is a leak).
+/// An output's EXIF always states its own orientation and size. It contains no picture, neither the thumbnail nor a picture in
+/// a maker note (a sharp preview inside a blurred photo is a leak).
 enum ExifRules {
-    /// What a segment of a JPEG can hold, with room for its mark; kept for all formats, so that a picture which is
-    /// converted twice loses nothing the second time.
+    /// The largest block that fits a JPEG segment with its mark. It applies to all formats, so that a picture loses nothing in
+    /// a second conversion.
     private static let largestBlock = 65_000
 
     /// - Parameters:
-    ///   - kinds: what is asked for; nil for everything.
-    ///   - isConverted: the pixels became sRGB.
+    ///   - kinds: the requested kinds; nil for all.
+    ///   - isConverted: whether the pixels were converted to sRGB.
     static func apply(
         to block: [UInt8], shape: ImageShape, resolution: ImageMetadata.Resolution?, kinds: Set<MetadataKind>?,
         isConverted: Bool
@@ -296,7 +297,7 @@ extension ExifDocument {
         }
     }
 
-    /// What is asked for, and how the picture is stored.
+    /// Keeps the requested kinds, and the tags for the storage of the picture.
     fileprivate mutating func keep(_ kinds: Set<MetadataKind>) {
         let main = kinds.reduce(into: ExifTag.ofStorage) { $0.formUnion(ExifTag.main[$1] ?? []) }
         let exif = kinds.reduce(into: ExifTag.ofStorageInExif) { $0.formUnion(ExifTag.exif[$1] ?? []) }
@@ -305,7 +306,7 @@ extension ExifDocument {
         if !kinds.contains(.gps) { self[.gps] = [] }
     }
 
-    /// False when how the picture is stored is all that is left.
+    /// False if only tags for the storage of the picture are left.
     fileprivate func tells(_ kinds: Set<MetadataKind>) -> Bool {
         self[.main].contains { !ExifTag.ofStorage.contains($0.tag) } || !self[.gps].isEmpty
             || self[.exif].contains { !ExifTag.ofStorageInExif.contains($0.tag) }
@@ -318,7 +319,7 @@ extension ExifDocument {
         self[.interoperability] = []
     }
 
-    /// States the resolution where the block does not: a file with EXIF cannot state it elsewhere.
+    /// Adds the resolution if it is missing, because a file with EXIF cannot state it elsewhere.
     fileprivate mutating func add(_ resolution: ImageMetadata.Resolution) {
         guard !self[.main].contains(where: { $0.tag == ExifTag.xResolution }) else { return }
         let (unit, scale): (Int, Double) = resolution.unit == .inch ? (2, 25.4) : (3, 10)
@@ -328,7 +329,7 @@ extension ExifDocument {
         add(Entry(tag: ExifTag.resolutionUnit, type: .short, bytes: bytes), to: .main)
     }
 
-    /// A number in thousandths.
+    /// An entry for a number, in thousandths.
     private func entry(_ tag: UInt16, _ value: Double) -> Entry {
         let parts = [Int((min(value, 1_000_000) * 1000).rounded()), 1000]
         return Entry(
@@ -336,7 +337,7 @@ extension ExifDocument {
             bytes: parts.flatMap { [UInt8].number($0, length: 4, littleEndian: isLittleEndian) })
     }
 
-    /// Without the maker note if that makes it fit; nil if nothing does.
+    /// The block, without the maker note if it does not fit otherwise; nil if it does not fit at all.
     fileprivate func block(ofAtMost limit: Int) -> [UInt8]? {
         let whole = block
         if whole.count <= limit { return whole }
@@ -348,6 +349,6 @@ extension ExifDocument {
 }
 
 extension [UInt8] {
-    /// True when a JPEG may start somewhere in the bytes.
+    /// Whether a JPEG may start somewhere in the bytes.
     var holdsJPEG: Bool { indices.contains { self[$0] == 0xFF && self[$0...].starts(with: [0xFF, 0xD8, 0xFF]) } }
 }

@@ -1,8 +1,8 @@
 import JobModel
 
-/// The IPTC records (IIM 4.2) that an output may carry: no picture, and under some policies only what is asked for.
+/// The IPTC records (IIM 4.2) of an output: no picture, and with some policies only the requested kinds.
 enum IPTCRules {
-    /// - Parameter kinds: nil for everything.
+    /// - Parameter kinds: the requested kinds; nil for all.
     static func apply(to records: [UInt8], kinds: Set<MetadataKind>?) -> [UInt8]? {
         guard !records.holdsJPEG else { return nil }
         guard let kinds else { return records }
@@ -10,7 +10,7 @@ enum IPTCRules {
         let all = datasets(of: records)
         let kept = all.filter { $0.record == 2 && wanted.contains($0.number) }
         guard !kept.isEmpty else { return nil }
-        // In which character set the texts are, and by which version of the standard.
+        // The character set of the texts, and the version of the standard.
         let frame = all.filter { $0.record == 1 && $0.number == 90 || $0.record == 2 && $0.number == 0 }
         return (frame + kept).flatMap(\.bytes)
     }
@@ -20,11 +20,11 @@ enum IPTCRules {
         .gps: [90, 92, 95, 100, 101], .keywords: [25],
     ]
 
-    /// What records say of the picture, as XMP says it: the mapping of IPTC's own standard.
+    /// The records as XMP properties, with the mapping of IPTC's own standard.
     /// <https://www.iptc.org/std/photometadata/specification/IPTC-PhotoMetadata>
     static func properties(of records: [UInt8]) -> [XMPProperty] {
         let all = datasets(of: records)
-        // Without the sign for UTF-8 most writers mean Latin-1, and some UTF-8.
+        // Without the mark for UTF-8, most writers use Latin-1, and some UTF-8.
         let isUTF8 = all.contains { $0.record == 1 && $0.number == 90 && $0.content.elementsEqual([0x1B, 0x25, 0x47]) }
         return names.compactMap { number, name, kind in
             let texts = all.filter { $0.record == 2 && $0.number == number }.map { text($0.content, isUTF8: isUTF8) }
@@ -41,7 +41,7 @@ enum IPTCRules {
         }
     }
 
-    /// The number of a dataset, the property that says the same, and which list its value is.
+    /// The number of a dataset, the corresponding property, and the kind of list of its value.
     private static let names: [(UInt8, String, String)] = [
         (80, "dc:creator", "Seq"), (85, "photoshop:AuthorsPosition", ""), (110, "photoshop:Credit", ""),
         (115, "photoshop:Source", ""), (116, "dc:rights", "Alt"), (5, "dc:title", "Alt"),
@@ -50,7 +50,7 @@ enum IPTCRules {
         (100, "Iptc4xmpCore:CountryCode", ""), (101, "photoshop:Country", ""), (25, "dc:subject", "Bag"),
     ]
 
-    /// As XML has it; characters that XML cannot hold are left out.
+    /// A text escaped for XML, without characters that XML cannot contain.
     private static func text(_ content: ArraySlice<UInt8>, isUTF8: Bool) -> [UInt8] {
         let latin = String(String.UnicodeScalarView(content.map { Unicode.Scalar($0) }))
         let words =
@@ -69,7 +69,7 @@ enum IPTCRules {
         return result
     }
 
-    /// `2026-11-24` of `20261124`.
+    /// A date such as `2026-11-24` from `20261124`.
     private static func date(_ text: [UInt8]) -> [UInt8] {
         guard text.count == 8 else { return text }
         return Array(text[..<4] + [UInt8(ascii: "-")] + text[4..<6] + [UInt8(ascii: "-")] + text[6...])
@@ -82,7 +82,7 @@ enum IPTCRules {
         var content: ArraySlice<UInt8> { bytes.dropFirst(5) }
     }
 
-    /// Up to the first that is broken, or longer than 32767 bytes.
+    /// The datasets up to the first that is malformed, or longer than 32767 bytes.
     private static func datasets(of records: [UInt8]) -> [Dataset] {
         var (rest, result) = (records[...], [Dataset]())
         while rest.count >= 5, rest[rest.startIndex] == 0x1C {
@@ -96,16 +96,16 @@ enum IPTCRules {
     }
 }
 
-/// Photoshop's image resources (`8BIM`), in which JPEG and TIFF files carry IPTC records, among previews and other
-/// things that no output takes over.
+/// Photoshop's image resources (`8BIM`). JPEG and TIFF files store IPTC records in them, with previews and other data that
+/// outputs do not keep.
 enum PhotoshopResources {
     private static let signature = Array("8BIM".utf8)
     private static let iptcRecords: UInt16 = 0x0404
 
-    /// The IPTC records in a block of resources, or nil when there are none or the block is broken before them.
+    /// The IPTC records in a block of resources. Nil if there are none, or if the block is malformed before them.
     ///
-    /// - Parameter block: the resources, with or without the `Photoshop 3.0` mark that a JPEG puts before them; or bare
-    ///   IPTC records, which TIFF files have too.
+    /// - Parameter block: the resources, with or without the `Photoshop 3.0` mark of a JPEG; or bare IPTC records, as in some
+    ///   TIFF files.
     static func iptc(in block: [UInt8]) -> Blob? {
         let mark = Array("Photoshop 3.0\0".utf8)
         var rest = block.starts(with: mark) ? block[mark.count...] : block[...]
@@ -116,7 +116,7 @@ enum PhotoshopResources {
         return nil
     }
 
-    /// One resource: signature, identifier, a name and the data, both of them padded to an even length.
+    /// Reads one resource: a signature, an identifier, a name and the data. Name and data are padded to an even length.
     private static func takeResource(from bytes: inout ArraySlice<UInt8>) -> (UInt16, ArraySlice<UInt8>)? {
         guard bytes.starts(with: signature), bytes.count >= 12 else { return nil }
         let start = bytes.startIndex
@@ -132,7 +132,7 @@ enum PhotoshopResources {
         return (identifier, data)
     }
 
-    /// The records as a block of one resource.
+    /// The records as a block with one resource.
     static func wrapping(_ iptc: Blob) -> Blob {
         let emptyName: [UInt8] = [0, 0]
         return Blob(

@@ -11,13 +11,13 @@ package struct ImageMetadata: Hashable, Sendable, Codable {
             case centimetre
         }
 
-        /// Pixels per millimetre, whatever the unit.
+        /// The pixels per millimetre, whatever the unit.
         package let x: Double
         package let y: Double
-        /// The unit that a file states it in.
+        /// The unit of the file.
         package let unit: Unit
 
-        /// What formats say that have to say something: 72 pixels per inch.
+        /// The value of files that must state a resolution: 72 pixels per inch.
         static let nominal = 72 / 25.4
 
         package init(x: Double, y: Double, unit: Unit = .inch) {
@@ -27,27 +27,27 @@ package struct ImageMetadata: Hashable, Sendable, Codable {
         }
     }
 
-    /// The ICC profile that the pixels are to be read with; nil for sRGB, and gray of its curve.
+    /// The ICC profile of the pixels; nil for sRGB, and for gray with the same curve.
     package var icc: Blob?
-    /// A TIFF structure, without the `Exif` mark that a JPEG puts before it.
+    /// A TIFF structure, without the `Exif` mark of a JPEG.
     package var exif: Blob?
     /// An XML packet.
     package var xmp: Blob?
     /// IPTC records (IIM), without the Photoshop resource around them.
     package var iptc: Blob?
-    /// Of a PNG.
+    /// The texts of a PNG.
     package var texts: [PNGText]
     package var resolution: Resolution?
-    /// When there are several frames.
+    /// The timing of the frames, if there are several.
     package var animation: Animation?
-    /// True when the pixels were converted to sRGB, so that tags which name another colour space are wrong.
+    /// Whether the pixels were converted to sRGB, so that tags for another colour space would be wrong.
     package var isConverted: Bool
 
-    /// How the frames of an animation follow each other.
+    /// The timing of an animation.
     package struct Animation: Hashable, Sendable, Codable {
-        /// Milliseconds that each frame is shown.
+        /// The duration of each frame in milliseconds.
         package let delays: [Int]
-        /// How often all are shown; 0 for ever.
+        /// The number of repetitions; 0 repeats without end.
         package let repetitions: Int
 
         package init(delays: [Int], repetitions: Int) {
@@ -82,13 +82,14 @@ extension ImageMetadata {
         }
     }
 
-    /// What an output of `shape` carries.
+    /// The metadata of an output with `shape`.
     ///
-    /// Under `keep` that is everything which ``ExifRules``, ``XMPRules`` and ``IPTCRules`` allow; else what the policy names, in whichever
-    /// block it is. How an animation's frames follow each other is part of the picture. A profile that does not fit the
-    /// layout is no one's: see ``ImageFormat/colorPolicy(for:asked:save:output:)``.
+    /// With `keep`, they are all that ``ExifRules``, ``XMPRules`` and ``IPTCRules`` allow. Other policies keep the kinds that
+    /// they name, in whichever block they are. The timing of an animation is part of the picture. A profile that is not valid
+    /// for the layout is dropped; see ``ImageFormat/colorPolicy(for:asked:save:output:)``.
     ///
-    /// - Parameter holdsIPTC: whether the output can hold IPTC records. If it cannot, the XMP packet gets what they say and it lacks.
+    /// - Parameter holdsIPTC: whether the output can contain IPTC records. If not, their properties are added to the XMP
+    ///   packet where it lacks them.
     package func carried(by policy: MetadataPolicy, shape: ImageShape, holdsIPTC: Bool = true) -> ImageMetadata {
         let kinds = policy.kinds
         func isWanted(_ kind: MetadataKind) -> Bool { kinds?.contains(kind) ?? true }
@@ -112,7 +113,7 @@ extension ImageMetadata {
 }
 
 extension ImageMetadata {
-    /// What libvips found in a file beside the pixels.
+    /// Reads the metadata that libvips found in a file.
     init(of image: borrowing VipsImageReference) {
         self.init(
             icc: image.blob(MetadataField.icc.rawValue).map(Blob.init),
@@ -123,15 +124,15 @@ extension ImageMetadata {
             resolution: Self.resolution(of: image))
     }
 
-    /// Some formats put a mark before the structure, and some writers put it where it does not belong.
+    /// The structure without a mark. Some formats put a mark before it, and some writers do so in other formats, too.
     static func exifStructure(_ bytes: [UInt8]) -> Blob? {
         let mark = Array("Exif\0\0".utf8)
         let structure = bytes.starts(with: mark) ? Array(bytes[mark.count...]) : bytes
         return structure.isEmpty ? nil : Blob(structure)
     }
 
-    /// Nil where a file says nothing: libvips then gives 1 pixel per millimetre, or 72 per inch, which is also what
-    /// files give that have to give something.
+    /// Nil if a file states no resolution. libvips then returns 1 pixel per millimetre, or 72 per inch. Files that must state
+    /// a resolution contain the same values.
     private static func resolution(of image: borrowing VipsImageReference) -> Resolution? {
         let (x, y) = image.resolution
         let isDefault = [1, Resolution.nominal].contains { abs(x - $0) < 0.001 && abs(y - $0) < 0.001 }
@@ -141,7 +142,7 @@ extension ImageMetadata {
 }
 
 extension ImageMetadata.Animation {
-    /// What a browser takes for a frame that states no time, in milliseconds.
+    /// The duration in milliseconds that browsers use for a frame without a duration.
     private static let usualDelay = 100
 
     init(of image: borrowing VipsImageReference, frames: Int) {
@@ -153,12 +154,13 @@ extension ImageMetadata.Animation {
 }
 
 extension ImageMetadata {
-    /// Of a TIFF file's tags, more is never of use.
+    /// The largest size of a TIFF file's tags. Larger ones are never useful.
     private static let largestTags = 1 << 20
 
-    /// Takes over the tags of a TIFF file that describe the picture, and its IPTC records.
+    /// Keeps the tags of a TIFF file that describe the picture, and its IPTC records.
     ///
-    /// What says how the pixels lie is known otherwise; a maker note does not survive the move to another offset.
+    /// Tags for the storage of pixels are dropped, because they are known otherwise. A maker note is dropped, because it is
+    /// invalid at another offset.
     mutating func takeTags(from directories: TIFFDirectories) {
         if let entry = directories.main.first(where: { $0.tag == ExifTag.iptc }),
             entry.range.count <= Self.largestTags, let bytes = directories.values(of: entry)
@@ -172,7 +174,7 @@ extension ImageMetadata {
     }
 }
 
-/// Bytes that are coded as base64 text, where JSON would make a number of each.
+/// Bytes that are encoded as base64 text. JSON would otherwise write a number for each.
 package struct Blob: Hashable, Sendable, Codable {
     package let bytes: [UInt8]
 

@@ -1,6 +1,6 @@
 import JobModel
 
-/// A text of a PNG: a `tEXt`, `zTXt` or `iTXt` chunk, carried as it is.
+/// A text of a PNG: a `tEXt`, `zTXt` or `iTXt` chunk, kept unchanged.
 package struct PNGText: Hashable, Sendable, Codable {
     static let chunks: Set = ["tEXt", "zTXt", "iTXt"]
 
@@ -8,12 +8,12 @@ package struct PNGText: Hashable, Sendable, Codable {
     let chunk: String
     package let payload: Blob
 
-    /// What the text is about: up to 79 Latin-1 characters.
+    /// The keyword: up to 79 Latin-1 characters.
     package let keyword: String
-    /// True when the text can only be read unpacked.
+    /// Whether the text is compressed.
     let isPacked: Bool
 
-    /// Nil for what is not as it must be.
+    /// Returns nil if the payload is malformed.
     init?(chunk: String, payload: [UInt8]) {
         guard let end = payload.prefix(80).firstIndex(of: 0), end > 0 else { return nil }
         keyword = String(String.UnicodeScalarView(payload[..<end].map { Unicode.Scalar($0) }))
@@ -28,16 +28,17 @@ package struct PNGText: Hashable, Sendable, Codable {
         self.payload = Blob(payload)
     }
 
-    /// False for the packet of XMP, and for other blocks of metadata that some programs write as texts: these go their own ways.
+    /// False for the packet of XMP, and for other blocks of metadata that some programs write as texts. These are handled
+    /// separately.
     var isText: Bool { keyword != Self.xmpKeyword && blockKind == nil }
 
     private static let xmpKeyword = "XML:com.adobe.xmp"
     private static let blockKeyword = "Raw profile type "
 
-    /// The packet of XMP, unless it is packed.
+    /// The packet of XMP, unless it is compressed.
     var xmp: [UInt8]? {
         guard chunk == "iTXt", keyword == Self.xmpKeyword, !isPacked else { return nil }
-        // Behind the keyword: two bytes about packing, then a language and the keyword in it.
+        // The keyword is followed by two bytes about compression, a language, and the translated keyword.
         let rest = payload.bytes.dropFirst(keyword.utf8.count + 3)
         guard let language = rest.firstIndex(of: 0), let start = rest[(language + 1)...].firstIndex(of: 0) else {
             return nil
@@ -45,17 +46,18 @@ package struct PNGText: Hashable, Sendable, Codable {
         return Array(rest[(start + 1)...])
     }
 
-    /// Which block of metadata the text holds, as ImageMagick and exiftool write it: `exif`, `iptc`, `xmp`; nil for other texts.
+    /// The kind of metadata block in the text, as ImageMagick and exiftool write it: `exif`, `iptc`, `xmp`. Nil for other
+    /// texts.
     var blockKind: Substring? {
         keyword.hasPrefix(Self.blockKeyword) ? keyword.dropFirst(Self.blockKeyword.count) : nil
     }
 
-    /// More than any block has.
+    /// The largest size of a block.
     private static let largestBlock = 8 << 20
 
-    /// The block of metadata that the text holds: its words are a kind, a length, then hexadecimal digits.
+    /// The metadata block in the text: its words are a kind, a length, then hexadecimal digits.
     ///
-    /// - Parameter unpacked: the text's words, asked for where it is packed.
+    /// - Parameter unpacked: returns the decompressed text; it is called only if the text is compressed.
     func block(unpacked: () -> String?) -> [UInt8]? {
         guard blockKind != nil else { return nil }
         if !isPacked { return Self.block(in: payload.bytes.dropFirst(keyword.utf8.count + 1)) }
@@ -88,14 +90,14 @@ package struct PNGText: Hashable, Sendable, Codable {
         }
     }
 
-    /// Nil where it is not asked for.
+    /// Nil if the text is not requested.
     ///
-    /// - Parameter kinds: nil for everything.
+    /// - Parameter kinds: the requested kinds; nil for all.
     func carried(by kinds: Set<MetadataKind>?) -> PNGText? {
         guard let kinds else { return self }
         guard let kind = Self.kinds[keyword], kinds.contains(kind) else { return nil }
         guard kind == .dates, !kinds.contains(.gps) else { return self }
-        // No program writes a packed date.
+        // No program writes a compressed date.
         guard !isPacked else { return nil }
         return PNGText(chunk: chunk, payload: TimeZones.removed(from: payload.bytes))
     }

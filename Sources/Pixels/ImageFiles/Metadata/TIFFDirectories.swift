@@ -1,12 +1,12 @@
-/// Looks into the directories of a TIFF structure: an EXIF block, or a TIFF file of either size. Every offset and count
-/// in it may be a lie, so every look is checked.
+/// The directories of a TIFF structure: an EXIF block, or a TIFF or BigTIFF file. Every offset and count in it may be wrong,
+/// so every access is checked.
 struct TIFFDirectories {
     /// An entry whose values lie inside the structure.
     struct Entry {
         let tag: UInt16
         let type: TIFFType
         let range: Range<Int>
-        /// The entry as it is stored, and where that is.
+        /// The stored entry, and its position.
         let row: [UInt8]
         let offset: Int
     }
@@ -16,11 +16,11 @@ struct TIFFDirectories {
     private let size: Int
     private let fetch: (Range<Int>) -> [UInt8]?
 
-    /// Nil when the structure does not start as it must.
+    /// Returns nil if the structure has no valid start.
     ///
     /// - Parameters:
-    ///   - size: of the structure.
-    ///   - fetch: gives bytes of it; nil when they cannot be read.
+    ///   - size: the size of the structure.
+    ///   - fetch: returns some of its bytes; nil if they cannot be read.
     init?(size: Int, fetch: @escaping (Range<Int>) -> [UInt8]?) {
         guard size >= 8, let head = fetch(0..<4) else { return nil }
         switch head {
@@ -39,7 +39,7 @@ struct TIFFDirectories {
     /// The directory that the header points to.
     var main: [Entry] { number(at: offsets.headerPointer, bytes: offsets.length).map(directory) ?? [] }
 
-    /// Where the directory behind the main one is; 0 when there is none.
+    /// The offset of the directory after the main one; 0 if there is none.
     var offsetAfterMain: Int { number(at: offsets.headerPointer, bytes: offsets.length).map(offset(after:)) ?? 0 }
 
     private func offset(after start: Int) -> Int {
@@ -49,7 +49,7 @@ struct TIFFDirectories {
         return number(at: start + offsets.countLength + offsets.rowLength * count, bytes: offsets.length) ?? 0
     }
 
-    /// The directories of the file's pages, as one leads to the next; those of a chain that runs in a circle once.
+    /// The directories of the file's pages, in the order of their chain. If the chain is circular, each is included once.
     var pages: [[Entry]] {
         var (positions, result) = (Set<Int>(), [[Entry]]())
         var position = number(at: offsets.headerPointer, bytes: offsets.length) ?? 0
@@ -60,10 +60,10 @@ struct TIFFDirectories {
         return result
     }
 
-    /// What keeps the pages from being followed to the last one, or which page's pixels lie behind the file's end; nil where
-    /// nothing is missing.
+    /// The reason why the chain of pages cannot be followed to its end, or the page whose pixels lie after the file's end. Nil
+    /// if the file is complete.
     ///
-    /// A directory at the very end of a file, without the pointer behind it, is the last one: some writers forget it.
+    /// A directory at the very end of a file, without the pointer after it, is the last one: some writers omit the pointer.
     var damage: String? {
         guard var position = number(at: offsets.headerPointer, bytes: offsets.length) else { return nil }
         var positions = Set<Int>()
@@ -80,23 +80,23 @@ struct TIFFDirectories {
         return nil
     }
 
-    /// As many as libtiff follows.
+    /// The limit of libtiff for pages.
     private static let mostPages = 1 << 20
-    /// As many as libtiff takes for a directory.
+    /// The limit of libtiff for the entries of a directory.
     private static let mostRows = 4096
 
-    /// How many strips and tiles of a file are looked at, so that no file keeps a worker for long.
+    /// The number of strips and tiles of a file that are checked. The limit bounds the time for a file.
     private static let mostPieces = 1 << 22
 
-    /// A directory's entries as they are stored.
+    /// The stored entries of a directory.
     private struct Rows {
         let start: Int
         let bytes: [UInt8]
         var end: Int { start + bytes.count }
     }
 
-    /// Nil where a directory has no entries, or where the file does not have all of them. In a copy that was given its size at
-    /// once, zeros lie where nothing was copied.
+    /// Returns nil if a directory has no entries, or if the file does not contain all of them. In a copy whose size was
+    /// allocated in advance, the missing part is zeros.
     private func rows(at position: Int) -> Rows? {
         guard position < size, let count = number(at: position, bytes: offsets.countLength),
             (1...Self.mostRows).contains(count)
@@ -108,7 +108,7 @@ struct TIFFDirectories {
         return Rows(start: start, bytes: bytes)
     }
 
-    /// Whether a strip or a tile of a page, or the list of them or of its samples, lies behind the file's end.
+    /// Whether a strip or a tile of a page, or the list of them or of its samples, lies after the file's end.
     private func lacksPixels(of rows: Rows, within budget: inout Int) -> Bool {
         var entries: [Entry] = []
         for offset in stride(from: 0, to: rows.bytes.count, by: offsets.rowLength) {
@@ -123,13 +123,13 @@ struct TIFFDirectories {
         return pieces.reachBehind(size, in: self, within: &budget)
     }
 
-    /// Whether an entry of whole numbers has its values where the file does not reach.
+    /// Whether the values of an integer entry lie after the file's end.
     private func isBehindEnd(_ row: [UInt8]) -> Bool {
         let type = TIFFType(rawValue: UInt16(decode(row[2..<4])))
         return [.short, .long, .long8].contains(type) && row[4..<4 + offsets.length].contains { $0 != 0 }
     }
 
-    /// The readable entries of the directory at `offset`; those that are broken are left out.
+    /// The readable entries of the directory at `offset`. Malformed entries are omitted.
     func directory(at offset: Int) -> [Entry] {
         guard offset < size, let count = number(at: offset, bytes: offsets.countLength) else { return [] }
         let start = offset + offsets.countLength
@@ -145,7 +145,7 @@ struct TIFFDirectories {
 
     func values(of entry: Entry) -> [UInt8]? { bytes(in: entry.range) }
 
-    /// Some values of an entry of whole numbers, of which it has so many; nil for other types.
+    /// Some values of an integer entry; nil for other types.
     func numbers(of entry: Entry, in indices: Range<Int>) -> [Int]? {
         guard [.short, .long, .long8].contains(entry.type) else { return nil }
         let (start, size) = (entry.range.lowerBound, entry.type.size)
@@ -155,7 +155,7 @@ struct TIFFDirectories {
         return stride(from: 0, to: bytes.count, by: size).map { Int(clamping: decode(bytes[$0..<$0 + size])) }
     }
 
-    /// All values of an entry of whole numbers; nil for other types.
+    /// All values of an integer entry; nil for other types.
     func numbers(of entry: Entry) -> [Int]? {
         guard [.short, .long, .long8].contains(entry.type), let bytes = values(of: entry) else { return nil }
         let size = entry.type.size
@@ -164,7 +164,7 @@ struct TIFFDirectories {
         }
     }
 
-    /// The first value of an entry of short or long numbers.
+    /// The first value of an entry of 16-bit or 32-bit integers.
     func number(of entry: Entry) -> Int? {
         [.short, .long].contains(entry.type) ? number(at: entry.range.lowerBound, bytes: entry.type.size) : nil
     }
@@ -173,7 +173,7 @@ struct TIFFDirectories {
         bytes(in: offset..<offset + offsets.rowLength).flatMap { entry($0, at: offset) }
     }
 
-    /// Values that are short enough lie in the entry itself.
+    /// Reads an entry. Short values are stored in the entry itself.
     private func entry(_ row: [UInt8], at offset: Int) -> Entry? {
         guard let type = TIFFType(rawValue: UInt16(decode(row[2..<4]))),
             let count = Int(exactly: decode(row[4..<4 + offsets.length]))
@@ -202,10 +202,10 @@ struct TIFFDirectories {
     }
 }
 
-/// The strips or tiles of a TIFF page, and how much of the file each of them needs.
+/// The strips or tiles of a TIFF page, and the part of the file that each of them needs.
 ///
-/// Nothing is refused that libtiff reads whole. Some writers state wrong byte counts for uncompressed pixels: libtiff reads as
-/// many bytes as the pixels take. A piece without an offset and a length is sparse, and empty.
+/// Files that libtiff reads completely are never refused. Some writers state wrong byte counts for uncompressed pixels, and
+/// libtiff then reads as many bytes as the pixels need. A piece without an offset and a length is sparse, and empty.
 struct TIFFPieces {
     enum Tag {
         static let width: UInt16 = 256
@@ -220,7 +220,7 @@ struct TIFFPieces {
         static let tileHeight: UInt16 = 323
         static let strips: (offsets: UInt16, byteCounts: UInt16) = (273, 279)
         static let tiles: (offsets: UInt16, byteCounts: UInt16) = (324, 325)
-        /// Without any of them no pixel is read. Their values may lie anywhere in the file.
+        /// The tags that are necessary to read any pixel. Their values may lie anywhere in the file.
         static let indispensable = [
             bitsPerSample, strips.offsets, strips.byteCounts, tiles.offsets, tiles.byteCounts,
         ]
@@ -231,14 +231,15 @@ struct TIFFPieces {
     private let isCompressed: Bool
     private let isTiled: Bool
     private let height: Int
-    /// Rows of a strip or tile, but for the last strip of each plane.
+    /// The rows of a strip or tile, except for the last strip of each plane.
     private let rows: Int
-    /// How many of them the pixels are in. A list may be longer.
+    /// The number of strips or tiles with pixels. A list may be longer.
     private let pieces: Double
-    /// Bytes of a row of one piece, not compressed; a product of numbers that may be lies.
+    /// The uncompressed bytes of a row of one piece: a product of numbers that may be wrong.
     private let rowBytes: Double
 
-    /// Nil for a page without pixels, or of a kind whose strips are not what they say: JPEG as TIFF 6 had it.
+    /// Returns nil for a page without pixels, or for a compression whose strips are not described correctly: JPEG as in TIFF
+    /// 6.
     init?(of entries: [TIFFDirectories.Entry], in directories: TIFFDirectories) {
         func entry(_ tag: UInt16) -> TIFFDirectories.Entry? { entries.first { $0.tag == tag } }
         func number(_ tag: UInt16) -> Int? { entry(tag).flatMap { directories.numbers(of: $0, in: 0..<1) }?.first }
@@ -253,7 +254,7 @@ struct TIFFPieces {
         self.height = height
         rows = isTiled ? number(Tag.tileHeight) ?? 0 : min(height, number(Tag.rowsPerStrip) ?? height)
         let isApart = number(Tag.planarConfiguration) == 2
-        // YCbCr may have fewer samples of colour: its brightness alone is sure to be there.
+        // YCbCr may have fewer samples of colour. Only the samples of luma are certain.
         let isYCbCr = number(Tag.photometric) == 6
         let channels = number(Tag.samplesPerPixel) ?? 1
         let samples = isApart || isYCbCr ? 1 : channels
@@ -263,9 +264,9 @@ struct TIFFPieces {
         rowBytes = (Double(columns) * Double(samples) * Double(number(Tag.bitsPerSample) ?? 1) / 8).rounded(.up)
     }
 
-    /// Whether one of them does.
+    /// Whether a piece lies after `end`.
     ///
-    /// - Parameter budget: how many of them are looked at, at most; what was looked at is taken from it.
+    /// - Parameter budget: the largest number of pieces to check; it is decreased by the number of checked pieces.
     func reachBehind(_ end: Int, in directories: TIFFDirectories, within budget: inout Int) -> Bool {
         let listed = offsets.range.count / offsets.type.size
         let count = min(budget, pieces < Double(listed) ? Int(pieces) : listed)
@@ -286,14 +287,14 @@ struct TIFFPieces {
         return false
     }
 
-    /// Numbers that are held at once.
+    /// The number of values in memory at once.
     private static let portion = 1 << 14
 
-    /// - Parameter length: as the file states it; nil where it does not.
+    /// - Parameter length: the length in the file; nil if there is none.
     private func needed(ofPiece index: Int, stating length: Int?) -> Double {
         let whole = rowBytes * Double(isTiled ? rows : rowsOfStrip(index))
         let stated = Double(length ?? 0)
-        // libtiff passes over most of a length that is absurd for what it holds.
+        // libtiff ignores most of a length that is absurdly large for the piece.
         if isCompressed { return stated > 1_048_576 && whole > 0 ? min(stated, 10 * whole + 4096) : stated }
         return stated > 0 ? min(stated, whole) : isTiled ? 0 : whole
     }
@@ -319,13 +320,13 @@ enum TIFFType: UInt16 {
     case signedRational
     case float
     case double
-    /// An offset of a directory.
+    /// The offset of a directory.
     case directory
     case long8 = 16
     case signedLong8
     case directory8
 
-    /// Bytes of one value.
+    /// The number of bytes of one value.
     var size: Int {
         switch self {
         case .byte, .ascii, .signedByte, .undefined: 1
@@ -335,44 +336,44 @@ enum TIFFType: UInt16 {
         }
     }
 
-    /// True when the value is the offset of other entries.
+    /// Whether the value is the offset of other entries.
     var isDirectory: Bool { self == .directory || self == .directory8 }
 
-    /// Bytes of one number; a rational is two of them.
+    /// The number of bytes of one number; a rational has two numbers.
     var numberSize: Int { self == .rational || self == .signedRational ? 4 : size }
 }
 
-/// The two sizes of TIFF structures: offsets of four bytes, or of eight.
+/// The two kinds of TIFF structures: with offsets of four bytes, or of eight.
 enum TIFFOffsets {
     case classic
     case big
 
-    /// Bytes of an offset, and of a count of values.
+    /// The number of bytes of an offset, and of a count of values.
     var length: Int { self == .classic ? 4 : 8 }
-    /// Where the header says where the main directory is.
+    /// The position in the header of the main directory's offset.
     var headerPointer: Int { self == .classic ? 4 : 8 }
-    /// Bytes of the count in front of a directory.
+    /// The number of bytes of a directory's count of entries.
     var countLength: Int { self == .classic ? 2 : 8 }
-    /// Bytes of one entry of a directory.
+    /// The number of bytes of one entry of a directory.
     var rowLength: Int { 4 + 2 * length }
     /// The type of a pointer to a directory.
     var pointerType: TIFFType { self == .classic ? .long : .directory8 }
 }
 
-/// Lays out directories of a TIFF structure, one after the other with the values of each behind it.
+/// Writes the directories of a TIFF structure, one after the other, each followed by its values.
 struct DirectoryWriter {
     private typealias Directory = ExifDocument.Directory
     private typealias Entry = ExifDocument.Entry
 
-    /// The directories that are written, in their order.
+    /// The directories to write, in order.
     private let directories: [ExifDocument.Directory]
     private let document: ExifDocument
     private let offsets: TIFFOffsets
-    /// Rows of the main directory that are there already, whose values lie elsewhere.
+    /// The existing rows of the main directory, whose values are stored elsewhere.
     private let foreignRows: [TIFFDirectories.Entry]
-    /// Where the directory behind the main one lies: the next page or, in a pyramid, the next level.
+    /// The offset of the directory after the main one: the next page or, in a pyramid, the next level.
     private let next: Int
-    /// Where the maker note lies, when it has a place of its own.
+    /// The offset of the maker note, if it is fixed.
     private let noteOffset: Int?
 
     init(
@@ -390,10 +391,10 @@ struct DirectoryWriter {
         }
     }
 
-    /// How many bytes ``bytes(at:)`` gives.
+    /// The number of bytes of ``bytes(at:)``.
     var byteCount: Int { directories.reduce(0) { $0 + byteCount(of: $1) } }
 
-    /// The directories as they are at `start`, an even offset; the main one is the first.
+    /// The directories at `start`, an even offset. The main directory is the first.
     func bytes(at start: Int) -> [UInt8] {
         var positions: [ExifDocument.Directory: Int] = [:]
         var position = start
@@ -433,7 +434,7 @@ struct DirectoryWriter {
         number(Int(tag), length: 2) + number(Int(type.rawValue), length: 2) + offset(count) + field
     }
 
-    /// The note lies outside of its directory's values.
+    /// Whether the entry is a note that is stored outside of its directory's values.
     private func isNote(_ entry: Entry, in directory: Directory) -> Bool {
         noteOffset != nil && directory == .exif && entry.tag == ExifDocument.makerNote
     }
@@ -444,7 +445,7 @@ struct DirectoryWriter {
         }
     }
 
-    /// A count, the rows, and where the next directory is.
+    /// The length of a count, the rows, and the offset of the next directory.
     private func tableLength(of directory: Directory) -> Int {
         let rows =
             document[directory].count + children(of: directory).count + (directory == .main ? foreignRows.count : 0)

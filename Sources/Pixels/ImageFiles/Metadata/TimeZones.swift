@@ -1,9 +1,9 @@
-/// Time zones of dates, which show roughly where a picture was taken.
+/// Time zones of dates. They reveal approximately where a picture was taken.
 enum TimeZones {
-    /// A date without its zone: `2026-11-24T20:30:00` of `2026-11-24T20:30:00+05:45`.
+    /// A date without its zone, such as `2026-11-24T20:30:00` for `2026-11-24T20:30:00+05:45`.
     ///
-    /// - Parameter date: as ISO 8601, EXIF, RFC 1123, Unix or people write it; in ASCII, or in a character set around it. Behind the time
-    ///   only half of the day, numbers and names of dates stay. What has no time of day loses an offset at its end.
+    /// - Parameter date: a date as ISO 8601, EXIF, RFC 1123, Unix or people write it, in ASCII or a superset. After the time,
+    ///   only the half of the day, numbers and names of dates stay. A date without a time loses an offset at its end.
     static func removed(from date: [UInt8]) -> [UInt8] {
         let text = DateText(bytes: date)
         guard let end = date.indices.lazy.compactMap(text.endOfTime).first.map(text.endOfHalf) else {
@@ -19,7 +19,7 @@ enum TimeZones {
         return result
     }
 
-    /// A year, a day, a date such as `24.11.2026`, the name of a month or of a day of the week, or a comma.
+    /// Whether a word is a year, a day, a date such as `24.11.2026`, the name of a month or a weekday, or a comma.
     private static func isPartOfDate(_ word: ArraySlice<UInt8>) -> Bool {
         let plain = word.last == UInt8(ascii: ",") ? word.dropLast() : word
         if plain.allSatisfy(isLetter) {
@@ -48,13 +48,13 @@ enum TimeZones {
 private struct DateText {
     let bytes: [UInt8]
 
-    /// The end of a time of day that begins here, if one does: `20:30`, `8:30:15`, `20:30:15.250`, or `T203015` behind a date.
+    /// The end of a time that begins here: `20:30`, `8:30:15`, `20:30:15.250`, or `T203015` after a date. Nil if none does.
     func endOfTime(from start: Int) -> Int? {
         if bytes[start] == UInt8(ascii: "T"), start > 0, TimeZones.isDigit(bytes[start - 1]) {
             let count = digits(at: start + 1)
             return count == 4 || count == 6 ? endOfFraction(at: start + 1 + count) : nil
         }
-        // Neither a part of another number, nor an offset.
+        // The digits must not be a part of another number, nor an offset.
         guard start == 0 || !"+-.:0123456789".utf8.contains(bytes[start - 1]), (1...2).contains(digits(at: start))
         else { return nil }
         var (offset, parts) = (start + digits(at: start), 1)
@@ -66,7 +66,7 @@ private struct DateText {
         return parts == 3 ? endOfFraction(at: offset) : offset
     }
 
-    /// Behind `AM` or `PM`, where that follows.
+    /// The end of a following `AM` or `PM`, or `start`.
     func endOfHalf(from start: Int) -> Int {
         var offset = start
         while offset < bytes.count, TimeZones.isBlank(bytes[offset]) { offset += 1 }
@@ -77,7 +77,7 @@ private struct DateText {
         return offset == bytes.count || TimeZones.isBlank(bytes[offset]) ? offset : start
     }
 
-    /// For a date alone: `2026-11-24` of `2026-11-24+05:45` and of `2026-11-24Z`.
+    /// The end of a date without time: `2026-11-24` for `2026-11-24+05:45` and for `2026-11-24Z`.
     var endWithoutOffset: Int {
         if let last = bytes.last, last | 0x20 == UInt8(ascii: "z"),
             bytes.dropLast().last.map(TimeZones.isDigit) ?? false
@@ -97,12 +97,12 @@ private struct DateText {
         return count == 0 ? offset : offset + 1 + count
     }
 
-    /// How many digits stand here.
+    /// The number of digits at an offset.
     private func digits(at offset: Int) -> Int {
         offset < bytes.count ? bytes[offset...].prefix(while: TimeZones.isDigit).count : 0
     }
 
-    /// Whatever the case of a letter.
+    /// Compares a character, ignoring case.
     private func has(_ character: Character, at offset: Int) -> Bool {
         guard offset < bytes.count, let byte = character.asciiValue else { return false }
         return bytes[offset] == byte || character.isLetter && bytes[offset] | 0x20 == byte

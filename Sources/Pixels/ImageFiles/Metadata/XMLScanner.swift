@@ -1,9 +1,9 @@
-/// Cuts XML into tags and what lies between them. Knows as much of XML as XMP packets have; anything else is malformed.
+/// Divides XML into tags and the text between them. It supports the XML of XMP packets; other constructs are malformed.
 struct XMLScanner {
     struct Attribute: Hashable {
         let name: String
         let value: Range<Int>
-        /// The whole attribute with the blanks before it.
+        /// The whole attribute, with the blanks before it.
         let range: Range<Int>
     }
 
@@ -21,7 +21,7 @@ struct XMLScanner {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The next token and where it lies; nil at the end.
+    /// The next token and its range; nil at the end.
     mutating func next() throws(MalformedError) -> (token: Token, range: Range<Int>)? {
         guard position < bytes.count else { return nil }
         let start = position

@@ -1,8 +1,8 @@
 import JobModel
 
-/// What of an XMP packet an output may carry: no picture, and nothing about the input's size and orientation.
+/// The rules for the XMP packet of an output: no picture, and no properties of the input's size and orientation.
 ///
-/// A packet that is not understood, or that holds something which looks like a picture after all, is not carried.
+/// A packet that cannot be parsed, or that contains something similar to a picture, is dropped.
 enum XMPRules {
     /// A property by its namespace and name.
     private struct Property: Hashable {
@@ -12,11 +12,11 @@ enum XMPRules {
 
     private static let pictures: Set<Property> = [
         Property(namespace: "http://ns.adobe.com/xap/1.0/", name: "Thumbnails"),
-        // Points to a second packet, which a JPEG has in segments of its own and which is not read.
+        // A pointer to a second packet, which a JPEG has in other segments, and which Penumbra does not read.
         Property(namespace: "http://ns.adobe.com/xmp/note/", name: "HasExtendedXMP"),
     ]
 
-    /// Depth maps, second pictures and videos of phones.
+    /// The namespaces of depth maps, second pictures and videos of phones.
     private static let pictureNamespaces = "http://ns.google.com/photos/1.0/"
 
     private static let geometry: Set<Property> = [
@@ -33,9 +33,9 @@ enum XMPRules {
     ]
 
     /// - Parameters:
-    ///   - kinds: what is asked for; nil for everything.
-    ///   - isConverted: the pixels became sRGB.
-    ///   - more: is carried, too, where the packet does not have it.
+    ///   - kinds: the requested kinds; nil for all.
+    ///   - isConverted: whether the pixels were converted to sRGB.
+    ///   - more: properties that are added where the packet lacks them.
     static func apply(
         to packet: [UInt8], kinds: Set<MetadataKind>?, isConverted: Bool, adding more: [XMPProperty] = []
     ) -> [UInt8]? {
@@ -60,7 +60,8 @@ enum XMPRules {
         }
     }
 
-    /// The packet with a further description behind all others. A packet without RDF is replaced, because no reader understands it.
+    /// The packet with another description after all others. A packet without RDF is replaced, because no reader understands
+    /// it.
     private static func adding(
         _ properties: [XMPProperty], to packet: [UInt8], _ tokens: Tokens, _ prefixes: [String: String]
     ) -> [UInt8]? {
@@ -82,7 +83,7 @@ enum XMPRules {
         return result
     }
 
-    /// The namespaces of prefixes. Where they are declared does not matter: no packet gives one prefix two meanings.
+    /// The namespaces of prefixes. The place of a declaration is ignored, because no packet gives one prefix two meanings.
     private static func prefixes(in tokens: Tokens, of packet: [UInt8]) -> [String: String] {
         var result: [String: String] = [:]
         for (token, _) in tokens {
@@ -139,7 +140,7 @@ enum XMPRules {
         return result + packet[start..<range.upperBound]
     }
 
-    /// True for a long run of base64, whatever it codes. Line ends may be in it, as such or as entities.
+    /// Whether the packet contains a long run of base64. It may include line ends, as characters or as entities.
     static func holdsBinary(_ packet: [UInt8]) -> Bool {
         let longest = 1000  // the longest digest or identifier in known packets has 128 digits
         var run = 0
@@ -159,16 +160,16 @@ enum XMPRules {
     }
 }
 
-/// A property of an XMP packet, as the specification's data model has it (ISO 16684-1, 6).
+/// A property of an XMP packet in the specification's data model (ISO 16684-1, 6).
 struct XMPProperty: Hashable {
-    /// With Penumbra's prefix: `dc:creator`.
+    /// The name with Penumbra's prefix: `dc:creator`.
     let name: String
     let value: Value
 
     indirect enum Value: Hashable {
-        /// XML, as it stands between two tags.
+        /// XML text, escaped for an element's content.
         case text([UInt8])
-        /// A link, as it stands between double quotes.
+        /// A link, escaped for a value in double quotes.
         case link([UInt8])
         /// `kind` is `Alt`, `Bag` or `Seq`.
         case list(kind: String, [Item])
@@ -176,14 +177,14 @@ struct XMPProperty: Hashable {
     }
 
     struct Item: Hashable {
-        /// As in `xml:lang`.
+        /// The language, as in `xml:lang`.
         let language: [UInt8]?
         let value: Value
     }
 
     init(_ name: String, _ value: Value) { (self.name, self.value) = (name, value) }
 
-    /// All that Penumbra writes, by their names in packets.
+    /// The namespaces that Penumbra writes, by their prefixes in packets.
     static let namespaces: [String: String] = [
         "http://purl.org/dc/elements/1.1/": "dc", "http://ns.adobe.com/photoshop/1.0/": "photoshop",
         "http://ns.adobe.com/xap/1.0/rights/": "xmpRights", "http://ns.adobe.com/xap/1.0/": "xmp",
@@ -205,7 +206,7 @@ extension [XMPProperty] {
         return result
     }
 
-    /// A description of these properties, for a packet whose prefixes may be others; nil if there are none.
+    /// A description of these properties that declares its prefixes, for any packet; nil if there are none.
     var furtherElement: [UInt8]? { element(declaring: [" xmlns:rdf=\"\(XMPProperty.rdf)\""]) }
 
     private func element(declaring more: [String]) -> [UInt8]? {
@@ -221,7 +222,7 @@ extension [XMPProperty] {
 }
 
 extension XMPProperty {
-    /// Its own, and those of the members of structures.
+    /// The property's name, and the names of its structures' members.
     fileprivate var names: [String] { [name] + value.names }
 
     fileprivate var element: [UInt8] { value.element(name) }
@@ -264,11 +265,11 @@ extension XMPProperty.Value {
     }
 }
 
-/// Those properties of an XMP packet that an output is asked to carry, and nothing else of it: neither names of programs nor
-/// identifiers, nor unknown properties.
+/// The requested properties of an XMP packet. Everything else is dropped: names of programs, identifiers, and unknown
+/// properties.
 ///
-/// A property counts only where it describes the picture itself. Packets also hold the properties of other pictures, such as those
-/// that a composite was made of (`xmpMM:Pantry`): their creators are not this picture's.
+/// Only properties of the picture itself count. Packets also contain properties of other pictures, such as the sources of a
+/// composite (`xmpMM:Pantry`). Their creators are not this picture's creators.
 struct XMPCredit {
     private static let properties: [MetadataKind: Set<String>] = [
         .copyright: [
@@ -298,7 +299,7 @@ struct XMPCredit {
         .keywords: ["dc:subject"],
     ]
 
-    /// What of a structure is carried: names and pages, no addresses and numbers of telephones.
+    /// The members of a structure that are kept: names and web pages, but no addresses and telephone numbers.
     private static let members: Set = [
         "plus:CopyrightOwnerName", "plus:ImageCreatorName", "plus:LicensorName", "plus:LicensorURL",
     ]
@@ -314,7 +315,7 @@ struct XMPCredit {
         let name: String
         let attributes: [XMLScanner.Attribute]
         var children: [Int] = []
-        /// What stands in it beside other elements.
+        /// The element's own text.
         var text: [UInt8] = []
     }
 
@@ -335,7 +336,7 @@ struct XMPCredit {
                 if !isEmpty { open.append(elements.count - 1) }
             case .close: _ = open.popLast()
             case .other:
-                // Not a comment.
+                // Comments are skipped.
                 if let last = open.last, packet[range.lowerBound] != UInt8(ascii: "<") {
                     elements[last].text += packet[range]
                 }
@@ -343,7 +344,7 @@ struct XMPCredit {
         }
     }
 
-    /// In their order. Of several that have one name the first counts, as readers take it.
+    /// The properties in order. If several have the same name, the first is used, as readers do.
     var properties: [XMPProperty] {
         guard let root = elements.firstIndex(where: { rdf($0.name) == "RDF" }) else { return [] }
         var (result, names) = ([XMPProperty](), Set<String>())
@@ -364,9 +365,9 @@ struct XMPCredit {
         return result
     }
 
-    /// Nil for what is empty, and for what a reader would not understand here.
+    /// Nil for an empty value, and for a value that readers do not understand here.
     ///
-    /// - Parameter level: how deep in a property. Known ones have a list of structures of texts at most.
+    /// - Parameter level: the depth in a property. Known properties have at most a list of structures of texts.
     private func value(_ index: Int, of name: String?, level: Int = 0) -> XMPProperty.Value? {
         guard level < 4 else { return nil }
         let element = elements[index]
@@ -384,7 +385,7 @@ struct XMPCredit {
         return structure(index, of: name, level: level)
     }
 
-    /// Written as members of the element, or of a description in it, or as attributes of either.
+    /// A structure, written as members of the element, or of a description in it, or as attributes of either.
     private func structure(_ index: Int, of name: String?, level: Int) -> XMPProperty.Value? {
         let inner = elements[index].children.first { rdf(elements[$0].name) == "Description" } ?? index
         var members: [XMPProperty] = []
@@ -395,7 +396,7 @@ struct XMPCredit {
             members.append(XMPProperty(name, value))
         }
         for attribute in elements[inner].attributes {
-            // A value with qualifiers is carried without them.
+            // The value of a property with qualifiers, without the qualifiers.
             if rdf(attribute.name) == "value" { return text(Array(packet[attribute.value]), of: name) }
             let member = own(attribute.name)
             take(member, text(Array(packet[attribute.value]), of: member))
@@ -408,7 +409,7 @@ struct XMPCredit {
         return members.isEmpty ? nil : .structure(members)
     }
 
-    /// A text; nil for blanks alone. A date's time zone tells where a person was.
+    /// A text; nil if it is blank. The time zone is removed from a date, because it tells where a person was.
     private func text(_ bytes: [UInt8], of name: String?) -> XMPProperty.Value? {
         guard bytes.contains(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return nil }
         let isDate = name.map { Self.properties[.dates]?.contains($0) ?? false } ?? false
@@ -419,12 +420,12 @@ struct XMPCredit {
         elements[index].attributes.first { $0.name == "xml:lang" }.map { quoted(packet[$0.value]) }
     }
 
-    /// Between double quotes.
+    /// A text escaped for double quotes.
     private func quoted(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         bytes.flatMap { $0 == UInt8(ascii: "\"") ? Array("&quot;".utf8) : [$0] }
     }
 
-    /// With the prefix that Penumbra writes.
+    /// The name with the prefix that Penumbra writes.
     private func own(_ name: String) -> String? {
         guard let (namespace, local) = split(name), let prefix = XMPProperty.namespaces[namespace] else { return nil }
         return "\(prefix):\(local)"

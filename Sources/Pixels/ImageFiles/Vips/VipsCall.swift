@@ -2,7 +2,7 @@ import CVips
 import Glibc
 import Synchronization
 
-/// One argument of a libvips operation. GObject turns it into the property's own type (an integer into an enum, …).
+/// An argument of a libvips operation. GObject converts it into the property's own type (an integer into an enum, …).
 package enum VipsArgument: Hashable, Sendable {
     case boolean(Bool)
     case integer(Int)
@@ -10,9 +10,9 @@ package enum VipsArgument: Hashable, Sendable {
     case text(String)
 }
 
-/// Calls libvips operations by name, with arguments by name: <https://www.libvips.org/API/current/func-list.html>.
+/// A call of a libvips operation by name, with arguments by name: <https://www.libvips.org/API/current/func-list.html>.
 ///
-/// An unknown operation or argument is our own mistake, and shows as a failure in the first test that makes the call.
+/// An unknown operation or argument is a programming error, and fails in the first test that makes the call.
 struct VipsCall: ~Copyable {
     private let operation: VipsReference<VipsOperation>
 
@@ -38,7 +38,7 @@ struct VipsCall: ~Copyable {
         set(name, penumbra_type_string()) { g_value_set_string(&$0, text) }
     }
 
-    /// Sets an image, source or target; the operation takes a reference of its own.
+    /// Sets an image, source or target. The operation holds its own reference.
     func set<Object>(_ name: String, to object: borrowing VipsReference<Object>) {
         let pointer = object.pointer
         set(name, penumbra_type_object()) { g_value_set_object(&$0, pointer) }
@@ -52,13 +52,13 @@ struct VipsCall: ~Copyable {
         g_object_set_property(operation.cast(to: GObject.self), name, &value)
     }
 
-    /// Runs an operation that gives no image: a saver.
+    /// Runs an operation that returns no image: a saver.
     consuming func run() throws(VipsError) {
         try build()
         vips_object_unref_outputs(operation.cast(to: VipsObject.self))
     }
 
-    /// Builds an operation and gives its output image, whose pixels are not computed yet.
+    /// Builds an operation and returns its output image, whose pixels are not computed yet.
     consuming func image() throws(VipsError) -> VipsReference<VipsImage> {
         try build()
         var value = GValue()
@@ -81,11 +81,11 @@ struct VipsCall: ~Copyable {
     }
 }
 
-/// Owns one reference to a libvips object, and gives it back when it goes.
+/// An owned reference to a libvips object, which is released with the value.
 struct VipsReference<Object>: ~Copyable {
     let pointer: UnsafeMutablePointer<Object>
 
-    /// Takes over the reference that the caller holds; nil for nil.
+    /// Takes over the caller's reference. Returns nil for nil.
     init?(adopting pointer: UnsafeMutablePointer<Object>?) {
         guard let pointer else { return nil }
         self.pointer = pointer
@@ -95,13 +95,13 @@ struct VipsReference<Object>: ~Copyable {
 
     deinit { g_object_unref(pointer) }
 
-    /// A second reference to the same object.
+    /// Another reference to the same object.
     func retained() -> VipsReference {
         g_object_ref(pointer)
         return VipsReference(owned: pointer)
     }
 
-    /// The object as one of its base or derived classes, for as long as this reference lives.
+    /// The object as one of its base or derived classes. It is valid as long as this reference exists.
     func cast<Other>(to type: Other.Type) -> UnsafeMutablePointer<Other> {
         UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: type)
     }
@@ -111,10 +111,10 @@ struct VipsReference<Object>: ~Copyable {
 struct VipsError: Error {
     let line: String
 
-    /// Takes libvips' error text and leaves its buffer empty.
+    /// Reads libvips' error text and empties its buffer.
     ///
-    /// The buffer belongs to the process, not to a thread: text of a failure elsewhere at the same moment may be in
-    /// it. The text is for people alone; that a call failed is known from its result.
+    /// The buffer belongs to the process, not to a thread, so it may contain the text of a simultaneous failure elsewhere. The
+    /// text is only for users. Whether a call failed is known from its result.
     static func take() -> VipsError {
         guard let buffer = vips_error_buffer_copy() else { return VipsError(line: fallback) }
         defer { g_free(buffer) }
@@ -123,7 +123,7 @@ struct VipsError: Error {
 
     private static let fallback = "libvips gave no reason"
 
-    /// The first line that says something, without the name of the part of libvips before it (`VipsJpeg: …`).
+    /// The first line that is not empty, without the name of the libvips module before it (`VipsJpeg: …`).
     static func firstLine(of text: String) -> String {
         for line in text.split(whereSeparator: \.isNewline) {
             var words = line[...]
@@ -137,12 +137,12 @@ struct VipsError: Error {
     }
 }
 
-// libvips reads and writes through our own files, so that a failure of the disk is known by its number and not by
-// libvips' words, what is decoded is the very file whose first bytes were looked at, and a file that shrinks while it
-// is read is an error and no SIGBUS (libvips would map it).
+// libvips reads and writes through Penumbra's own files. A disk failure is therefore known by its error number, and not only
+// by libvips' text. The decoded file is the same whose first bytes were recognised. A file that shrinks while it is read
+// causes an error instead of a SIGBUS (libvips would map it).
 
 extension VipsReference where Object == VipsSourceCustom {
-    /// A source that reads `file` from its start, and holds it as long as it lives.
+    /// A source that reads `file` from its start, and keeps it alive.
     static func reading(_ file: InputFile) throws(VipsError) -> VipsReference<VipsSourceCustom> {
         guard let source = VipsReference(adopting: vips_source_custom_new()) else { throw VipsError.take() }
         penumbra_source_connect(
@@ -162,7 +162,7 @@ extension VipsReference where Object == VipsSourceCustom {
 }
 
 extension VipsReference where Object == VipsTargetCustom {
-    /// A target that writes what an encoder gives to `file`, and holds it as long as it lives.
+    /// A target that writes an encoder's bytes to `file`, and keeps it alive.
     static func writing(to file: OutputFile) throws(VipsError) -> VipsReference<VipsTargetCustom> {
         guard let target = VipsReference(adopting: vips_target_custom_new()) else { throw VipsError.take() }
         penumbra_target_connect(
@@ -185,19 +185,19 @@ extension VipsReference where Object == VipsTargetCustom {
     }
 }
 
-/// Listens to libvips' warnings, which would else be printed.
+/// Observes libvips' warnings, which would otherwise be printed.
 enum VipsWarnings {
-    /// Warnings on the threads that listen.
+    /// The number of warnings on each observing thread.
     private static let counts = Mutex<[pthread_t: Int]>([:])
 
-    /// From now on no warning is printed.
+    /// Suppresses the output of warnings from now on.
     static func listen() {
         g_log_set_handler(
             "VIPS", G_LOG_LEVEL_WARNING,
             { _, _, _, _ in VipsWarnings.counts.withLock { $0[pthread_self()]? += 1 } }, nil)
     }
 
-    /// True when libvips warns on this thread while `body` runs.
+    /// Whether libvips warns on this thread while `body` runs.
     static func occur(during body: () -> Void) -> Bool {
         counts.withLock { $0[pthread_self()] = 0 }
         body()

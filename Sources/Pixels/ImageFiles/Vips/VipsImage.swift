@@ -1,6 +1,6 @@
 import CVips
 
-/// An image in a libvips pipeline: a promise of pixels, with the fields that travel with it.
+/// An image in a libvips pipeline: pixels that are not computed yet, with metadata fields.
 typealias VipsImageReference = VipsReference<VipsImage>
 
 extension VipsReference where Object == VipsImage {
@@ -10,7 +10,7 @@ extension VipsReference where Object == VipsImage {
     var bandFormat: VipsBandFormat { pointer.pointee.BandFmt }
     var coding: VipsCoding { pointer.pointee.Coding }
     var interpretation: VipsInterpretation { pointer.pointee.Type }
-    /// Pixels per millimetre; 1 where the file says nothing.
+    /// The pixels per millimetre; 1 if the file has no resolution.
     var resolution: (x: Double, y: Double) { (pointer.pointee.Xres, pointer.pointee.Yres) }
 
     /// An integer field, or nil when the image has none of this name.
@@ -75,9 +75,9 @@ extension VipsReference where Object == VipsImage {
 }
 
 extension VipsReference<VipsImage> {
-    /// One row of pixels, as operations want tables.
+    /// Creates one row of pixels, the form of libvips' tables.
     ///
-    /// - Parameter values: channel by channel.
+    /// - Parameter values: the values, channel by channel.
     init(table values: [Float], bands: Int) throws(VipsError) {
         try self.init(row: values, width: values.count / bands, height: 1, bands: bands, VIPS_FORMAT_FLOAT)
     }
@@ -90,13 +90,13 @@ extension VipsReference<VipsImage> {
         try self.init(row: values, width: values.count / bands, height: 1, bands: bands, VIPS_FORMAT_USHORT)
     }
 
-    /// Row by row; all as long as the first.
+    /// Creates a matrix from rows of equal length.
     init(matrix rows: [[Double]]) throws(VipsError) {
         try self.init(
             row: rows.flatMap(\.self), width: rows.first?.count ?? 0, height: rows.count, bands: 1, VIPS_FORMAT_DOUBLE)
     }
 
-    /// libvips copies what it is given.
+    /// libvips copies the values.
     private init<Value: BitwiseCopyable>(
         row: [Value], width: Int, height: Int, bands: Int, _ format: VipsBandFormat
     ) throws(VipsError) {

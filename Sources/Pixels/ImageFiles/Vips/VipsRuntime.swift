@@ -3,24 +3,24 @@ import Catalogs
 import Glibc
 import Synchronization
 
-/// Starts libvips, once in a process.
+/// Starts libvips once in a process.
 package enum VipsRuntime {
-    /// Starts libvips so that it keeps no results, prints nothing, and reads only the formats of ``ImageFormats``
-    /// whatever a file claims to be. Later calls change nothing but the number of threads.
+    /// Starts libvips without a cache and without output. It then reads only the formats of ``ImageFormats``, whatever the
+    /// content of a file. Later calls change only the number of threads.
     ///
-    /// - Parameter threads: how many threads an encoder may use; 1 or more.
+    /// - Parameter threads: the number of threads of an encoder; 1 or more.
     package static func start(threads: Int) throws(ImageFileError) {
         try startIfNeeded()
         vips_concurrency_set(gint(clamping: max(1, threads)))
     }
 
-    /// Loads what the format's operations need, before several threads do.
+    /// Loads the module with the format's operations, before several threads need it.
     package static func prepare(_ format: any ImageFormat) throws(ImageFileError) {
         try startIfNeeded()
         VipsModules.load(for: format)
     }
 
-    /// `8.14.1`.
+    /// The version, such as `8.14.1`.
     package static var version: String { "\(vips_version(0)).\(vips_version(1)).\(vips_version(2))" }
 
     private static let hasStarted = Mutex(false)
@@ -29,9 +29,9 @@ package enum VipsRuntime {
         let failure: VipsError? = hasStarted.withLock { hasStarted in
             if hasStarted { return nil }
             penumbra_keep_freed_memory()
-            setenv("VIPS_WARNING", "0", 1)  // libvips prints warnings unless this is there when it starts
+            setenv("VIPS_WARNING", "0", 1)  // libvips prints warnings unless this is set when it starts
             guard VipsModules.withoutLoading({ vips_init("penumbra") }) == 0 else { return VipsError.take() }
-            vips_cache_set_max(0)  // else a file that changed gives the pixels that it had before
+            vips_cache_set_max(0)  // otherwise a changed file would give its old pixels
             VipsWarnings.listen()
             VipsModules.allowOnlyListedFormats()
             hasStarted = true
@@ -41,26 +41,26 @@ package enum VipsRuntime {
     }
 }
 
-/// Parts of libvips that some of its builds keep in files of their own, with the libraries behind them: AVIF and HEIC,
-/// JPEG XL, PDF.
+/// The parts of libvips that some builds keep in separate modules, with the libraries behind them: AVIF and HEIC, JPEG XL,
+/// PDF.
 ///
-/// libvips loads all of them when it starts, which takes longer than all else that it does then. Penumbra loads each when
-/// a file needs it, and those that it has no use for (ImageMagick, OpenSlide) never.
+/// libvips loads all modules when it starts, which takes longer than everything else. Penumbra loads each one when a file
+/// needs it. It never loads unused ones (ImageMagick, OpenSlide).
 enum VipsModules {
     private static let loaded = Mutex<Set<String>>([])
 
-    /// Starts libvips without its modules. A `VIPSHOME` that is set already is left alone, and libvips then loads what it
-    /// finds there.
+    /// Starts libvips without its modules. If `VIPSHOME` is set already, it is not changed, and libvips loads the modules
+    /// there.
     static func withoutLoading(_ start: () -> gint) -> gint {
         guard getenv(homeVariable) == nil else { return start() }
-        setenv(homeVariable, "/nonexistent", 1)  // where libvips looks for them
+        setenv(homeVariable, "/nonexistent", 1)  // the place where libvips looks for modules
         defer { unsetenv(homeVariable) }
         return start()
     }
 
     private static let homeVariable = "VIPSHOME"
 
-    /// Loads what a format needs, once. That it cannot be loaded shows when the format's operations are not there.
+    /// Loads the module of a format once. A failure is visible later, because the format's operations are missing.
     static func load(for format: any ImageFormat) {
         guard let module = format.module, !isRegistered(format.loader.className) else { return }
         loaded.withLock { loaded in
@@ -70,14 +70,14 @@ enum VipsModules {
         }
     }
 
-    /// True when this libvips reads the format.
+    /// Whether this libvips reads the format.
     static func offers(_ format: any ImageFormat) -> Bool {
         if format.descriptor.isFolder { return isRegistered("VipsForeignSaveDzFile") }
         if isRegistered(format.loader.className) { return true }
         return format.module.flatMap(path(of:)).map { access($0, R_OK) == 0 } ?? false
     }
 
-    /// Whatever a file claims to be, it is read by these alone. Has to be said again of operations that came later.
+    /// Allows only these operations to read files. It must be called again for operations that are loaded later.
     static func allowOnlyListedFormats() {
         vips_block_untrusted_set(1)
         vips_operation_block_set("VipsForeignLoad", 1)
@@ -90,7 +90,7 @@ enum VipsModules {
 
     private static func isRegistered(_ className: String) -> Bool { g_type_from_name(className) != 0 }
 
-    /// Beside the library itself: `vips-modules-8.14/vips-heif.so`.
+    /// The path of a module beside the library itself: `vips-modules-8.14/vips-heif.so`.
     private static func path(of module: String) -> String? {
         guard let folder = libraryFolder else { return nil }
         return "\(folder)/vips-modules-\(vips_version(0)).\(vips_version(1))/\(module).so"
@@ -105,19 +105,19 @@ enum VipsModules {
 
 /// The shared libraries of this process: `libjpeg 62.3.0`, `libpng16 16.39.0`.
 ///
-/// The kernel tells the files that were really loaded, whatever links lead to others by now, and also when a package's
-/// upgrade has removed them since.
+/// The kernel lists the files that were actually loaded, even if links have changed since, or if a package's upgrade has
+/// removed the files.
 package struct LoadedLibraries {
-    /// Of their files, each once.
+    /// The names of their files, each once.
     private let names: [Substring]
 
-    /// Those that are loaded now.
+    /// The libraries that are loaded now.
     package init() {
-        // Where the kernel does not list them, they stay unnamed.
+        // If the kernel does not list them, they stay unnamed.
         self.init(maps: Self.contents(of: "/proc/self/maps"))
     }
 
-    /// The kernel makes the text while it is read, so that its size is not known before.
+    /// Reads a text that the kernel generates, whose size is not known in advance.
     private static func contents(of path: String) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }
@@ -130,7 +130,7 @@ package struct LoadedLibraries {
         }
     }
 
-    /// - Parameter maps: as in `/proc/self/maps`.
+    /// - Parameter maps: the content of `/proc/self/maps`.
     package init(maps: String) {
         var seen: Set<Substring> = []
         names = maps.split(separator: "\n").compactMap { line in
@@ -139,9 +139,9 @@ package struct LoadedLibraries {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Names and versions of those that are wanted, in the order of the wishes; what is not loaded is left out.
+    /// The names and versions of the wanted libraries, in the given order. Libraries that are not loaded are omitted.
     ///
-    /// - Parameter wanted: how their files' names begin, before digits or `.so`: `libpng` is `libpng16.so.16.39.0`.
+    /// - Parameter wanted: the prefixes of the files' names before digits or `.so`: `libpng` stands for `libpng16.so.16.39.0`.
     package func described(_ wanted: [String]) -> [String] {
         wanted.flatMap { name in names.filter { Self.isFile($0, of: name) }.map(Self.described) }
     }
@@ -150,7 +150,7 @@ package struct LoadedLibraries {
         file.hasPrefix(name) && file.dropFirst(name.count).drop { $0.isASCII && $0.isNumber }.hasPrefix(".so")
     }
 
-    /// One without a version in its file's name is its name alone.
+    /// The name and version of a library; only the name if the file's name contains no version.
     private static func described(_ file: Substring) -> String {
         guard let end = file.firstRange(of: ".so") else { return String(file) }
         let version = file[end.upperBound...].drop { $0 == "." }

@@ -2,24 +2,24 @@ package import Catalogs
 import Geometry
 package import Raster
 
-/// A picture on its way to becoming another one: between both, the share of each in every pixel.
+/// A transition from one picture to another: every pixel is a weighted mean of both pictures.
 package struct Crossfade: Sendable {
-    /// Of the second picture, 0–1.
+    /// The weight of the second picture, 0–1.
     private let share: Double
 
     package init(share: Double) { self.share = share }
 
-    /// The layout that holds both.
+    /// The layout that can hold the pixels of both pictures.
     package static func layout(of first: PixelLayout, and second: PixelLayout) -> PixelLayout {
         let hasColors = first.removingAlpha != .gray || second.removingAlpha != .gray
         let colors = hasColors ? PixelLayout.rgb : .gray
         return first.hasAlpha || second.hasAlpha ? colors.addingAlpha : colors
     }
 
-    /// Writes every pixel of `destination`, whose layout is that of both pictures.
+    /// Writes every pixel of `destination`, whose layout can hold both pictures.
     ///
     /// - Parameters:
-    ///   - first, second: the tables of both cover the destination.
+    ///   - first, second: sources whose tables cover the destination.
     package func render(_ first: KernelSource, _ second: KernelSource, into destination: inout AnyRaster) {
         let (rect, layout) = (destination.rect, destination.layout)
         var sink = PixelWriter(destination.take(), light: .encoded)

@@ -2,7 +2,7 @@ import Catalogs
 package import Geometry
 package import Raster
 
-/// A way along straight lines from point to point, at a speed that does not depend on how many there are.
+/// A path of straight lines from point to point. The speed along it does not depend on the number of points.
 package struct Route: Hashable, Sendable {
     package struct Point: Hashable, Sendable {
         package let x: Double
@@ -19,20 +19,20 @@ package struct Route: Hashable, Sendable {
         }
     }
 
-    /// One line of the way.
+    /// One line of the path.
     package struct Line: Hashable, Sendable {
         let start: Point
         let end: Point
-        /// From the beginning of the way.
+        /// The length of the path before this line.
         let before: Double
         let length: Double
 
-        /// Of length 1.
+        /// The line's direction, a vector of length 1.
         package var direction: Point { Point(x: (end.x - start.x) / length, y: (end.y - start.y) / length) }
     }
 
     private let first: Point
-    /// Without those that lead nowhere.
+    /// The lines, without those of length 0.
     package let lines: [Line]
     package let length: Double
 
@@ -49,10 +49,10 @@ package struct Route: Hashable, Sendable {
         (self.lines, self.length) = (lines, length)
     }
 
-    /// Where one is after a share of the way. Before its beginning and behind its end the first and the last line go on.
+    /// The position after a share of the path. Before 0 the first line is extended, after 1 the last line.
     package func position(at progress: Double) -> Point {
         guard let line = line(at: progress) else { return first }
-        // Its ends are met exactly.
+        // The end of the path is returned exactly, without rounding.
         if progress == 1, line == lines.last { return line.end }
         let share = (progress * length - line.before) / line.length
         return Point(
@@ -60,28 +60,28 @@ package struct Route: Hashable, Sendable {
         )
     }
 
-    /// The line that one is on; nil where all points are the same.
+    /// The line at a share of the path. Nil if all points are the same.
     package func line(at progress: Double) -> Line? { lines.last { $0.before <= progress * length } ?? lines.first }
 }
 
-/// A picture that moves while a shutter is open: the mean of it at all positions on its way.
+/// A motion blur: the mean of a moving picture over all its positions while a shutter is open.
 package struct Shutter: Sendable {
     private let picture: AnyRaster
     private let taps: [SparseTaps.Tap]
-    /// What of the mean can be seen, in coordinates of the frame.
+    /// The area of the frame where the mean can be visible, in the frame's coordinates.
     private let area: PixelRect
 
-    /// Places are no further apart than this, in pixels: the mean of bilinear samples is then within a thousandth of the
-    /// range of the integral. (Of ways of more than 32768 pixels they are further apart; next to nothing of such a picture is
-    /// seen.)
+    /// The largest distance between two sampled positions, in pixels. It keeps the mean of bilinear samples within a
+    /// thousandth of the range of the integral. For paths of more than 32768 pixels the distance is larger, because such a
+    /// picture is almost invisible.
     private static let step = 0.125
     private static let most = 1 << 18
 
     /// - Parameters:
-    ///   - picture: its rectangle begins at 0, 0.
-    ///   - times: while the shutter is open.
-    ///   - frame: what is seen.
-    ///   - position: of the picture's corner at each time.
+    ///   - picture: the moving picture; its rectangle begins at 0, 0.
+    ///   - times: the interval in which the shutter is open.
+    ///   - frame: the visible rectangle.
+    ///   - position: the position of the picture's corner at a time.
     package init(
         _ picture: AnyRaster, times: ClosedRange<Double>, in frame: PixelRect, location: (Double) -> Route.Point
     ) {
@@ -101,7 +101,7 @@ package struct Shutter: Sendable {
         area = seen?.intersection(frame) ?? .empty
     }
 
-    /// Where the picture's corner is when anything of it is seen.
+    /// The positions of the picture's corner at which a part of the picture is visible.
     private static func reach(of picture: AnyRaster, in frame: PixelRect) -> Window {
         Window(
             x: Double(frame.x - picture.rect.width - 1)...Double(frame.right + 1),
@@ -115,7 +115,7 @@ package struct Shutter: Sendable {
         func contains(_ point: Route.Point) -> Bool { x.contains(point.x) && y.contains(point.y) }
     }
 
-    /// At the middles of short times, all of one length.
+    /// The positions at the middles of intervals of equal length.
     private static func locations(_ times: ClosedRange<Double>, _ location: (Double) -> Route.Point) -> [Route.Point] {
         func locations(_ count: Int) -> [Route.Point] {
             let part = (times.upperBound - times.lowerBound) / Double(count)
@@ -126,8 +126,8 @@ package struct Shutter: Sendable {
         return locations(Int(min(max(64, way / step + 1), Double(most))))
     }
 
-    /// The mean, in single precision with alpha, and where its first corner goes; nil when nothing of it is seen. Takes time in
-    /// proportion to the picture and to its way.
+    /// The mean in single precision with alpha, and the position of its first corner. Nil if it is not visible. The cost grows
+    /// with the size of the picture and the length of its path.
     package var mean: (picture: AnyRaster, x: Int, y: Int)? {
         guard !area.isEmpty else { return nil }
         let layout = picture.layout.addingAlpha
@@ -144,7 +144,7 @@ package struct Shutter: Sendable {
         return (sink.raster, area.x, area.y)
     }
 
-    /// - Parameter row: of the picture, which is at `tap`.
+    /// - Parameter row: a row of the picture, which lies at `tap`.
     private func add(_ row: [Float], _ tap: SparseTaps.Tap, _ channels: Int, to sums: inout [Double]) {
         let columns = (tap.dx..<tap.dx + picture.rect.width).clamped(to: area.columns)
         let (from, to) = ((columns.lowerBound - tap.dx) * channels, (columns.lowerBound - area.x) * channels)
@@ -153,7 +153,7 @@ package struct Shutter: Sendable {
         for index in 0..<columns.count * channels { target[to + index] += Double(source[from + index]) * weight }
     }
 
-    /// All rows, premultiplied, for 1 as full intensity.
+    /// All rows, premultiplied; 1 is full intensity.
     private func stored(_ layout: PixelLayout) -> [[Float]] {
         let reader = PixelReader(KernelSource(picture), layout: layout, light: .encoded)
         let full = picture.format.full
@@ -166,18 +166,18 @@ package struct Shutter: Sendable {
     }
 }
 
-/// A picture as a blur along its way leaves it, to be laid over the picture itself while it moves.
+/// A picture blurred along its path, to be laid over the picture itself while it moves.
 package struct SweptLayer: Sendable {
-    /// In single precision with alpha. Its rectangle begins at 0, 0.
+    /// The blurred picture in single precision with alpha. Its rectangle begins at 0, 0.
     package let picture: AnyRaster
-    /// How far it reaches beyond the picture on the left and at the top.
+    /// How far the blurred picture extends beyond the original on the left and at the top, in pixels.
     package let reach: (x: Int, y: Int)
 
-    /// Blurs along a line, continuously; what lies outside of the picture is transparent.
+    /// Blurs continuously along a line. Pixels outside of the picture are transparent.
     ///
     /// - Parameters:
-    ///   - picture: its rectangle begins at 0, 0.
-    ///   - direction: of length 1, y down.
+    ///   - picture: the picture to blur; its rectangle begins at 0, 0.
+    ///   - direction: a vector of length 1, with y down.
     ///   - radius: half of the line's length in pixels, at most 1000.
     package init(_ picture: AnyRaster, direction: Route.Point, radius: Double) {
         let motion = Motion(MotionTaps.Velocity(x: radius * direction.x, y: radius * direction.y), .continuous)
@@ -193,7 +193,7 @@ package struct SweptLayer: Sendable {
         reach = (halo.left, halo.top)
     }
 
-    /// With as much more on both sides, which is transparent, as what is around it is.
+    /// The table of a range that is extended on both sides by transparent pixels.
     private static func table(_ grown: Range<Int>, _ halo: Int, _ own: Range<Int>) -> AxisTable {
         let range = grown.lowerBound - halo..<grown.upperBound + halo
         return AxisTable(

@@ -1,12 +1,12 @@
 import Arithmetic
 
-/// The frames of an animation: one at its beginning, one at its end, and those between at a steady rate.
+/// The frames of an animation at a constant rate, including one at its beginning and one at its end.
 package struct Timeline: Hashable, Sendable {
-    /// In seconds, above 0.
+    /// The duration in seconds, above 0.
     package let duration: Double
-    /// Frames a second, above 0.
+    /// The frame rate in frames a second, above 0.
     package let fps: Double
-    /// How many times it is played; 0 for without end.
+    /// The number of repetitions; 0 repeats without end.
     package let repetitions: Int
 
     package init(duration: Double, fps: Double, repetitions: Int = 0) {
@@ -15,27 +15,27 @@ package struct Timeline: Hashable, Sendable {
         self.repetitions = repetitions
     }
 
-    /// At least 2: `duration` times `fps`, rounded, and one more, since both ends are shown.
+    /// The number of frames, at least 2: `duration` times `fps`, rounded, plus one, because both ends are shown.
     package var count: Int { max(1, Int((duration * fps).rounded())) + 1 }
 
-    /// In seconds since the beginning; the last frame shows the end.
+    /// The time of a frame in seconds since the beginning. The last frame shows the end.
     ///
-    /// - Parameter frame: from 0.
+    /// - Parameter frame: the frame's number, from 0.
     package func time(of frame: Int) -> Double { frame >= count - 1 ? duration : min(Double(frame) / fps, duration) }
 
-    /// How long each frame is shown, in milliseconds, where a file can state only multiples of `unit`. Roundings do
-    /// not add up.
+    /// The duration of each frame in milliseconds, for file formats that store multiples of `unit`. Rounding errors do not
+    /// accumulate.
     package func delays(unit: Int) -> [Int] {
         let ends = (0...count).map { Int((Double($0) / fps * 1000 / Double(unit)).rounded()) * unit }
         return zip(ends, ends.dropFirst()).map { $1 - $0 }
     }
 }
 
-/// How far something has come at each moment of an animation.
+/// The progress of an animation as a function of time.
 package enum Easing: Hashable, Sendable {
     case linear
-    /// The cubic Bézier curve from (0, 0) to (1, 1) with these two points between, as CSS (Easing Functions, section 2.2)
-    /// and UIKit have it. The x are in 0…1.
+    /// The cubic Bézier curve from (0, 0) to (1, 1) with these two control points, as in CSS (Easing Functions, section 2.2)
+    /// and UIKit. Both x are in 0…1.
     case bezier(x1: Double, y1: Double, x2: Double, y2: Double)
     case spring(Spring)
 
@@ -43,10 +43,9 @@ package enum Easing: Hashable, Sendable {
     package static let easeOut = Easing.bezier(x1: 0, y1: 0, x2: 0.58, y2: 1)
     package static let easeInOut = Easing.bezier(x1: 0.42, y1: 0, x2: 0.58, y2: 1)
 
-    /// 0 at the beginning and 1 at the end, exactly. A spring leads beyond 1 on its way.
+    /// The progress: exactly 0 at the beginning and exactly 1 at the end. A spring exceeds 1 in between.
     ///
-    /// - Parameter moment: share of the duration that has passed; what lies outside of 0…1 is still there, or there
-    ///   already.
+    /// - Parameter moment: the share of the duration that has passed. Values below 0 count as 0, values above 1 as 1.
     package func progress(at moment: Double) -> Double {
         guard moment > 0 else { return 0 }
         guard moment < 1 else { return 1 }
@@ -64,7 +63,7 @@ package enum Easing: Hashable, Sendable {
         return 3 * rest * rest * t * a + 3 * rest * t * t * b + t * t * t
     }
 
-    /// The parameter where the x coordinate, which only grows, has a value: halved down to a double's precision.
+    /// The parameter at which the monotonic x coordinate has a value, found by bisection to double precision.
     private static func parameter(_ x1: Double, _ x2: Double, where x: Double) -> Double {
         var (low, high) = (0.0, 1.0)
         for _ in 0..<60 {
@@ -75,14 +74,14 @@ package enum Easing: Hashable, Sendable {
     }
 }
 
-/// A damped oscillation about the position where it ends, with the parameters that UIKit's spring animations have.
+/// A damped oscillation about its final position, with the parameters of UIKit's spring animations.
 ///
-/// x″ + 2ζω·x′ + ω²·x = 0 for what is left of the way, from 1 with the speed −v. Its frequency ω follows from the duration:
-/// at its end no more than a thousandth of the way may be left.
+/// The remaining distance x satisfies x″ + 2ζω·x′ + ω²·x = 0, with x = 1 and speed −v at the beginning. The frequency ω
+/// follows from the duration: at the end at most a thousandth of the distance remains.
 package struct Spring: Hashable, Sendable {
-    /// ζ: 1 comes to rest without swinging, less swings.
+    /// The damping ratio ζ: 1 does not oscillate, smaller values do.
     private let damping: Double
-    /// In whole ways per duration.
+    /// The initial velocity, in distances per duration.
     private let velocity: Double
     /// ω, in radians per duration.
     private let frequency: Double
@@ -90,8 +89,8 @@ package struct Spring: Hashable, Sendable {
     private static let rest = 0.001
 
     /// - Parameters:
-    ///   - damping: above 0, at most 1.
-    ///   - velocity: at the beginning, in whole ways per second; negative ones lead away first.
+    ///   - damping: the damping ratio, above 0, at most 1.
+    ///   - velocity: the initial velocity, in distances per second; a negative one moves away first.
     ///   - duration: in seconds.
     package init(damping: Double, velocity: Double, duration: Double) {
         precondition(damping > 0 && damping <= 1, "what is not damped never rests")
@@ -110,8 +109,7 @@ package struct Spring: Hashable, Sendable {
         return 1 - fading * (cos + (decay - velocity) / swing * sin)
     }
 
-    /// The lowest power of two (times a constant) whose envelope is low enough at the end, then halved down to where it
-    /// just is.
+    /// The smallest frequency whose envelope is low enough at the end: found by doubling a constant, then by bisection.
     private static func frequency(_ damping: Double, _ velocity: Double) -> Double {
         var high = 1.0
         while envelope(high, damping, velocity) > rest { high *= 2 }
@@ -123,7 +121,7 @@ package struct Spring: Hashable, Sendable {
         return high
     }
 
-    /// How much of the way is left at the end, at most.
+    /// The largest possible remaining distance at the end.
     private static func envelope(_ frequency: Double, _ damping: Double, _ velocity: Double) -> Double {
         let decay = damping * frequency
         let fading = DeterministicMath.exp(-decay)

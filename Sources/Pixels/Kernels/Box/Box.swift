@@ -2,17 +2,17 @@ import Catalogs
 public import Geometry
 public import Raster
 
-/// A mean over a rectangle, at any fraction of a pixel. Its cost does not grow with the radius.
+/// A mean over a rectangle of any size, fractions of a pixel included. Its cost does not grow with the radius.
 ///
-/// Along each axis samples at a distance of up to ⌊radius⌋ have the weight 1, the next on either side what is left of
-/// the radius, all divided by 2·radius + 1.
+/// Along each axis, samples at a distance of up to ⌊radius⌋ have the weight 1. The next sample on either side has the fraction
+/// of the radius as its weight. All weights are divided by 2·radius + 1.
 public struct Box: Blur, LevelChoosing {
     private let horizontal: BoxAxis
     private let vertical: BoxAxis
     public let halo: Halo
     package var level = CPULevel.current
 
-    /// - Parameters: half the sides of the rectangle less half a pixel, in pixels, 0 to 1000; 0 leaves its axis alone.
+    /// - Parameters: half of each side less half a pixel, in pixels, 0 to 1000; 0 leaves its axis unchanged.
     public init(radiusX: Double, radiusY: Double) {
         precondition((0...1000).contains(radiusX) && (0...1000).contains(radiusY), "a box's radius is 0 to 1000 px")
         horizontal = BoxAxis(radius: radiusX)
@@ -51,7 +51,7 @@ public struct Box: Blur, LevelChoosing {
         }
     }
 
-    /// Where the rectangle is small, a FIR is faster than running sums.
+    /// The weights for small rectangles, where a FIR is faster than running sums.
     private var directWeights: (horizontal: [UInt16], vertical: [UInt16])? {
         guard max(horizontal.reach, vertical.reach) <= Self.fewTaps else { return nil }
         return (horizontal.quantized, vertical.quantized)
@@ -60,11 +60,11 @@ public struct Box: Blur, LevelChoosing {
     private static let fewTaps = 2
 }
 
-/// A mean along one axis: 2·side + 1 samples of one weight, and a fraction of it for the one beyond on each side.
+/// A mean along one axis: 2·side + 1 samples of equal weight, and a fraction of that weight for one more sample on each side.
 struct BoxAxis: Hashable, Sendable {
     /// Samples on each side of the centre that have its weight: ⌊radius⌋.
     let side: Int
-    /// What is left of the radius: the share of the sample beyond, 0 ..< 1.
+    /// The fraction of the radius, 0 ..< 1: the share of the outermost sample.
     let fraction: Double
     /// 1 / (2·radius + 1).
     let weight: Double
@@ -76,17 +76,18 @@ struct BoxAxis: Hashable, Sendable {
         weight = 1 / (2 * radius + 1)
     }
 
-    /// How many samples are read on each side.
+    /// The number of samples that are read on each side.
     var reach: Int { fraction > 0 ? side + 1 : side }
     var length: Int { 2 * side + 1 }
     var tail: Double { fraction * weight }
 
-    /// Nil where there is nothing to average.
+    /// The plateau of the mean. Nil if there is only one sample.
     var plateau: Plateau? {
         reach == 0 ? nil : Plateau(side: side, weight: Float(weight), tails: fraction > 0 ? [Float(tail)] : [])
     }
 
-    /// The weights from the centre outwards, rounded to fractions of 65536 that sum to that exactly, or 65535 alone.
+    /// The weights from the centre outwards, rounded to multiples of 1/65536. They sum to exactly 65536, or are the one weight
+    /// 65535.
     var quantized: [UInt16] {
         guard reach > 0 else { return [UInt16.max] }
         let sides = (1...reach).map { Int((65536 * ($0 > side ? tail : weight)).rounded()) }

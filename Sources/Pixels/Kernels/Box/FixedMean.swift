@@ -1,7 +1,7 @@
 import Catalogs
 import Geometry
 
-/// A mean over a rectangle of 8-bit samples, row by row: the means of columns in 8.7 fixed point, then along the row.
+/// A mean over a rectangle of 8-bit samples, row by row: first along columns in 8.7 fixed point, then along the row.
 final class FixedMean {
     private let columns: Range<Int>
     private let horizontal: BoxAxis
@@ -9,8 +9,8 @@ final class FixedMean {
     private let target: RowWriter<UInt8>
     private let source: SummedRows
     private let channels: Int
-    /// Of the windows of all columns that are read, in 8.7 fixed point; or of samples, where those fit 16 bits and no
-    /// pixel is translucent. Both give the same means.
+    /// The sums of the windows of all columns that are read. They are in 8.7 fixed point, or in samples if those fit 16 bits
+    /// and no pixel is translucent. Both give the same means.
     private let sums: RowBuffer<Int32>
     private let shortSums: RowBuffer<UInt16>
     private let shortWeights: ShortWeights?
@@ -18,20 +18,20 @@ final class FixedMean {
     private let means: RowBuffer<UInt16>
     private let words: RowBuffer<UInt16>
 
-    /// Values before the first column's mean, which a sum along the row begins with.
+    /// The number of values before the first column's mean, with which a sum along the row begins.
     private static let lead = 64
-    /// Between the sums of parts, for what a loop writes beyond its last one.
+    /// The gap between the sums of parts, which a loop may overwrite beyond its last value.
     private static let gap = 64
 
-    /// Cuts a picture so that a part's sums stay in the first-level cache. Where the cuts fall changes no pixel.
+    /// Divides a picture so that a part's sums stay in the first-level cache. The division does not affect any pixel.
     static func parts(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
         let width = max((1 << 16) / channels, 8 * reach) & ~63
         return columns.pieces(of: width)
     }
 
     /// - Parameters:
-    ///   - columns: a part of the target's.
-    ///   - isOpaque: no pixel that is read has an alpha below full.
+    ///   - columns: a part of the target's columns.
+    ///   - isOpaque: whether all pixels that are read have full alpha.
     init(
         _ bytes: ByteSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis, isOpaque: Bool,
         _ target: RowWriter<UInt8>
@@ -51,7 +51,6 @@ final class FixedMean {
         words = RowBuffer(count: columns.count * channels + 64)
     }
 
-    /// Writes every pixel.
     func render() {
         let rows = target.rect.rows
         for y in rows.lowerBound - vertical.side..<rows.lowerBound + vertical.side { slide(entering: y, leaving: nil) }
@@ -89,8 +88,8 @@ final class FixedMean {
             })
     }
 
-    /// Where there is alpha, all means go through 8.7 fixed point: what an opaque pixel gets must not depend on whether
-    /// another one in the row is translucent.
+    /// With alpha, all means are computed in 8.7 fixed point: the result for an opaque pixel must not depend on whether
+    /// another pixel in the row is translucent.
     private func write(_ y: Int) {
         let hasAlpha = target.layout.hasAlpha
         let row = means.start + Self.lead + (horizontal.reach - horizontal.side) * channels
@@ -113,13 +112,13 @@ final class FixedMean {
 private struct ShortWeights {
     let shift: Int
     let weight: UInt16
-    /// Of the sum of the two samples outside, in 8.7.
+    /// The weight of the sum of the two outermost samples, in 8.7.
     let tail: UInt16
 
-    /// Of a sum in 8.7 fixed point.
+    /// The factor of a sum in 8.7 fixed point.
     var scale: Double { Double(weight) * Double(1 << shift) / Double(1 << 23) }
 
-    /// Nil where the sums are too large.
+    /// Returns nil if the sums are too large.
     init?(_ axis: BoxAxis) {
         guard 255 * axis.length <= UInt16.max else { return nil }
         shift = UInt16(255 * axis.length).leadingZeroBitCount
@@ -128,7 +127,7 @@ private struct ShortWeights {
     }
 }
 
-/// A mean over a rectangle of 16-bit samples, row by row: the means of columns in 16.4 fixed point, then along the row.
+/// A mean over a rectangle of 16-bit samples, row by row: first along columns in 16.4 fixed point, then along the row.
 final class WordMean {
     private let columns: Range<Int>
     private let horizontal: BoxAxis
@@ -137,24 +136,24 @@ final class WordMean {
     private let source: WordSource.Columns
     private let channels: Int
     private let count: Int
-    /// Of the windows of all columns that are read.
+    /// The sums of the windows of all columns that are read.
     private let sums: RowBuffer<Int32>
     private let means: RowBuffer<UInt32>
-    /// For rows that cannot be read in place: what enters and leaves, and those outside.
+    /// Copies of the rows that cannot be read in place: those that enter and leave, and those outside.
     private let copies: RowBuffer<UInt16>
     private let copyStride: Int
     private let zeros: RowBuffer<UInt16>
 
-    /// Values before the first column's mean, which a sum along the row begins with.
+    /// The number of values before the first column's mean, with which a sum along the row begins.
     private static let lead = 64
 
-    /// Cuts a picture so that a part's sums stay in the second-level cache. Where the cuts fall changes no pixel.
+    /// Divides a picture so that a part's sums stay in the second-level cache. The division does not affect any pixel.
     static func parts(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
         let width = max((1 << 14) / channels, 8 * reach)
         return columns.pieces(of: width)
     }
 
-    /// - Parameter columns: a part of the target's.
+    /// - Parameter columns: a part of the target's columns.
     init(
         _ words: WordSource, _ columns: Range<Int>, _ horizontal: BoxAxis, _ vertical: BoxAxis,
         _ target: RowWriter<UInt16>
@@ -174,7 +173,6 @@ final class WordMean {
         zeros = RowBuffer(count: count)
     }
 
-    /// Writes every pixel.
     func render() {
         let rows = target.rect.rows
         for y in rows.lowerBound - vertical.side..<rows.lowerBound + vertical.side { slide(entering: y, leaving: nil) }
@@ -184,7 +182,7 @@ final class WordMean {
         }
     }
 
-    /// - Parameter y: the row whose window this is; nil while it is filled.
+    /// - Parameter y: the row in the middle of the window; nil while the window is filled.
     private func slide(entering: Int, leaving: Int?, around y: Int? = nil) {
         let tail = y == nil ? 0 : vertical.tail
         let outside = y.flatMap { tail > 0 ? ($0 - vertical.side - 1, $0 + vertical.side + 1) : nil }
@@ -208,20 +206,20 @@ final class WordMean {
     }
 }
 
-/// Rows of an 8-bit source for running sums down its columns: any four at a time, wherever they lie.
+/// Rows of an 8-bit source for running sums along its columns, any four at a time.
 ///
-/// Nothing of a window is kept: a row that leaves it is read, and where there is alpha premultiplied, once more.
+/// No row of a window is stored. A row that leaves the window is read again, and premultiplied again if there is alpha.
 final class SummedRows {
     private let columns: Range<Int>
     private let channels: Int
     private let segments: [ColumnSegment]
-    /// What enters a window, and what leaves it; nil when all pixels are opaque.
+    /// The premultiplied rows that enter a window, and those that leave it; nil if all pixels are opaque.
     private let ahead: PremultipliedRows?
     private let behind: PremultipliedRows?
     private let zeroBytes: RowBuffer<UInt8>
     private let zeroWords: RowBuffer<UInt16>
 
-    /// - Parameter isOpaque: no pixel has an alpha below full.
+    /// - Parameter isOpaque: whether all pixels have full alpha.
     init(_ source: ByteSource, _ columns: Range<Int>, _ axis: BoxAxis, isOpaque: Bool, _ target: RowWriter<UInt8>) {
         self.columns = columns
         channels = target.layout.channels
@@ -237,8 +235,8 @@ final class SummedRows {
         zeroWords = RowBuffer(count: columns.count * target.layout.channels + 64)
     }
 
-    /// Calls `bytes` for each part of the columns (three at most), with the place of its first value and how many it has; or
-    /// `words` once where some pixel is not opaque. What is nil is a row of zeros.
+    /// Calls `bytes` for each part of the columns (three at most), with the position of its first value and the number of
+    /// values. If some pixel is not opaque, it calls `words` once instead. A nil row is a row of zeros.
     func withRows(
         entering: Int, leaving: Int?, outside: (above: Int, below: Int)?,
         bytes: (SlidingRows<UInt8>, _ part: Int, _ start: Int, _ count: Int) -> Void,
@@ -260,7 +258,7 @@ final class SummedRows {
             func row(_ y: Int?, of rows: PremultipliedRows?) -> Row<UInt16> {
                 y.flatMap { rows?.pixel(x: columns.lowerBound, y: $0) } ?? Row(zeroWords.start)
             }
-            // What enters and what lies below are neighbours, as are what leaves and what lies above.
+            // The entering row and the lower outside row are neighbours, as are the leaving row and the upper outside row.
             let rows = SlidingRows(
                 entering: row(entering, of: ahead), leaving: row(leaving, of: behind),
                 above: row(outside?.above, of: behind), below: row(outside?.below, of: ahead))
@@ -268,10 +266,10 @@ final class SummedRows {
         }
     }
 
-    /// True when no row up to now, from the coordinate `y` on, has a pixel that is not opaque.
+    /// Whether all rows read so far, from the coordinate `y` on, are opaque.
     func isOpaque(from y: Int) -> Bool { ahead.map { $0.lastTranslucent < y } ?? true }
 
-    /// Looks at every row, since ``isOpaque(from:)`` is asked of them.
+    /// Checks every row, because ``isOpaque(from:)`` must know about all of them.
     private func isPlain(_ y: [Int?]) -> Bool {
         guard let ahead else { return true }
         return y.reduce(true) { isPlain, row in row.map { ahead.isPlain($0) && isPlain } ?? isPlain }

@@ -9,19 +9,20 @@ public enum CPULevel: String, Hashable, Sendable, CaseIterable {
     case v3
     /// x86-64-v4: AVX-512.
     case v4
-    /// What every CPU of another architecture has.
+    /// The only level of other architectures.
     case native
 
-    /// The variable that forces a level: for tests, and for measuring.
+    /// The environment variable that forces a level, for tests and measurements.
     public static let variable = "PENUMBRA_CPU"
 
-    /// The levels that this CPU has, the best one last.
+    /// The levels that this CPU supports, the best one last.
     public static let supported: [CPULevel] = supported(x86Level: Int(penumbra_x86_level()))
 
-    /// The level in use, chosen once per process: the one that ``variable`` names, or else the best one.
+    /// The level in use, chosen once per process: the level that ``variable`` names, or else the best one.
     ///
-    /// Stops a process whose CPU has no level, or that names one it lacks: another level would hide a mistake, and its
-    /// instructions would stop the process without a message. A program asks ``chosen(by:of:)`` at its start and says so.
+    /// Stops the process if its CPU supports no level, or if ``variable`` names an unsupported level. Another level would hide
+    /// the mistake, and unsupported instructions would stop the process without a message. Programs call ``chosen(by:of:)`` at
+    /// their start and report the error.
     public static let current: CPULevel = {
         do {
             return try chosen(by: ProcessInfo.processInfo.environment[variable], of: supported)
@@ -30,7 +31,7 @@ public enum CPULevel: String, Hashable, Sendable, CaseIterable {
         }
     }()
 
-    /// What a value of ``variable`` means on a CPU with these levels. Nil and the empty string mean the best.
+    /// The level that a value of ``variable`` selects on a CPU with these levels. Nil and the empty string select the best.
     public static func chosen(by value: String?, of supported: [CPULevel]) throws(CPULevelError) -> CPULevel {
         guard let best = supported.last else { throw CPULevelError(value: nil, supported: []) }
         guard let value, !value.isEmpty else { return best }
@@ -58,7 +59,7 @@ package protocol LevelChoosing {
 }
 
 extension LevelChoosing {
-    /// The same filter with the inner loops of one level, which this CPU must have.
+    /// The same filter with the inner loops of a level, which this CPU must support.
     package func running(on level: CPULevel) -> Self {
         var copy = self
         copy.level = level
@@ -66,9 +67,9 @@ extension LevelChoosing {
     }
 }
 
-/// A level was asked for that does not exist, or that this CPU lacks.
+/// A requested level that does not exist, or that this CPU does not support.
 public struct CPULevelError: Error, Hashable, CustomStringConvertible {
-    /// What was asked for; nil when there is no level to choose.
+    /// The requested value; nil if the CPU supports no level.
     public let value: String?
     public let supported: [CPULevel]
 

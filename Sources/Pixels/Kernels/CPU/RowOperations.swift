@@ -2,14 +2,14 @@ import RowKernelsV2
 import RowKernelsV3
 import RowKernelsV4
 
-/// The inner loops of one CPU level. They say in `RowKernels` what they take.
+/// The inner loops of one CPU level. `RowKernels` documents their parameters.
 ///
-/// Each is chosen by its name from the modules of all levels, and takes the labels that it has there.
+/// Each loop is selected by its name from the modules of all levels, with the same argument labels.
 struct RowOperations: Sendable {
     let isV4: Bool
     let isV3: Bool
 
-    /// Other architectures have one level alone, under the name of the first.
+    /// Other architectures have only one level, which uses the name of the first.
     static func of(_ level: CPULevel) -> RowOperations { RowOperations(isV4: level == .v4, isV3: level == .v3) }
 
     @inline(__always) func halveBytes(
@@ -217,7 +217,7 @@ struct RowOperations: Sendable {
         return loop(source.pointer(for: channels * pixels), channels, pixels)
     }
 
-    /// Copies bytes of whatever type; `count` values.
+    /// Copies `count` values of any trivial type.
     @inline(__always) func storeRow<Value: BitwiseCopyable>(
         _ source: Row<Value>, count: Int, streams: Bool, out: MutableRow<Value>
     ) {
@@ -487,7 +487,7 @@ struct RowOperations: Sendable {
 
     // MARK: Disc blurs on 8-bit samples; see `DiscRows.swift`.
 
-    /// - Parameter isWide: whether values are words in 8.7 fixed point, not samples.
+    /// - Parameter isWide: whether values are words in 8.7 fixed point, instead of samples.
     @inline(__always) func slideDiscs(
         isWide: Bool, entering: borrowing RowList<UInt16>, enteringCount: Int, leaving: borrowing RowList<UInt16>,
         leavingCount: Int,

@@ -2,7 +2,7 @@ import Catalogs
 package import Geometry
 import Raster
 
-/// Frosted glass: a Gaussian, colours drawn away from gray or towards it, and a tint over that.
+/// Frosted glass: a Gaussian blur, a change of saturation, and a tint over the result.
 package struct Material: WorkingKernel {
     private let blur: Gaussian
     private let light: Light
@@ -11,8 +11,8 @@ package struct Material: WorkingKernel {
 
     /// - Parameters:
     ///   - radius: standard deviation of the blur, in pixels, 0 to 1000.
-    ///   - light: what is blurred. Saturation and tint are of stored values.
-    ///   - saturation: 1 keeps colours, 0 makes them gray, more draws them apart.
+    ///   - light: the light that is blurred. Saturation and tint apply to stored values.
+    ///   - saturation: 1 keeps colours, 0 makes them gray, larger values increase saturation.
     package init(radius: Double, light: Light, saturation: Double, tint: Paint) {
         blur = Gaussian(radius: radius)
         self.light = light
@@ -49,7 +49,7 @@ package struct Material: WorkingKernel {
         }
     }
 
-    /// The published matrix, out = luma + saturation·(in − luma) with the luma of Rec. 709. What is gray stays as it is.
+    /// The usual matrix, out = luma + saturation·(in − luma), with the luma of Rec. 709. Grays do not change.
     @inline(__always) private func saturate(_ values: inout MutableSpan<Double>, at start: Int) {
         let (red, green, blue) = (values[start], values[start + 1], values[start + 2])
         let luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -63,7 +63,7 @@ package struct Material: WorkingKernel {
     }
 }
 
-/// The Gaussian of an area, kept at 16 bits or more: what is computed from it is rounded once.
+/// The Gaussian blur of an area at 16 bits or more, so that results computed from it are rounded only once.
 struct BlurredBackdrop {
     private let reader: PixelReader
     private let scale: Double
@@ -89,7 +89,7 @@ struct BlurredBackdrop {
     }
 }
 
-/// A panel that blurs what lies behind it, with a tint, a gloss and a border. What it covers is the caller's mask.
+/// A panel that blurs the picture behind it, with a tint, a gloss and a border. The caller's mask defines its area.
 package struct Panel: WorkingKernel {
     private let blur: Gaussian
     private let light: Light
@@ -101,9 +101,9 @@ package struct Panel: WorkingKernel {
 
     /// - Parameters:
     ///   - radius: standard deviation of the blur, in pixels, 0 to 1000.
-    ///   - light: what is blurred. All that is laid over it is of stored values.
-    ///   - outline: of the panel; the border lies inside it.
-    ///   - gloss: opacity, 0–1, of a white shine at the top side, which fades out to half of the height.
+    ///   - light: the light that is blurred. The layers over it apply to stored values.
+    ///   - outline: the outline of the panel; the border lies inside it.
+    ///   - gloss: the opacity, 0–1, of a white shine at the top side, which fades out to half of the height.
     package init(
         radius: Double, light: Light, outline: RoundedRect, tint: Paint, border: Paint, borderWidth: Double,
         gloss: Double
@@ -145,13 +145,13 @@ package struct Panel: WorkingKernel {
         }
     }
 
-    /// At the middle of a row: full at the panel's top side, none from half of its height on.
+    /// The opacity of the gloss at the middle of a row: full at the panel's top side, 0 from half of its height on.
     private func gloss(atRow y: Int) -> Double {
         let depth = (Double(y) + 0.5 - outline.top) / ((outline.bottom - outline.top) / 2)
         return gloss * min(max(1 - depth, 0), 1)
     }
 
-    /// How much of what the panel covers of a pixel is border.
+    /// The share of the border in the covered part of a pixel.
     private func borderShare(x: Int, y: Int) -> Double {
         let covered = outline.coverage(x: x, y: y)
         guard covered > 0 else { return 0 }

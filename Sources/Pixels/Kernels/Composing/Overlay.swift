@@ -2,19 +2,19 @@ package import Catalogs
 import Geometry
 package import Raster
 
-/// Pictures in front of another one: source-over of Porter and Duff (1984), at any fraction of a pixel.
+/// Pictures in front of another picture: source-over (Porter and Duff, 1984), at any fraction of a pixel.
 package struct Overlay: Sendable {
-    /// One of the pictures, and its position.
+    /// One of the front pictures, and its position.
     package struct Front: Sendable {
         fileprivate let picture: AnyRaster
         fileprivate let opacity: Double
-        /// Whole pixels and the rest, 0 ≤ rest < 1, from the picture's own position to where it goes.
+        /// The shift from the picture's own position to its target: whole pixels, and a rest with 0 ≤ rest < 1.
         fileprivate let shift: (x: Int, y: Int)
         fileprivate let rest: (x: Double, y: Double)
 
         /// - Parameters:
         ///   - picture: its rectangle begins at 0, 0.
-        ///   - x, y: where its first corner goes. Between pixels it is interpolated linearly.
+        ///   - x, y: the target of its first corner. Positions between pixels are interpolated linearly.
         ///   - opacity: 0–1.
         package init(_ picture: AnyRaster, x: Double, y: Double, opacity: Double = 1) {
             self.picture = picture
@@ -23,7 +23,7 @@ package struct Overlay: Sendable {
             rest = (x - x.rounded(.down), y - y.rounded(.down))
         }
 
-        /// The pixels that can change.
+        /// The pixels that the picture may change.
         fileprivate var bounds: PixelRect {
             guard opacity > 0 else { return .empty }
             return PixelRect(
@@ -34,16 +34,16 @@ package struct Overlay: Sendable {
 
     private let fronts: [Front]
 
-    /// - Parameter fronts: the lowest first. What they make of a pixel is rounded once.
+    /// - Parameter fronts: the front pictures, the lowest first. The result of all of them is rounded once.
     package init(_ fronts: [Front]) { self.fronts = fronts }
 
-    /// The output's layout: gray pictures become coloured ones where what lies over them has colours.
+    /// The output's layout: a gray picture becomes a colour picture if a front picture has colours.
     package static func layout(of behind: PixelLayout, under front: PixelLayout) -> PixelLayout {
         guard behind.removingAlpha == .gray, front.removingAlpha != .gray else { return behind }
         return behind.hasAlpha ? .rgba : .rgb
     }
 
-    /// Writes every pixel of `destination`. Pixels that no picture touches keep their bytes.
+    /// Writes every pixel of `destination`. Pixels that no front picture touches keep their bytes.
     ///
     /// - Precondition: the source's tables cover the destination.
     package func render(_ source: KernelSource, into destination: inout AnyRaster) {
@@ -69,13 +69,12 @@ package struct Overlay: Sendable {
     }
 }
 
-/// The rows of a picture at another position.
+/// The rows of a front picture at its target position.
 private struct OverlaidRows {
     private let reader: PixelReader
     private let layout: PixelLayout
     private let shift: (x: Int, y: Int)
     private let rest: (x: Double, y: Double)
-    /// Opacity.
     private let scale: Double
     private let full: Double
     private let rect: PixelRect
@@ -93,7 +92,7 @@ private struct OverlaidRows {
         lower = upper
     }
 
-    /// Lays what the picture has at `y` over working values of `columns`.
+    /// Lays the picture's row at `y` over the working values of `columns`.
     mutating func lay(row y: Int, columns: Range<Int>, over row: inout [Double], _ target: PixelLayout, full: Double) {
         guard (0...rect.height).contains(y - shift.y) else { return }
         read(y - shift.y - 1, rest.y, into: &upper)
@@ -101,7 +100,7 @@ private struct OverlaidRows {
         let channels = layout.channels
         let covered = columns.clamped(to: shift.x..<shift.x + rect.width + 1)
         for x in covered {
-            // A pixel between two: that before it, by the rest, and that at its position.
+            // A position between two pixels: the pixel before it weighs `rest`, the pixel at it weighs the remainder.
             let location = (x - shift.x + 1) * channels
             var pixel = (0.0, 0.0, 0.0, 0.0)
             func value(_ channel: Int) -> Double {
@@ -132,7 +131,7 @@ private struct OverlaidRows {
         if target.hasAlpha { row[start + target.channels - 1] = pixel.3 + row[start + target.channels - 1] * behind }
     }
 
-    /// A row of the picture times `weight`, with a pixel of nothing before and behind it.
+    /// A row of the picture times `weight`, with a transparent pixel before and after it.
     private func read(_ position: Int, _ weight: Double, into values: inout [Double]) {
         let channels = layout.channels
         for index in values.indices { values[index] = 0 }
@@ -144,10 +143,10 @@ private struct OverlaidRows {
     }
 }
 
-/// Rows of working values in a layout that has as many colours as the source, or three in place of one, and alpha where
-/// that is wished.
+/// Rows of working values in a layout that has the source's colours, or three colours for a gray source, and alpha if
+/// requested.
 struct SpreadRows {
-    /// What was read last.
+    /// The row that was read last.
     private(set) var row: [Double]
     private let reader: PixelReader
     private let columns: Range<Int>

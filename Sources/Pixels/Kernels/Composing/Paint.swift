@@ -2,13 +2,13 @@ import Arithmetic
 import Catalogs
 import Raster
 
-/// A colour that is laid over pixels: source-over of Porter and Duff (1984).
+/// A colour that is laid over pixels: source-over (Porter and Duff, 1984).
 package struct Paint: Hashable, Sendable {
-    /// 0–1, straight.
+    /// The red component, 0–1, not premultiplied.
     package let red: Double
     package let green: Double
     package let blue: Double
-    /// 0–1.
+    /// The opacity, 0–1.
     package let opacity: Double
 
     package init(red: Double, green: Double, blue: Double, opacity: Double) {
@@ -26,21 +26,21 @@ package struct Paint: Hashable, Sendable {
             opacity: Double(color.alpha) / 255)
     }
 
-    /// The same colour at another opacity.
+    /// The same colour with another opacity.
     package func withOpacity(_ opacity: Double) -> Paint { Paint(red: red, green: green, blue: blue, opacity: opacity) }
 }
 
-/// A paint as the channels of a layout have it: gray pictures get its luma (Rec. 709).
+/// A paint converted to the channels of a layout. Gray pictures get its luma (Rec. 709).
 struct ChannelPaint {
-    /// Straight; the alpha of what is opaque is the last one.
+    /// The straight (not premultiplied) channel values. The last value is the alpha of an opaque pixel.
     private let values: [Double]
     private let opacity: Double
 
     /// - Parameters:
-    ///   - paint: a colour of sRGB. Grays become those of the picture's own space, which has the same light in all of its channels.
-    ///     (Pictures that other colours are laid over are in sRGB.)
+    ///   - paint: a colour in sRGB. A gray becomes the gray of the picture's own colour space, with equal light in all
+    ///     channels. (A picture under other colours is in sRGB.)
     ///   - full: full intensity of the working values.
-    ///   - curve: of the picture.
+    ///   - curve: the transfer curve of the picture.
     init(_ paint: Paint, _ layout: PixelLayout, full: Double, curve: TransferCurve) {
         let luma = 0.2126 * paint.red + 0.7152 * paint.green + 0.0722 * paint.blue
         let colors = layout.removingAlpha == .gray ? [luma] : [paint.red, paint.green, paint.blue]
@@ -54,7 +54,7 @@ struct ChannelPaint {
 
     /// Lays the paint over one pixel of working values.
     ///
-    /// - Parameter share: of the pixel that is painted, 0…1.
+    /// - Parameter share: the painted share of the pixel, 0…1.
     @inline(__always) func lay(over row: inout MutableSpan<Double>, at start: Int, share: Double = 1) {
         let own = opacity * share
         for channel in 0..<values.count {

@@ -3,8 +3,8 @@ import Catalogs
 public import Geometry
 public import Raster
 
-/// A mean over a disc, as a lens out of focus makes it: each pixel weighs as much as the disc covers of it. Its cost
-/// grows with the radius.
+/// A mean over a disc, like a lens that is out of focus. Each pixel is weighted by its area in the disc. The cost grows with
+/// the radius.
 public struct Disc: Blur, LevelChoosing {
     private let weights: DiscWeights
     package var level = CPULevel.current
@@ -33,23 +33,23 @@ public struct Disc: Blur, LevelChoosing {
     }
 }
 
-/// How much of each pixel around a centre a disc covers.
+/// The share of each pixel around a centre that a disc covers.
 ///
-/// The disc lies around the centre of the pixel (0, 0) and has a radius of `radius` + ½, so that it is 2·radius + 1 wide.
+/// The disc is centred on the centre of the pixel (0, 0). Its radius is `radius` + ½, so that its diameter is 2·radius + 1.
 package struct DiscWeights: Hashable, Sendable {
-    /// A pixel that the disc covers in part, of the quadrant with dx ≥ 0 and dy ≥ 0; the others are its mirrors.
+    /// A partly covered pixel of the quadrant with dx ≥ 0 and dy ≥ 0. The other quadrants are mirror images.
     struct Border: Hashable, Sendable {
         let dx: Int
         let dy: Int
-        /// The weight, of that of all pixels.
+        /// The weight of the pixel; all weights of the disc sum to 1.
         let weight: Double
     }
 
-    /// How many pixels are read on each side.
+    /// The number of pixels that are read on each side.
     let reach: Int
-    /// For each distance to the side, how far up and down pixels are covered whole; -1 where none is.
+    /// For each horizontal distance, how far up and down pixels are completely covered; −1 if none is.
     let heights: [Int]
-    /// The weight of a pixel that is covered whole.
+    /// The weight of a completely covered pixel.
     let weight: Double
     let borders: [Border]
 
@@ -83,22 +83,22 @@ package struct DiscWeights: Hashable, Sendable {
         return y <= heights[x] ? weight : borders.first { ($0.dx, $0.dy) == (x, y) }?.weight ?? 0
     }
 
-    /// What a disc of radius r around 0, 0 covers of the pixel around dx, dy.
+    /// The area of the pixel around dx, dy that a disc of radius r around 0, 0 covers.
     private static func area(_ dx: Int, _ dy: Int, _ r: Double) -> Double {
         let (x, y) = (Double(dx), Double(dy))
         if (x + 0.5) * (x + 0.5) + (y + 0.5) * (y + 0.5) <= r * r { return 1 }
-        // A pixel on an axis is twice its half.
+        // A pixel on an axis is computed as twice its half.
         let (left, top) = (max(0, x - 0.5), max(0, y - 0.5))
         let part = area(left..<x + 0.5, top..<y + 0.5, r)
         return min(1, part * (dx == 0 ? 2 : 1) * (dy == 0 ? 2 : 1))
     }
 
-    /// The integral over `columns` of how far up the circle reaches into `rows`; both lie in one quadrant.
+    /// The integral over `columns` of the height that the circle has within `rows`. Both ranges lie in one quadrant.
     private static func area(_ columns: Range<Double>, _ rows: Range<Double>, _ r: Double) -> Double {
         let (low, high) = (columns.lowerBound, columns.upperBound)
         guard low * low + rows.lowerBound * rows.lowerBound < r * r else { return 0 }
         func column(at y: Double) -> Double { min(high, max(low, max(0, r * r - y * y).squareRoot())) }
-        // Up to `whole` the circle is above the rows, from `end` on below them.
+        // Up to `whole` the circle lies above the rows, from `end` on below them.
         let (whole, end) = (column(at: rows.upperBound), column(at: rows.lowerBound))
         return (whole - low) * (rows.upperBound - rows.lowerBound)
             + (integral(to: end, r) - integral(to: whole, r)) - rows.lowerBound * (end - whole)

@@ -3,9 +3,8 @@ import Geometry
 
 /// A mean over a disc of 8-bit samples.
 ///
-/// The sum of the pixels that are covered whole slides down: of every column the disc takes in one pixel and lets go of
-/// one. Sums are whole numbers, so that they are exact however far they have come. Pixels at the border are summed in
-/// groups of one weight.
+/// The sum of the completely covered pixels is a running sum: for each step down, every column of the disc adds one pixel and
+/// subtracts one. Sums are integers and therefore always exact. Pixels at the border are summed in groups of equal weight.
 final class FixedDisc {
     private let weights: DiscWeights
     private let strip: Range<Int>
@@ -19,7 +18,7 @@ final class FixedDisc {
     private let leaving: RowList<UInt16>
     private let borders: RowList<UInt16>
 
-    /// Rows that fit the first-level cache where the disc is small.
+    /// Strips of columns whose rows fit the first-level cache if the disc is small.
     static func strips(of columns: Range<Int>, channels: Int, reach: Int) -> [Range<Int>] {
         let fitting = (36 << 10) / (2 * (2 * reach + 2) * channels) - 2 * reach
         let width = max(fitting, 384, 4 * reach) & ~127
@@ -42,7 +41,6 @@ final class FixedDisc {
         borders = RowList(count: groups.offsets.count)
     }
 
-    /// Writes every pixel of the strip.
     func render() {
         for y in target.rect.rows {
             rows.makeRows(through: y + weights.reach)
@@ -55,7 +53,7 @@ final class FixedDisc {
         }
     }
 
-    /// Adds up the pixels that are covered whole, row by row.
+    /// Sums the completely covered pixels, row by row.
     private func addWholeDisc(_ y: Int) {
         for dy in -weights.reach...weights.reach {
             var count = 0
@@ -103,13 +101,14 @@ final class FixedDisc {
     }
 }
 
-/// The pixels at the border of a disc, those of one weight side by side.
+/// The pixels at the border of a disc, grouped by weight.
 struct DiscGroups {
     private(set) var offsets: [(dx: Int, dy: Int)] = []
     private(set) var counts: [Int32] = []
     private(set) var weights: [Float] = []
 
-    /// Eight mirrors of a pixel have its weight, four where it lies on an axis or a diagonal. There is one group at least.
+    /// Each weight belongs to eight mirror images of a pixel, or to four if the pixel lies on an axis or a diagonal. There is
+    /// at least one group.
     init(_ disc: DiscWeights) {
         for border in disc.borders where border.dx >= border.dy {
             let (x, y) = (border.dx, border.dy)

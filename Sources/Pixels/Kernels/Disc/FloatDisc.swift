@@ -3,11 +3,11 @@ import Geometry
 
 /// A mean over a disc in single precision, for every sample format and light.
 ///
-/// Around each output row the rows at the same distance above and below are added in pairs, and these up from the middle
-/// outwards: so the column of the disc at any distance to the side is there already, and is read once for all its pixels.
+/// Around each output row, the rows at equal distances above and below are added in pairs, and the pairs are summed from the
+/// middle outwards. These sums contain every column of the disc, and each is read once for all pixels of the row.
 struct FloatDisc: WorkingKernel {
     private let disc: DiscWeights
-    /// But for the centre.
+    /// The border pixels, except the centre.
     private let borders: [DiscWeights.Border]
     private let weights: [Float]
     private let operations: RowOperations
@@ -17,7 +17,7 @@ struct FloatDisc: WorkingKernel {
         self.operations = operations
         let columns = disc.heights.dropFirst().filter { $0 >= 0 }.map { _ in Float(disc.weight) }
         borders = disc.borders.filter { $0.dx > 0 || $0.dy > 0 }
-        // A pair of the same pixel counts twice.
+        // If both pixels of a pair are the same, it counts twice.
         weights = columns + borders.map { Float($0.dx == 0 ? $0.weight / 2 : $0.weight) } + [0]  // never empty
     }
 
@@ -63,18 +63,18 @@ struct FloatDisc: WorkingKernel {
             pairs: list, pairCount: index / 2, weights: weights, count: count, out: target)
     }
 
-    /// Of a disc that does not even cover its own pixel.
+    /// The weight of the centre of a disc that does not cover its own pixel completely.
     private var centerWeight: Double { disc.weight(dx: 0, dy: 0) }
 }
 
-/// Sums of the rows around one, of one plane.
+/// Sums of the rows around a row, in one plane.
 private final class DiscRows {
     private let source: FloatSource
     private let ring: RowRing<Float>
     private let operations: RowOperations
     private let reach: Int
     private let stride: Int
-    /// `pairs[k]` is the sum of the rows k above and k below, `columns[k]` of all up to there.
+    /// `pairs[k]` is the sum of the rows k above and k below. `columns[k]` is the sum of all pairs up to k.
     private let pairs: RowBuffer<Float>
     private let columns: RowBuffer<Float>
     private let two = RowList<Float>(count: 2)

@@ -3,7 +3,7 @@ import Geometry
 import Raster
 
 extension KernelSource {
-    /// Renders by loops for 8-bit samples into every pixel of a destination, or into those that a mask covers.
+    /// Renders with loops for 8-bit samples into every pixel of a destination, or into the pixels that a mask covers.
     ///
     /// - Parameter body: writes all rows.
     func renderBytes(
@@ -13,7 +13,7 @@ extension KernelSource {
         render(within: mask, into: &destination) { renderBytes(on: level, into: &$0, body) }
     }
 
-    /// Lends the 8-bit samples.
+    /// Lends the 8-bit samples to `body`.
     func withBytes(columns: Range<Int>, _ body: (ByteSource) -> Void) {
         guard case .u8(let own) = raster else { preconditionFailure("8-bit samples") }
         own.samples.withRow { body(ByteSource(self, samples: $0, wanted: columns)) }
@@ -27,7 +27,7 @@ extension KernelSource {
         }
         let (layout, rect) = (target.layout, target.rect)
         let operations = RowOperations.of(level)
-        // A raster without pixels is lent, too: its tables are transparent everywhere.
+        // A raster without pixels is lent, too, because its tables are transparent everywhere.
         own.samples.withRow { from in
             target.samples.withMutableRow { to in
                 guard !rect.isEmpty else { return }
@@ -40,10 +40,10 @@ extension KernelSource {
     }
 }
 
-/// Takes finished rows of samples, and puts them where they belong.
+/// Writes finished rows of samples into a raster.
 ///
-/// Rows are finished in a buffer in the first-level cache, where loops may write whole vectors, and then copied: past
-/// the caches when the picture is larger than they are, which saves reading each line before it is written.
+/// Rows are finished in a buffer in the first-level cache, where loops may write whole vectors, and are then copied. If the
+/// picture is larger than the caches, the copy bypasses them. That avoids reading each cache line before it is written.
 final class RowWriter<Sample: BitwiseCopyable> {
     let rect: PixelRect
     let layout: PixelLayout
@@ -52,7 +52,7 @@ final class RowWriter<Sample: BitwiseCopyable> {
     private let rows: RowBuffer<Sample>
     private let streams: Bool
 
-    /// From this size on, rows are written past the caches: the size of a second-level cache.
+    /// The size from which rows bypass the caches: that of a second-level cache.
     private static var streamedBytes: Int { 4 << 20 }
 
     /// - Parameter target: all samples of the rectangle, rows without padding.
@@ -69,17 +69,17 @@ final class RowWriter<Sample: BitwiseCopyable> {
         (rect.width * layout.channels + 256 + 63) & ~63
     }
 
-    /// Room for a row and 192 values behind it.
+    /// A buffer for a row and 192 values after it.
     var row: MutableRow<Sample> { rows.start }
-    /// Room for another one.
+    /// A buffer for a second row.
     var secondRow: MutableRow<Sample> { rows.start + rows.count / 2 }
 
-    /// Where a row belongs, for loops that write nothing beyond its end.
+    /// The row's position in the raster, for loops that write nothing beyond its end.
     func inPlace(y: Int) -> MutableRow<Sample> { target + (y - rect.y) * rect.width * layout.channels }
 
     func store(_ row: MutableRow<Sample>, y: Int) { store(row, columns: rect.columns, y: y) }
 
-    /// Puts a part of a row where it belongs.
+    /// Copies a part of a row into the raster.
     func store(_ row: MutableRow<Sample>, columns: Range<Int>, y: Int) {
         let start = ((y - rect.y) * rect.width + columns.lowerBound - rect.x) * layout.channels
         operations.storeRow(Row(row), count: columns.count * layout.channels, streams: streams, out: target + start)
@@ -92,9 +92,9 @@ final class RowWriter<Sample: BitwiseCopyable> {
 }
 
 extension RowWriter<UInt8> {
-    /// Puts a part of a row of words in 8.7 fixed point where it belongs.
+    /// Copies a part of a row of words in 8.7 fixed point into the raster, as samples.
     ///
-    /// - Parameter isOpaque: no pixel has an alpha below full, so that nothing is divided by it.
+    /// - Parameter isOpaque: whether all pixels have full alpha, so that no division by alpha is needed.
     func storeWords(_ words: MutableRow<UInt16>, isOpaque: Bool, columns: Range<Int>, y: Int) {
         if isOpaque {
             operations.roundWords(Row(words), count: columns.count * layout.channels, bytes: row)
@@ -108,13 +108,13 @@ extension RowWriter<UInt8> {
 
 /// The 8-bit samples that a kernel reads, at any coordinate.
 ///
-/// Rows are read in place wherever their columns lie side by side in the raster; at an edge, and where a vector would
-/// read beyond a row, from copies of the few columns there.
+/// Rows are read in place if their columns are contiguous in the raster. At an edge, and where a vector would read beyond a
+/// row, copies of a few columns are read.
 final class ByteSource {
     let channels: Int
     let columns: AxisTable
     let rows: AxisTable
-    /// Coordinates beyond which everything repeats.
+    /// The coordinates beyond which the tables repeat their first and last entries.
     let columnCore: Range<Int>
     let rowCore: Range<Int>
 
@@ -125,15 +125,15 @@ final class ByteSource {
     private let run: (coordinates: Range<Int>, shift: Int)
     private let zeroRow: RowBuffer<UInt8>
     private var opacity: [Bool?]
-    /// Rows that vectors may read beyond without leaving the raster; and copies of the others.
+    /// The rows that vectors can overread without leaving the raster. Other rows are copied.
     private let innerRows: Range<Int>
     private let outerRows: RowBuffer<UInt8>
-    /// The rows' table over the core, for the loops that look up a window's rows.
+    /// The table of row positions over the core, for loops that look up a window's rows.
     private let positions: RowBuffer<Int32>
 
     /// - Parameters:
-    ///   - samples: the raster's; they outlive this object.
-    ///   - wanted: the columns of the output, to read in place as many of them as can be.
+    ///   - samples: the raster's samples, which must outlive this object.
+    ///   - wanted: the output's columns. As many of them as possible are read in place.
     init(_ source: KernelSource, samples: Row<UInt8>, wanted: Range<Int>) {
         channels = source.raster.layout.channels
         columns = source.columns
@@ -157,10 +157,10 @@ final class ByteSource {
         }
     }
 
-    /// Long enough for every column that is read in place.
+    /// A row of zeros that is long enough for every column that is read in place.
     private var zeros: Row<UInt8> { Row(zeroRow.start.moved(unchecked: Reading.slack)) }
 
-    /// The columns that are read in place.
+    /// The columns that can be read in place.
     var inPlaceColumns: Range<Int> { run.coordinates }
 
     /// Whether columns can be read in place.
@@ -168,29 +168,29 @@ final class ByteSource {
         run.coordinates.lowerBound <= wanted.lowerBound && wanted.upperBound <= run.coordinates.upperBound
     }
 
-    /// The raster's row at a coordinate; negative where nothing is.
+    /// The raster's row at a coordinate; negative if the row is transparent.
     @inline(__always) func position(ofRow y: Int) -> Int {
         let inside = min(max(y, rowCore.lowerBound), rowCore.upperBound &- 1)
         return Int(positions[unchecked: inside &- rowCore.lowerBound])
     }
 
-    /// The raster's samples of a row that has them.
+    /// The samples of a row that is in the raster.
     func rasterRow(_ position: Int) -> Row<UInt8> { samples + position * stride }
 
-    /// A pixel whose column is one of ``inPlaceColumns``; readable to ``Reading/slack`` values beyond its row.
+    /// A pixel whose column is in ``inPlaceColumns``. Up to ``Reading/slack`` values beyond its row are readable.
     @inline(__always) func inPlace(x: Int, position: Int) -> Row<UInt8> {
         let column = (x &+ run.shift) &* channels
         if innerRows.contains(position) { return samples + (position &* stride &+ column) }
         return Row(outerRow(position) + column)
     }
 
-    /// The same of the row at a coordinate.
+    /// The same for the row at a coordinate.
     @inline(__always) func row(_ y: Int, inPlace x: Int) -> Row<UInt8> {
         let position = position(ofRow: y)
         return position < 0 ? zeros : inPlace(x: x, position: position)
     }
 
-    /// Points to a column that is read in place, of each of the rows `y` (coordinates).
+    /// Points to a column that is read in place, in each of the rows `y` (coordinates).
     func point(to x: Int, rows y: Range<Int>, _ list: borrowing RowList<UInt8>) {
         var index = 0
         for row in y {
@@ -199,13 +199,13 @@ final class ByteSource {
         }
     }
 
-    /// A copy of a row that is so near to an end of the raster that vectors would read beyond it.
+    /// A copy of a row that lies so near to an end of the raster that vectors would read beyond it.
     private func outerRow(_ position: Int) -> MutableRow<UInt8> {
         let index = position < innerRows.lowerBound ? position : position &- innerRows.count
         return outerRows.start.moved(unchecked: Reading.slack &+ index &* (stride &+ 2 &* Reading.slack))
     }
 
-    /// Copies the pixels of `wanted` columns; they may lie anywhere.
+    /// Copies the pixels of any columns.
     func copy(_ wanted: Range<Int>, position: Int, to target: MutableRow<UInt8>) {
         let inside = wanted.clamped(to: run.coordinates)
         guard position >= 0, !inside.isEmpty else {
@@ -217,7 +217,7 @@ final class ByteSource {
         copyOneByOne(inside.upperBound..<wanted.upperBound, position, from: wanted.lowerBound, to: target)
     }
 
-    /// Where each of some columns starts in a row of the raster, in samples; negative where nothing is.
+    /// The index of the first sample of each wanted column in a row of the raster; negative if the column is transparent.
     func offsets(of wanted: Range<Int>) -> RowBuffer<Int> {
         let offsets = RowBuffer<Int>(count: wanted.count)
         for (index, x) in wanted.enumerated() {
@@ -264,7 +264,7 @@ final class ByteSource {
         }
     }
 
-    /// Whether all pixels of a row of the raster, whose last channel is an alpha, are opaque; looked up once.
+    /// Whether all pixels of a row of the raster are opaque. The last channel must be alpha. The answer is cached.
     func isOpaque(_ position: Int, _ operations: RowOperations) -> Bool {
         if let known = opacity[position] { return known }
         let isOpaque = operations.isOpaque(rasterRow(position), channels: channels, pixels: rasterWidth)
@@ -272,6 +272,6 @@ final class ByteSource {
         return isOpaque
     }
 
-    /// Whether there is a column at a coordinate.
+    /// Whether the column at a coordinate is in the raster.
     func hasColumn(_ x: Int) -> Bool { columns[min(max(x, columnCore.lowerBound), columnCore.upperBound - 1)] >= 0 }
 }

@@ -2,11 +2,11 @@ import Catalogs
 import Geometry
 import Raster
 
-/// A Gaussian on 8-bit samples at many rates: halvings, a FIR at the lowest rate, doublings, row by row.
+/// A Gaussian on 8-bit samples at several sampling rates: halvings, a FIR at the lowest rate, doublings, row by row.
 ///
-/// Rows are pulled: an output row asks for the rows it is made of, those for theirs. Every image on the way is a ring
-/// of the few rows that are still needed, which stays in the second-level cache. All arithmetic is on whole numbers of
-/// 16 bits, so no order or tile can change a result; docs/arithmetic.md bounds its error.
+/// Rows are computed on demand: an output row requests the rows that it is made of, and those request theirs. Every
+/// intermediate image is a ring of the few rows that are still needed, which stays in the second-level cache. All arithmetic
+/// is on 16-bit integers, so neither order nor tiles can change a result. docs/arithmetic.md bounds its error.
 final class FixedPyramid {
     private let operations: RowOperations
     private let taps: [Int]
@@ -19,31 +19,31 @@ final class FixedPyramid {
     private let vertical: AxisDesign<UInt16>
     private let source: FixedRows
     private let output: PixelRect
-    /// The output's columns in parts that are written at once.
+    /// Parts of the output's columns, each written at once.
     private let chunks: [Range<Int>]
-    /// `low[l]` after l + 1 halvings; `up[l]` at the same rate.
+    /// `low[l]` is the image after l + 1 halvings. `up[l]` is the image at the same rate on the way back.
     private let low: [RowRing<UInt16>]
     private let up: [RowRing<UInt16>]
     private let scratch: RowBuffer<UInt16>
     private let words: RowBuffer<UInt16>
-    /// The rows that a loop reads, and that one writes.
+    /// The rows that a loop reads, and those that it writes.
     private let window: RowList<UInt16>
     private let targets: MutableRowList<UInt16>
 
-    /// Rows that the FIR filters at once.
+    /// The number of rows that the FIR filters at once.
     private static let batch = 8
     private static let margin = 10
-    /// Output columns of a chunk.
+    /// The number of output columns of a chunk.
     private static let chunk = 2560
 
-    /// Cuts a picture so that the rows of a part stay in the second-level cache. Where the cuts fall changes no pixel;
-    /// a part is much wider than what it reads beyond.
+    /// Divides a picture so that the rows of a part stay in the second-level cache. The division does not affect any pixel. A
+    /// part is much wider than its margins.
     static func parts(of output: PixelRect, channels: Int, reach: Int) -> [PixelRect] {
         let width = max(widestRow / channels, 8 * reach) & ~63
         return output.columns.pieces(of: width).map { PixelRect(columns: $0, rows: output.rows) }
     }
 
-    /// Values of an output row.
+    /// The largest number of values of an output row.
     private static let widestRow = 1 << 16
 
     /// - Parameter output: a part of the writer's rectangle.
@@ -94,7 +94,8 @@ final class FixedPyramid {
         targets = MutableRowList(count: Self.batch)
     }
 
-    /// Down the window of whole samples nothing is cut; nor along it, for 4 taps and (but for a half) 5.
+    /// Vertical windows of whole samples truncate nothing. Nor do horizontal windows of 4 taps, and those of 5 taps truncate
+    /// only a half.
     private static func bias(taps: Int, isFirst: Bool) -> UInt16 {
         switch taps {
         case 4: isFirst ? 0 : 2
@@ -104,7 +105,6 @@ final class FixedPyramid {
         }
     }
 
-    /// Writes every pixel of the output.
     func render(to target: RowWriter<UInt8>) {
         let halo = vertical.reach
         for pair in output.y >> 1...(output.rows.upperBound - 1) >> 1 {
@@ -117,7 +117,7 @@ final class FixedPyramid {
         }
     }
 
-    /// Makes every row of the output in 8.7 fixed point, premultiplied where there is alpha.
+    /// Computes every row of the output in 8.7 fixed point, premultiplied if there is alpha.
     func renderWords(_ body: (_ y: Int, _ row: Row<UInt16>) -> Void) {
         for y in output.rows {
             makeUp(1, through: (y >> 1) + reach[0])
@@ -125,7 +125,7 @@ final class FixedPyramid {
         }
     }
 
-    /// Doubles a part of two rows to samples in the first-level cache, and puts them where they belong.
+    /// Doubles a part of two rows to samples in the first-level cache, and copies them into the raster.
     private func writeOpaque(_ columns: Range<Int>, _ pair: Int, to target: RowWriter<UInt8>) {
         setWindow(up[0], around: pair, x: columns.lowerBound >> 1)
         let even = 2 * pair >= output.y
@@ -161,7 +161,7 @@ final class FixedPyramid {
 }
 
 extension FixedPyramid {
-    /// Makes the rows of the doubled images at a level, as far as `y`.
+    /// Computes the rows of the doubled image of a level, up to `y`.
     private func makeUp(_ level: Int, through y: Int) {
         let index = level - 1
         guard level < taps.count else { return filter(through: y) }
@@ -176,7 +176,7 @@ extension FixedPyramid {
         }
     }
 
-    /// Filters rows at the lowest rate, as far as `y`.
+    /// Filters rows at the lowest rate, up to `y`.
     private func filter(through y: Int) {
         let index = taps.count - 1
         while up[index].lacks(y) {
@@ -196,7 +196,7 @@ extension FixedPyramid {
         }
     }
 
-    /// Makes the rows after `index` + 1 halvings, as far as `y`.
+    /// Computes the rows after `index` + 1 halvings, up to `y`.
     private func makeLow(_ index: Int, through y: Int) {
         while low[index].lacks(y) {
             let row = low[index].next
@@ -206,7 +206,7 @@ extension FixedPyramid {
         }
     }
 
-    /// The rows that a halved row is made of.
+    /// The rows from which a halved row is computed.
     private func rowsRead(_ index: Int, _ row: Int) -> Range<Int> { horizontal.prefilters[index].window(row..<row + 1) }
 
     private func halveSource(_ row: Int) {
@@ -247,14 +247,14 @@ package final class FixedDirect {
     private let radius: Int
     private let horizontal: [UInt16]
     private let vertical: [UInt16]
-    /// For the loop over pairs of rows, which takes half the centre's weight. It is even, or 65535 for one sample alone,
-    /// where the last bit changes no product.
+    /// The weights for the loop over pairs of rows, which uses half the centre's weight. That weight is even, or 65535 for a
+    /// single sample, where the last bit changes no product.
     private let verticalOfPairs: [UInt16]
     private let zero: UInt16
     private let scratch = RowBuffer<UInt16>(count: 4352)
     private let words: RowBuffer<UInt16>
 
-    /// - Parameters: weights from the centre outwards, at most ten: there are loops for radii up to 9.
+    /// - Parameters: weights from the centre outwards, at most ten, because there are loops for radii up to 9.
     init(
         _ bytes: ByteSource, layout: PixelLayout, output: PixelRect, horizontal: [UInt16], vertical: [UInt16],
         _ operations: RowOperations
@@ -274,12 +274,11 @@ package final class FixedDirect {
         words = RowBuffer(count: output.width * layout.channels + 128)
     }
 
-    /// Writes every pixel of the output.
     func render(to target: RowWriter<UInt8>) {
         for y in stride(from: output.y, to: output.y + output.height, by: 2) { render(pairAt: y, to: target) }
     }
 
-    /// Renders the row `y` and, if there is one, the next.
+    /// Renders the row `y` and, if it exists, the next row.
     private func render(pairAt y: Int, to target: RowWriter<UInt8>) {
         let isPair = y + 1 < output.y + output.height
         source.withOpaqueRows(
@@ -297,7 +296,7 @@ package final class FixedDirect {
             })
     }
 
-    /// - Parameter first: in the list, the first row that is read.
+    /// - Parameter first: the index in the list of the first row that is read.
     private func render(_ rows: borrowing RowList<UInt16>, from first: Int, y: Int, to target: RowWriter<UInt8>) {
         let isOpaque = source.isOpaque(from: y - radius)
         operations.filterWordRow(
@@ -312,8 +311,8 @@ package final class FixedDirect {
     }
 }
 
-/// What a black image becomes in 8.7 fixed point: the halves that are added for truncated products, as they come out at
-/// the end. A few 128ths of a sample, the same everywhere.
+/// The response to a black image in 8.7 fixed point: the sum of the halves that are added for truncated products. It is a few
+/// 128ths of a sample, the same everywhere.
 enum ZeroResponse {
     static func multirate(taps: [Int], biases: [UInt16], horizontal: [UInt16], vertical: [UInt16]) -> UInt16 {
         var value = 0
@@ -331,7 +330,7 @@ enum ZeroResponse {
         fir(fir(value, vertical), horizontal)
     }
 
-    /// One weight for each pair; the centre of five taps is paired with itself.
+    /// One weight for each pair. The centre of five taps is paired with itself.
     private static let halving = [
         4: [8192, 24576], 5: [4096, 16384, 12288], 6: [2560, 10752, 19456], 8: [512, 3584, 10752, 17920],
     ]
@@ -344,7 +343,7 @@ enum ZeroResponse {
         }
     }
 
-    /// Averages keep a value; sums of products do not quite.
+    /// Averages preserve a constant value; sums of products do not exactly.
     private static func doubled(_ value: Int, _ count: Int) -> Int {
         switch count {
         case 6: [21504, 38912, 5120].reduce(1) { $0 + product(value, $1) }

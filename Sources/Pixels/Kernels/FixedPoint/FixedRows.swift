@@ -1,22 +1,21 @@
 import Catalogs
 import Geometry
 
-/// The rows of an 8-bit source for an inner loop: samples where all rows of a window are opaque, else premultiplied
-/// words.
+/// The rows of an 8-bit source for an inner loop: samples if all rows of a window are opaque, or else premultiplied words.
 final class FixedRows {
     let channels: Int
     private let source: ByteSource
     private let segments: [ColumnSegment]
     private let outputs: Range<Int>
     private let scale: Int
-    /// Nil when pixels have no alpha.
+    /// Nil if pixels have no alpha.
     private let premultiplied: PremultipliedRows?
     private let byteRows: RowList<UInt8>
     private let wordRows: RowList<UInt16>
 
     /// - Parameters:
     ///   - outputs: the columns that the loop writes.
-    ///   - window: rows that it reads at once.
+    ///   - window: the number of rows that it reads at once.
     init(
         _ source: ByteSource, layout: PixelLayout, outputs: Range<Int>, reading: Reading, window: Int,
         _ operations: RowOperations
@@ -37,8 +36,8 @@ final class FixedRows {
     /// Calls one of two inner loops for the window of rows `y` (coordinates).
     ///
     /// - Parameters:
-    ///   - bytes: gets the rows at `scale` times the first of the given output columns.
-    ///   - words: gets them at `scale` times the first output column.
+    ///   - bytes: receives the rows at `scale` times the first of the given output columns.
+    ///   - words: receives them at `scale` times the first output column.
     func withRows(
         _ y: Range<Int>, bytes: (borrowing RowList<UInt8>, Range<Int>) -> Void,
         words: (borrowing RowList<UInt16>) -> Void
@@ -46,7 +45,7 @@ final class FixedRows {
         if isPlain(y) { withBytes(y, bytes) } else { withWords(y, words) }
     }
 
-    /// Likewise, with samples only where all pixels that the window reads are opaque.
+    /// The same, but with samples only if all pixels that the window reads are opaque.
     func withOpaqueRows(
         _ y: Range<Int>, bytes: (borrowing RowList<UInt8>, Range<Int>) -> Void,
         words: (borrowing RowList<UInt16>) -> Void
@@ -54,7 +53,7 @@ final class FixedRows {
         if isPlain(y), isOpaque(from: y.lowerBound) { withBytes(y, bytes) } else { withWords(y, words) }
     }
 
-    /// Looks at every row, since ``isOpaque(from:)`` is asked of them.
+    /// Checks every row, because ``isOpaque(from:)`` must know about all of them.
     private func isPlain(_ y: Range<Int>) -> Bool {
         guard let premultiplied else { return true }
         return y.reduce(true) { premultiplied.isPlain($1) && $0 }
@@ -75,13 +74,13 @@ final class FixedRows {
         body(wordRows)
     }
 
-    /// True when no row up to now, from the coordinate `y` on, has a pixel that is not opaque.
+    /// Whether all rows read so far, from the coordinate `y` on, are opaque.
     func isOpaque(from y: Int) -> Bool { premultiplied.map { $0.lastTranslucent < y } ?? true }
 }
 
-/// The rows of one strip of columns of 8-bit samples, widened to 16 bits, as a window slides down.
+/// The rows of one strip of columns of 8-bit samples, widened to 16 bits, for a window that slides down.
 final class FixedStrip {
-    /// Room for a row of results in 8.7 fixed point.
+    /// A buffer for a row of results in 8.7 fixed point.
     var words: MutableRow<UInt16> { wordMemory.start }
     private let source: ByteSource
     private let reachY: Int
@@ -92,9 +91,9 @@ final class FixedStrip {
     private let ring: RowRing<UInt16>
     private let bytes: RowBuffer<UInt8>
     private let wordMemory: RowBuffer<UInt16>
-    /// Of each pair: values to the right, and rows down.
+    /// The offset of each pair: values to the right, and rows down.
     private let offsets: [(values: Int, rows: Int)]
-    /// Where the strip's pixels are seen in the window that was made last.
+    /// The positions of the strip's pixels in the latest window.
     let pairs: RowList<UInt16>
 
     /// - Parameter shift: 7 for 8.7 fixed point, or 0; pixels with alpha are always in fixed point.
@@ -105,8 +104,8 @@ final class FixedStrip {
     }
 
     /// - Parameters:
-    ///   - reach: pixels that are read on each side of the strip, and rows above and below.
-    ///   - pairs: for ``makeWindow(_:)``.
+    ///   - reach: the number of pixels that are read on each side of the strip, and of rows above and below.
+    ///   - pairs: the pairs for ``makeWindow(_:)``.
     init(
         _ source: ByteSource, reach: (x: Int, y: Int), pairs: [SymmetricPairs.Pair] = [], strip: Range<Int>,
         shift: Int, _ target: RowWriter<UInt8>
@@ -131,7 +130,7 @@ final class FixedStrip {
         self.pairs = RowList(count: 2 * pairs.count + 1)
     }
 
-    /// Makes the rows around `y` and points ``pairs`` to them. Answers where the strip's pixels lie in the row itself.
+    /// Computes the rows around `y` and points ``pairs`` to them. Returns the position of the strip's pixels in the row `y`.
     func makeWindow(_ y: Int) -> Row<UInt16> {
         makeRows(through: y + reachY)
         let lead = (strip.lowerBound - ring.columns.lowerBound) * ring.channels
@@ -144,7 +143,7 @@ final class FixedStrip {
         return Row(ring.rowInside(y) + lead)
     }
 
-    /// The row at `y`, from the strip's first column on; it is one of the latest.
+    /// The row at `y`, from the strip's first column on. It must be one of the latest rows.
     func row(_ y: Int) -> Row<UInt16> { Row(ring.pixel(x: strip.lowerBound, y: y)) }
 
     func makeRows(through y: Int) {
@@ -171,28 +170,28 @@ final class FixedStrip {
     }
 }
 
-/// The rows of a source whose pixels have, or get, an alpha: premultiplied words in 8.7 fixed point, made when asked
-/// for. Rows of opaque pixels need none of it: their samples as they are give the same results.
+/// The rows of a source whose pixels have or get an alpha: premultiplied words in 8.7 fixed point, computed on demand. Rows of
+/// opaque pixels do not need them, because their samples give the same results.
 final class PremultipliedRows {
     let channels: Int
     private let source: ByteSource
     private let operations: RowOperations
     private let columns: Range<Int>
     private let addsAlpha: Bool
-    /// Where a column has nothing, no row is opaque.
+    /// Whether some columns are transparent, so that no row is opaque.
     private let hasGaps: Bool
     private let ring: RowRing<UInt16>
     private var held: [Int]
     private let bytes: RowBuffer<UInt8>
-    /// The last coordinate seen so far whose row is not opaque.
+    /// The last coordinate so far whose row is not opaque.
     private(set) var lastTranslucent = Int.min
 
     private static let margin = 16
 
     /// - Parameters:
-    ///   - layout: the layout that is worked in, with an alpha.
-    ///   - columns: what the kernel reads, but for 16 pixels and a few vectors.
-    ///   - window: rows that are needed at the same time.
+    ///   - layout: the layout of the words, with an alpha.
+    ///   - columns: the columns that the kernel reads, less 16 pixels and a few vectors.
+    ///   - window: the number of rows that are needed at the same time.
     init(_ source: ByteSource, layout: PixelLayout, columns: Range<Int>, window: Int, _ operations: RowOperations) {
         self.source = source
         self.operations = operations
@@ -208,12 +207,12 @@ final class PremultipliedRows {
         bytes = RowBuffer(count: self.columns.count * (source.channels + layout.channels) + 64)
     }
 
-    /// True when a row's samples can stand for its premultiplied words. Remembers rows that are not opaque.
+    /// Whether a row's samples can replace its premultiplied words. Remembers rows that are not opaque.
     func isPlain(_ y: Int) -> Bool {
         let position = source.position(ofRow: y)
         let isOpaque = position < 0 || addsAlpha || source.isOpaque(position, operations)
         if !isOpaque || position < 0 || hasGaps {
-            // The last row stands for all below it.
+            // The last row repeats for all rows below it.
             lastTranslucent = y >= source.rowCore.upperBound - 1 ? Int.max : max(lastTranslucent, y)
         }
         return isOpaque && !addsAlpha
@@ -252,13 +251,13 @@ final class PremultipliedRows {
 struct Reading {
     /// Source pixels from one output pixel to the next: 1 or 2.
     let scale: Int
-    /// Source pixels before `scale` times the output, and behind it.
+    /// The source pixels that are read before and after `scale` times the output.
     let before: Int
     let after: Int
-    /// Values that vectors read beyond those, on either side.
+    /// The number of values that vectors may read beyond those, on either side.
     static let slack = 192
 
-    /// The source columns that are read for columns of the output.
+    /// The source columns that are read for some columns of the output.
     func columns(for outputs: Range<Int>) -> Range<Int> {
         scale * outputs.lowerBound - before..<scale * (outputs.upperBound - 1) + after + 1
     }
@@ -268,7 +267,7 @@ struct Reading {
 final class ColumnSegment {
     let outputs: Range<Int>
     private let source: ByteSource
-    /// Nil when rows are read in place.
+    /// Nil if rows are read in place.
     private let copies: CopiedRows?
 
     private init(_ outputs: Range<Int>, _ source: ByteSource, copying: Reading?, window: Int) {
@@ -279,7 +278,7 @@ final class ColumnSegment {
         }
     }
 
-    /// Cuts `outputs` into a middle part that can be read in place and what is left of it on both sides.
+    /// Divides `outputs` into a middle part that can be read in place, and the remainders on both sides.
     static func cut(_ outputs: Range<Int>, of source: ByteSource, reading: Reading, window: Int) -> [ColumnSegment] {
         let run = source.inPlaceColumns
         let first = (run.lowerBound + reading.before).dividedRoundingUp(by: reading.scale)
@@ -293,7 +292,7 @@ final class ColumnSegment {
         ].filter { !$0.outputs.isEmpty }
     }
 
-    /// The column `x` of the row at the coordinate `y`; of copies the latest few are held.
+    /// The column `x` of the row at the coordinate `y`. Only the latest few copies are kept.
     func row(_ y: Int, x: Int) -> Row<UInt8> {
         guard let copies else { return source.row(y, inPlace: x) }
         if !copies.holds(y) { copies.fill(y, from: source) }
@@ -314,7 +313,7 @@ final class ColumnSegment {
     }
 }
 
-/// The latest rows of a few columns, copied when they are first asked for.
+/// The latest rows of a few columns, copied on first use.
 final class CopiedRows {
     let columns: Range<Int>
     private let memory: RowBuffer<UInt8>
@@ -339,7 +338,7 @@ final class CopiedRows {
         memory.start.moved(unchecked: Reading.slack &+ (y & mask) &* stride)
     }
 
-    /// The column `x` of a row that is held.
+    /// The column `x` of a row that is in the cache.
     @inline(__always) func row(_ y: Int, x: Int, _ channels: Int) -> Row<UInt8> {
         Row(row(y).moved(unchecked: (x &- columns.lowerBound) &* channels))
     }

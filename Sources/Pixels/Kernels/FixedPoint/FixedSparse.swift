@@ -1,23 +1,23 @@
 import Catalogs
 import Geometry
 
-/// A filter with few symmetric taps on 8-bit samples: strips of columns whose rows, widened to 16 bits, stay in the
-/// cache while the window slides down.
+/// A filter with few symmetric taps on 8-bit samples. It works in strips of columns, whose rows are widened to 16 bits and
+/// stay in the cache while the window slides down.
 struct FixedSparse {
     private let taps: SymmetricPairs
-    /// The centre's, then one for each pair; or the one of them all.
+    /// The centre's weight, then one for each pair; or one weight for all samples.
     private let weights: [UInt16]
-    /// Left shift of a sum of samples, so that it fills 16 bits; nil where taps have weights of their own.
+    /// The left shift of a sum of samples, so that it fills 16 bits; nil if taps have different weights.
     private let meanShift: Int?
 
-    /// More pairs than these would let rounding errors of weights and products add up to more than ½ of 255.
+    /// The largest number of pairs for which the rounding errors of weights and products stay below ½ of 255.
     static let mostPairs = 64
-    /// The sum of so many samples fits into 16 bits.
+    /// The largest number of samples whose sum fits into 16 bits.
     private static let mostSamples = 257
 
-    /// Nil when the taps are too many.
+    /// Returns nil if there are too many taps.
     ///
-    /// - Parameter hasAlpha: premultiplied rows use all 16 bits, so that they cannot be summed first.
+    /// - Parameter hasAlpha: whether rows are premultiplied; those use all 16 bits and cannot be summed first.
     init?(_ taps: SymmetricPairs, hasAlpha: Bool) {
         let count = 2 * taps.pairs.count + 1
         self.taps = taps
@@ -41,7 +41,8 @@ struct FixedSparse {
         }
     }
 
-    /// A ring that fits the first-level cache where the window is low; at least 384 pixels in the second one.
+    /// Strips whose ring fits the first-level cache if the window is low, or at least 384 pixels wide in the second-level
+    /// cache.
     private func strips(_ columns: Range<Int>, _ channels: Int) -> [Range<Int>] {
         let rows = 2 * taps.reachY + 2
         let fitting = (36 << 10) / (2 * rows * channels) - 2 * taps.reachX
@@ -88,7 +89,7 @@ struct FixedBox {
 
     func render(_ source: ByteSource, to target: RowWriter<UInt8>) {
         let columns = target.rect.columns
-        // Along the rows there is nothing to keep in the cache; down the columns it is the window's rows.
+        // A horizontal mean keeps nothing in the cache; a vertical one keeps the window's rows.
         let width = isHorizontal ? columns.count : max(512, (1 << 19) / (2 * taps.reachY + 2)) & ~63
         for start in stride(from: columns.lowerBound, to: columns.upperBound, by: width) {
             let columns = start..<min(start + width, columns.upperBound)
@@ -124,7 +125,7 @@ struct FixedBox {
         target.storeWords(strip.words, isOpaque: strip.isOpaque(from: y - taps.reachY), columns: columns, y: y)
     }
 
-    /// - Parameter list: room for the rows of the tails.
+    /// - Parameter list: a list for the rows of the tails.
     private func weigh(
         _ strip: FixedStrip, _ sums: MutableRow<UInt32>, _ list: borrowing RowList<UInt16>, _ count: Int, _ y: Int,
         _ channels: Int

@@ -3,14 +3,14 @@ import Geometry
 import Raster
 
 extension KernelSource {
-    /// Whether the loops for whole 16-bit samples serve: without alpha there is nothing to multiply, in encoded light nothing
-    /// to look up.
+    /// Whether the loops for whole 16-bit samples apply: without alpha no premultiplication is needed, and in encoded light no
+    /// table.
     func isWholeWords(_ light: Light, _ destination: AnyRaster) -> Bool {
         guard case .u16 = raster, light == .encoded else { return false }
         return destination.layout == raster.layout && !destination.layout.hasAlpha
     }
 
-    /// Renders by those loops into every pixel of a destination, or into those that a mask covers.
+    /// Renders with those loops into every pixel of a destination, or into the pixels that a mask covers.
     ///
     /// - Parameter body: writes all rows.
     func renderWords(
@@ -43,7 +43,7 @@ final class WordSource {
     private let stride: Int
     private let samples: Row<UInt16>
 
-    /// - Parameter samples: the raster's; they outlive this object.
+    /// - Parameter samples: the raster's samples, which must outlive this object.
     init(_ source: KernelSource, samples: Row<UInt16>) {
         self.samples = samples
         columns = source.columns
@@ -52,7 +52,7 @@ final class WordSource {
         stride = source.raster.rect.width * channels
     }
 
-    /// A way to read the same columns of many rows.
+    /// A reader of the same columns in many rows.
     func reading(_ wanted: Range<Int>) -> Columns { Columns(self, wanted) }
 
     final class Columns {
@@ -80,7 +80,7 @@ final class WordSource {
             }
         }
 
-        /// The row at `y`, in place where its columns lie side by side, or else copied.
+        /// The row at `y`: in place if its columns are contiguous, or else copied.
         func row(_ y: Int, _ room: MutableRow<UInt16>) -> Row<UInt16> {
             let position = source.rows[y]
             if isWhole, runs.count == 1, position >= 0 {

@@ -1,18 +1,18 @@
 import Catalogs
 import Geometry
 
-/// A mean along one axis or both with long plateaus of equal weights: running sums, whose cost does not grow with their
-/// length.
+/// A mean along one axis or both, with long plateaus of equal weights. It uses running sums, so that its cost does not grow
+/// with the length.
 ///
-/// The sum over a window of n samples is that from its start to the end of a block of n, and from there to its end.
-/// Blocks start at multiples of n of the picture's coordinates: each sum adds the same samples in the same order
-/// whatever the tile, and a NaN reaches the windows that hold it and no others (van Herk 1992, Gil and Werman 1993).
+/// The sum over a window of n samples consists of two parts: from its start to the end of a block of n, and from there to its
+/// end. Blocks start at multiples of n of the picture's coordinates. Each sum therefore adds the same samples in the same
+/// order, whatever the tile, and a NaN affects only the windows that contain it (van Herk 1992, Gil and Werman 1993).
 struct FloatBox: WorkingKernel {
     private let horizontal: Plateau?
     private let vertical: Plateau?
     private let operations: RowOperations
 
-    /// - Parameters: nil leaves an axis alone.
+    /// - Parameters: the plateaus; nil leaves an axis unchanged.
     init(horizontal: Plateau?, vertical: Plateau?, _ operations: RowOperations) {
         self.horizontal = horizontal
         self.vertical = vertical
@@ -28,7 +28,7 @@ struct FloatBox: WorkingKernel {
         }
     }
 
-    /// Along the rows alone there is nothing to keep in the cache.
+    /// Horizontal means keep nothing in the cache.
     private func strips(_ columns: Range<Int>) -> [Range<Int>] {
         guard let vertical else { return [columns] }
         return columns.strips(rows: 4 * vertical.reach + 4, margin: halo.left)
@@ -60,9 +60,9 @@ struct FloatBox: WorkingKernel {
 }
 
 extension Plateau {
-    /// sums·weight + the tails' samples times theirs.
+    /// Computes sums·weight + the tails' samples·their weights.
     ///
-    /// - Parameter list: room for the rows of the tails, 4 at most.
+    /// - Parameter list: a list for the rows of the tails, 4 at most.
     func combine(
         _ sums: Row<Float>, count: Int, into target: MutableRow<Float>, _ list: borrowing RowList<Float>,
         _ operations: RowOperations, row: (_ distance: Int) -> Row<Float>
@@ -108,7 +108,7 @@ private final class BlockSums {
         return Row(sums.start)
     }
 
-    /// From each block's start to every value of it, and from there to its end.
+    /// Computes the prefix sums and the suffix sums of each block.
     private func addUp(_ row: Row<Float>) {
         let count = columns.count
         precondition(count <= row.count, "the row has all columns")
@@ -137,25 +137,25 @@ extension Int {
     }
 }
 
-/// Means down the columns of working values in single precision, a row after the other; see ``FloatBox``.
+/// Vertical means of working values in single precision, one row after the other; see ``FloatBox``.
 final class FloatColumnMeans {
     private let source: FloatSource
     private let plateau: Plateau?
     private let operations: RowOperations
     private let output: PixelRect
     private let ring: RowRing<Float>
-    /// Sums from every row of the latest whole block to the block's end.
+    /// Suffix sums of the latest complete block.
     private let tails: RowRing<Float>
     /// The sum from the block's start to the last row.
     private let heads: RowRing<Float>
     private let result: RowRing<Float>
     private let list = RowList<Float>(count: 4)
-    /// The next row that a window ends with.
+    /// The next row to be added to a window.
     private var last: Int
 
     /// - Parameters:
-    ///   - output: its columns are all that will be read.
-    ///   - plateau: nil gives the rows of the source.
+    ///   - output: the rectangle that is computed; its columns are the only ones that are read.
+    ///   - plateau: nil returns the rows of the source.
     init(_ reader: PixelReader, _ output: PixelRect, _ plateau: Plateau?, _ operations: RowOperations) {
         let reach = plateau?.reach ?? 0
         let rows = output.y - reach..<output.bottom + reach
@@ -175,7 +175,7 @@ final class FloatColumnMeans {
         last = output.y - (plateau?.side ?? 0)
     }
 
-    /// A row, from the first column on. Rows are asked for in order.
+    /// A row, from the first column on. Rows must be requested in order.
     func row(_ y: Int) -> PlaneRow {
         guard let plateau else {
             makeRows(through: y)

@@ -1,7 +1,7 @@
 import Catalogs
 import Geometry
 
-/// A Gaussian at many rates in single precision, for every sample format and light. The axes may differ.
+/// A Gaussian at several sampling rates in single precision, for every sample format and light. The axes may differ.
 struct FloatPyramid: WorkingKernel {
     private let horizontal: AxisDesign<Float>
     private let vertical: AxisDesign<Float>
@@ -24,14 +24,14 @@ struct FloatPyramid: WorkingKernel {
     }
 }
 
-/// The rings and the order of work; see ``FixedPyramid``, whose schedule it shares.
+/// The rings and the order of work. It has the schedule of ``FixedPyramid``.
 final class FloatPyramidRun {
     private let operations: RowOperations
     private let horizontal: AxisDesign<Float>
     private let vertical: AxisDesign<Float>
     private let source: FloatSource
     private let levels: Int
-    /// `low[l]` after l halvings, `low[0]` the source; `up[l]` at the same rate, `up[0]` the output.
+    /// `low[l]` is the image after l halvings; `low[0]` is the source. `up[l]` has the same rate; `up[0]` is the output.
     private let low: [RowRing<Float>]
     private let up: [RowRing<Float>]
     private let row: RowBuffer<Float>
@@ -66,7 +66,7 @@ final class FloatPyramidRun {
                 margin: Self.margin + (level == levels ? x.excess : 0))
         }
         up = (0...levels).map { level in
-            // The output's rows start at an even column, for the pairs.
+            // The output's rows start at an even column, because columns are computed in pairs.
             let columns = level == 0 ? x.up[0].lowerBound & ~1..<(x.up[0].upperBound + 1) & ~1 : x.up[level]
             return RowRing(
                 columns: columns, rows: y.up[level], channels: 1, planes: channels, capacity: 8, margin: Self.margin)
@@ -82,11 +82,11 @@ final class FloatPyramidRun {
     }
 
     private let outputColumns: Range<Int>
-    /// The weights but for the centre's.
+    /// The weights without the centre's.
     private let horizontalSides: [Float]
     private let verticalSides: [Float]
 
-    /// An output row.
+    /// Computes an output row.
     func row(_ y: Int) -> PlaneRow {
         makeUp(0, through: y)
         return up[0].planeRow(y, columns: outputColumns, operations)
@@ -110,7 +110,7 @@ extension FloatPyramidRun {
         }
     }
 
-    /// Makes a row of `low[level]`.
+    /// Computes a row of `low[level]`.
     private func halve(_ level: Int, _ y: Int) {
         let above = low[level - 1]
         var summed = Row(self.row.start + above.lead)
@@ -132,7 +132,7 @@ extension FloatPyramidRun {
                 to.update(from: from + (low[level].columns.lowerBound - above.columns.lowerBound), count: count)
                 continue
             }
-            // Even and odd columns from 4 low-rate samples before the first one.
+            // Even and odd columns start 4 low-rate samples before the first one.
             let lead = 4
             let first = 2 * (low[level].columns.lowerBound - lead) - above.columns.lowerBound
             operations.splitFloats(from + first, count: count + 2 * lead, even: even.start, odd: odd.start)
@@ -145,7 +145,7 @@ extension FloatPyramidRun {
         low[level].pad(y)
     }
 
-    /// Sums rows in symmetric pairs; `row` gives the one for each tap.
+    /// Sums rows in symmetric pairs. `row` returns the row for each tap.
     private func sumPairs(
         _ taps: [Double], _ count: Int, into target: MutableRow<Float>,
         row: (Int) -> MutableRow<Float>
@@ -170,7 +170,7 @@ extension FloatPyramidRun {
         }
     }
 
-    /// Makes a row at the lowest rate.
+    /// Computes a row at the lowest rate.
     private func filter(_ y: Int) {
         makeLow(levels, through: y + vertical.radius)
         let from = low[levels]
@@ -187,7 +187,7 @@ extension FloatPyramidRun {
         }
     }
 
-    /// Sums a centre and symmetric pairs; `row` gives the one at each distance.
+    /// Sums a centre and symmetric pairs. `row` returns the row at each distance.
     private func sumTaps(
         _ center: Float, _ sides: [Float], _ count: Int, into target: MutableRow<Float>,
         row: (Int) -> MutableRow<Float>
@@ -201,7 +201,7 @@ extension FloatPyramidRun {
             count: count, out: target)
     }
 
-    /// Makes a row of `up[level]` from the level below.
+    /// Computes a row of `up[level]` from the level below.
     private func double(_ level: Int, _ y: Int) {
         let below = up[level + 1]
         var summed = Row(row.start + below.lead)
@@ -231,7 +231,7 @@ extension FloatPyramidRun {
         }
     }
 
-    /// The weighted sum for outputs at twice a position or behind it; `row` gives the neighbours by their distance.
+    /// The weighted sum for outputs at twice a position or one after it. `row` returns the neighbours by their distance.
     private func sumRows(
         _ prefilter: Prefilter, isOdd: Bool, _ count: Int, into target: MutableRow<Float>,
         row: (Int) -> Row<Float>
@@ -256,7 +256,7 @@ extension FloatPyramidRun {
 }
 
 extension [Prefilter] {
-    /// With nil for each level that this axis has not.
+    /// The prefilters, with nil for each level that this axis lacks.
     fileprivate func padded(to levels: Int) -> [Prefilter?] {
         map { $0 } + Array<Prefilter?>(repeating: nil, count: levels - count)
     }

@@ -4,8 +4,8 @@ import Raster
 
 /// Working values (see ``PixelReader``) in single precision, a plane for each channel, at any coordinate.
 ///
-/// Where a row's columns lie side by side in the raster they are converted by loops over them; what lies elsewhere is read
-/// pixel by pixel, with the same results.
+/// Contiguous columns of the raster are converted by vector loops. Other columns are read pixel by pixel, with the same
+/// results.
 final class FloatSource {
     private let reader: PixelReader
     private let operations: RowOperations
@@ -13,7 +13,7 @@ final class FloatSource {
     private let run: (coordinates: Range<Int>, shift: Int)
     private var row: [Double] = []
 
-    /// - Parameter columns: those that will be read.
+    /// - Parameter columns: the columns that will be read.
     init(_ reader: PixelReader, columns: Range<Int>, _ operations: RowOperations) {
         self.reader = reader
         self.operations = operations
@@ -21,7 +21,7 @@ final class FloatSource {
         run = reader.source.columns.longestRun(in: columns)
     }
 
-    /// Reads a row of a ring that has a plane for each channel, and fills its margins.
+    /// Reads a row into a ring that has a plane for each channel, and fills its margins.
     func read(_ y: Int, into ring: RowRing<Float>) {
         let position = reader.source.rows[min(max(y, rowCore.lowerBound), rowCore.upperBound - 1)]
         let columns = ring.columns
@@ -37,7 +37,7 @@ final class FloatSource {
 
     private func readOneByOne(_ wanted: Range<Int>, _ position: Int, into ring: RowRing<Float>, _ y: Int) {
         let channels = reader.layout.channels
-        // What lies beyond the table is never used: a ring is read in whole pairs of columns.
+        // Values beyond the table are never used: a ring is read in whole pairs of columns.
         let columns = wanted.clamped(to: reader.source.columns.range)
         guard !columns.isEmpty else { return }
         let count = columns.count * channels
@@ -54,7 +54,7 @@ final class FloatSource {
         }
     }
 
-    /// False where there is no loop: for linear light with alpha, or of floats.
+    /// Converts columns with a loop. Returns false if there is none: for linear light with alpha, and for floats.
     private func convert(_ columns: Range<Int>, _ position: Int, into ring: RowRing<Float>, _ y: Int) -> Bool {
         let stored = reader.source.raster.layout
         let start =
@@ -164,7 +164,7 @@ struct FloatSparse: WorkingKernel {
 }
 
 extension Range<Int> {
-    /// Cuts columns so that the rows of a window stay in the second-level cache. Where the cuts fall changes no pixel.
+    /// Divides columns so that the rows of a window stay in the second-level cache. The division does not affect any pixel.
     func strips(rows: Int, margin: Int) -> [Range<Int>] {
         let fitting = (1 << 18) / (rows + 4) - 2 * margin
         let width = Swift.max(fitting, 256, margin)

@@ -1,7 +1,7 @@
 import Catalogs
 import Geometry
 
-/// Medians of working values of every sample format and light, which are compared as whole numbers.
+/// Medians of working values of every sample format and light. Values are compared as integers.
 struct FloatMedian: WorkingKernel {
     private let radius: Int
     private let operations: RowOperations
@@ -27,7 +27,7 @@ struct FloatMedian: WorkingKernel {
         }
     }
 
-    /// The side of a block that is sorted at once; it is no smaller than its margins.
+    /// The smallest side of a block that is sorted at once. A block is at least as large as its margins.
     private static let smallestBlock = 160
 
     private func applyNetwork(_ reader: PixelReader, _ area: PixelRect, to sink: inout some WorkingRowSink) {
@@ -75,15 +75,15 @@ struct FloatMedian: WorkingKernel {
     }
 }
 
-/// Rows of working values as ranks, a plane for each channel, as a window slides down.
+/// Rows of working values as ranks, a plane for each channel, for a window that slides down.
 final class RankedRows {
     private let source: FloatSource
     private let ring: RowRing<Float>
     private let operations: RowOperations
-    /// The rows that were set last.
+    /// The rows of the latest call of ``setWindow(_:x:plane:)``.
     let window: RowList<Int32>
 
-    /// - Parameter area: all that is read.
+    /// - Parameter area: the area that is read.
     init(_ reader: PixelReader, _ area: PixelRect, capacity: Int, _ operations: RowOperations) {
         self.operations = operations
         source = FloatSource(reader, columns: area.columns, operations)
@@ -115,7 +115,7 @@ final class RankedRows {
     }
 }
 
-/// The medians of a block of working values, which are sorted once; cost: of the order of the radius for each.
+/// The medians of a block of working values, which are sorted once. The cost per pixel is proportional to the radius.
 final class SortedBlock {
     private let area: PixelRect
     private let read: PixelRect
@@ -142,7 +142,7 @@ final class SortedBlock {
         bits = RowBuffer(count: read.area / 64 + 1)
     }
 
-    /// Writes the medians' ranks: a plane after the other, row by row.
+    /// Writes the medians' ranks, one plane after the other, row by row.
     func findMedians(into ranks: MutableRow<Int32>) {
         for plane in 0..<channels {
             fill(plane)
@@ -161,7 +161,7 @@ final class SortedBlock {
         for y in read.rows {
             let row = rows.row(y, plane: plane)
             for column in 0..<read.width {
-                // In the order of numbers without a sign.
+                // Ranks sort as unsigned integers.
                 let rank = UInt32(bitPattern: row[unchecked: column]) ^ 0x8000_0000
                 entries[unchecked: index] = UInt64(rank) << 32 | UInt64(index)
                 index += 1

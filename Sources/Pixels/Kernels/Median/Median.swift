@@ -2,18 +2,18 @@ import Catalogs
 public import Geometry
 public import Raster
 
-/// The median of a square of pixels, of every channel for itself: exact in every sample format.
+/// The median over a square of pixels, separately for every channel: exact in every sample format.
 ///
-/// With alpha it is that of the colours times alpha, and of alpha: a colour that comes out above its alpha is stored as
-/// full. NaN counts as larger than every number.
+/// With alpha it is the median of premultiplied colours and of alpha. A colour that exceeds its alpha is stored as full
+/// intensity. NaN counts as larger than every number.
 public struct Median: Blur, LevelChoosing {
     private let radius: Int
     public let halo: Halo
     package var level = CPULevel.current
 
-    /// Up to this radius networks of minima and maxima are faster than histograms.
+    /// The largest radius for which sorting networks are faster than histograms.
     static let networkRadius = 2
-    /// The values that networks need to keep sorted columns; `RowKernels` says as much.
+    /// The number of values that networks need for sorted columns; see `RowKernels`.
     static let scratchValues = 11_584
 
     /// - Parameter radius: the square is 2·radius + 1 pixels wide; 0 to 100.
@@ -23,8 +23,8 @@ public struct Median: Blur, LevelChoosing {
         halo = Halo(horizontal: radius, vertical: radius)
     }
 
-    /// See ``Gaussian/render(_:light:within:into:)``. 8-bit pixels that are all opaque take a short cut, with the same
-    /// results.
+    /// See ``Gaussian/render(_:light:within:into:)``. If all 8-bit pixels are opaque, a faster method with the same results is
+    /// used.
     public func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect? = nil, into destination: inout AnyRaster
     ) {
@@ -51,8 +51,8 @@ public struct Median: Blur, LevelChoosing {
     }
 }
 
-/// Medians of larger squares of opaque 8-bit pixels, whose cost does not grow with the radius: a histogram for every column
-/// of a strip, which slide down together.
+/// Medians of larger squares of opaque 8-bit pixels. The cost does not grow with the radius: every column of a strip has a
+/// histogram, and all histograms slide down together.
 final class HistogramMedian {
     private let radius: Int
     private let strip: Range<Int>
@@ -66,11 +66,11 @@ final class HistogramMedian {
     private let entering: RowBuffer<UInt8>
     private let leaving: RowBuffer<UInt8>
 
-    /// What the histograms of a strip may take: half of a second-level cache.
+    /// The largest size of a strip's histograms in bytes: half of a second-level cache.
     private static let bytes = 1 << 20
     private static let bytesOfColumn = 272
 
-    /// Cuts columns so that their histograms stay in the cache. Where the cuts fall changes no pixel.
+    /// Divides columns so that their histograms stay in the cache. The division does not affect any pixel.
     static func strips(of columns: Range<Int>, channels: Int, radius: Int) -> [Range<Int>] {
         let width = max(bytes / (bytesOfColumn * channels) - 2 * radius, 2 * radius)
         return columns.pieces(of: width)
@@ -90,7 +90,6 @@ final class HistogramMedian {
         for step in 0..<256 { steps[step] = step & 15 >= step >> 4 ? 1 : 0 }
     }
 
-    /// Writes every pixel of the strip.
     func render() {
         let count = columns.count * channels
         for y in target.rect.rows {
@@ -113,7 +112,7 @@ final class HistogramMedian {
         }
     }
 
-    /// The columns' samples of the row at `y`: in place where they lie side by side, or else copied.
+    /// The columns' samples of the row at `y`: in place if they are contiguous, or else copied.
     private func samples(_ y: Int, _ copy: borrowing RowBuffer<UInt8>) -> Row<UInt8> {
         let position = source.position(ofRow: y)
         if position >= 0, source.isSafeInPlace(columns) {

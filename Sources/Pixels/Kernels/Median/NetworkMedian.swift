@@ -16,11 +16,10 @@ final class NetworkMedian {
             reading: Reading(scale: 1, before: radius, after: radius), window: 2 * radius + 2, target.operations)
     }
 
-    /// Writes every pixel.
     func render() {
         let rows = target.rect.rows
         for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {
-            // In place, as a direct FIR does: a copy past the caches would take longer.
+            // The median is written in place, like a direct FIR: a copy that bypasses the caches would take longer.
             let first = target.inPlace(y: y)
             let second = y + 1 < rows.upperBound ? target.inPlace(y: y + 1) : target.row
             source.withRows(
@@ -55,7 +54,6 @@ final class WordMedian {
         window = RowList(count: 2 * radius + 2)
     }
 
-    /// Writes every pixel.
     func render() {
         let rows = target.rect.rows
         for y in stride(from: rows.lowerBound, to: rows.upperBound, by: 2) {

@@ -1,11 +1,12 @@
 import Geometry
 
-/// Where a loop reads: the values of some memory from one of them on. Lent for a call.
+/// A position in memory from which a loop reads values. It is valid during a call.
 ///
-/// It moves as a pointer does, but not beyond its memory: a wrong offset stops the process. Loops of `RowKernels` take the pointer.
+/// It moves as a pointer does, but not beyond its memory: a wrong offset stops the process. Loops of `RowKernels` take the
+/// pointer.
 struct Row<Value: BitwiseCopyable> {
     let pointer: UnsafePointer<Value>
-    /// Values of the memory before the pointer, and from it on.
+    /// The number of values before the pointer, and the number from it on.
     private let before: Int
     let count: Int
 
@@ -15,7 +16,7 @@ struct Row<Value: BitwiseCopyable> {
 
     init(_ row: MutableRow<Value>) { self.init(UnsafePointer(row.pointer), before: row.before, count: row.count) }
 
-    /// Where `count` values lie.
+    /// The pointer, if `count` values follow it.
     @inline(__always) func pointer(for count: Int) -> UnsafePointer<Value> {
         precondition(count <= self.count, "a row has the values that are read")
         return pointer
@@ -28,7 +29,8 @@ struct Row<Value: BitwiseCopyable> {
 
     @inline(__always) static func - (row: Row, offset: Int) -> Row { row + -offset }
 
-    /// Without the check: for offsets that follow from the sizes of the memory, in loops over pixels or over large windows.
+    /// Moves without a bounds check: for offsets that follow from the size of the memory, in loops over pixels or large
+    /// windows.
     @inline(__always) func moved(unchecked offset: Int) -> Row {
         Row(pointer + offset, before: before &+ offset, count: count &- offset)
     }
@@ -38,24 +40,24 @@ struct Row<Value: BitwiseCopyable> {
         return pointer[index]
     }
 
-    /// For loops over pixels whose ends are known to lie in the row.
+    /// Reads without a bounds check: for loops over pixels whose ends are known to lie in the row.
     @inline(__always) subscript(unchecked index: Int) -> Value { pointer[index] }
 }
 
-/// Where a loop writes; see ``Row``.
+/// A position in memory to which a loop writes; see ``Row``.
 struct MutableRow<Value: BitwiseCopyable> {
     let pointer: UnsafeMutablePointer<Value>
     fileprivate let before: Int
     let count: Int
 
     /// - Parameters:
-    ///   - before: values of the memory before the pointer.
-    ///   - count: values from it on.
+    ///   - before: the number of values of the memory before the pointer.
+    ///   - count: the number of values from the pointer on.
     init(_ pointer: UnsafeMutablePointer<Value>, before: Int, count: Int) {
         (self.pointer, self.before, self.count) = (pointer, before, count)
     }
 
-    /// Where `count` values lie.
+    /// The pointer, if `count` values follow it.
     @inline(__always) func pointer(for count: Int) -> UnsafeMutablePointer<Value> {
         precondition(count <= self.count, "a row has room for the values that are written")
         return pointer
@@ -68,7 +70,8 @@ struct MutableRow<Value: BitwiseCopyable> {
 
     @inline(__always) static func - (row: MutableRow, offset: Int) -> MutableRow { row + -offset }
 
-    /// Without the check: for offsets that follow from the sizes of the memory, in loops over pixels or over large windows.
+    /// Moves without a bounds check: for offsets that follow from the size of the memory, in loops over pixels or large
+    /// windows.
     @inline(__always) func moved(unchecked offset: Int) -> MutableRow {
         MutableRow(pointer + offset, before: before &+ offset, count: count &- offset)
     }
@@ -84,7 +87,7 @@ struct MutableRow<Value: BitwiseCopyable> {
         }
     }
 
-    /// For loops over pixels whose ends are known to lie in the row.
+    /// Accesses a value without a bounds check: for loops over pixels whose ends are known to lie in the row.
     @inline(__always) subscript(unchecked index: Int) -> Value {
         get { pointer[index] }
         nonmutating set { pointer[index] = newValue }
@@ -96,7 +99,7 @@ struct MutableRow<Value: BitwiseCopyable> {
 
     func update(repeating value: Value, count: Int) { pointer(for: count).update(repeating: value, count: count) }
 
-    /// The same bits as values of another type of that size.
+    /// The same memory as values of another type of equal size.
     func bits<Other: BitwiseCopyable>(as _: Other.Type) -> MutableRow<Other> {
         precondition(MemoryLayout<Other>.stride == MemoryLayout<Value>.stride, "both types have the same size")
         return MutableRow<Other>(
@@ -104,7 +107,7 @@ struct MutableRow<Value: BitwiseCopyable> {
     }
 }
 
-/// The rows that running sums down columns take: what enters a window and what leaves it, and those outside.
+/// The rows that running sums along columns need: the row that enters a window, the one that leaves it, and those outside.
 struct SlidingRows<Value: BitwiseCopyable> {
     let entering: Row<Value>
     let leaving: Row<Value>
@@ -113,7 +116,6 @@ struct SlidingRows<Value: BitwiseCopyable> {
 }
 
 extension Array where Element: BitwiseCopyable {
-    /// Lends the elements.
     func withRow(_ body: (Row<Element>) -> Void) {
         withUnsafeBufferPointer { buffer in
             // An empty array has no address.
@@ -125,7 +127,7 @@ extension Array where Element: BitwiseCopyable {
         }
     }
 
-    /// Lends the elements of an array that has some.
+    /// Lends the elements of an array that is not empty.
     mutating func withMutableRow(_ body: (MutableRow<Element>) -> Void) {
         withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return }
@@ -134,7 +136,7 @@ extension Array where Element: BitwiseCopyable {
     }
 }
 
-/// Memory for a row, or for some: zeros at first, aligned to a cache line, freed with the value.
+/// Memory for one row or several. It is zeroed, aligned to a cache line, and freed with the value.
 struct RowBuffer<Value: BitwiseCopyable>: ~Copyable {
     let count: Int
     private let base: UnsafeMutablePointer<Value>
@@ -149,7 +151,7 @@ struct RowBuffer<Value: BitwiseCopyable>: ~Copyable {
 
     deinit { UnsafeMutableRawPointer(base).deallocate() }
 
-    /// All values, from the first one on. Not to be kept longer than the buffer.
+    /// All values, from the first one on. The result must not outlive the buffer.
     @inline(__always)
     var start: MutableRow<Value> { MutableRow(base, before: 0, count: count) }
 
@@ -158,21 +160,21 @@ struct RowBuffer<Value: BitwiseCopyable>: ~Copyable {
         nonmutating set { start[index] = newValue }
     }
 
-    /// For loops over pixels whose ends are known to lie in the buffer.
+    /// Accesses a value without a bounds check: for loops over pixels whose ends are known to lie in the buffer.
     @inline(__always) subscript(unchecked index: Int) -> Value {
         get { base[index] }
         nonmutating set { base[index] = newValue }
     }
 }
 
-/// Memory for a row of pixels in single precision, a plane for each channel, with room for whole vectors behind each.
+/// Memory for a row of pixels in single precision: a plane for each channel, each followed by space for whole vectors.
 struct PlaneBuffer: ~Copyable {
     private let columns: Range<Int>
     private let channels: Int
     private let stride: Int
     private let values: RowBuffer<Float>
 
-    /// - Parameter columns: coordinates of the row's pixels.
+    /// - Parameter columns: the coordinates of the row's pixels.
     init(_ columns: Range<Int>, channels: Int) {
         (self.columns, self.channels) = (columns, channels)
         stride = (columns.count + 63) & ~31
@@ -183,7 +185,7 @@ struct PlaneBuffer: ~Copyable {
 
     func plane(_ channel: Int) -> MutableRow<Float> { values.start + channel * stride }
 
-    /// All planes as a row of the picture.
+    /// All planes, as a row of the picture.
     func row(_ y: Int, _ operations: RowOperations) -> PlaneRow {
         PlaneRow(
             values.start, stride: stride, count: columns.count, channels: channels, x: columns.lowerBound, y: y,
@@ -191,7 +193,7 @@ struct PlaneBuffer: ~Copyable {
     }
 }
 
-/// Where the rows of a window begin: what a loop takes that reads several at once.
+/// The starts of a window's rows, for loops that read several rows at once.
 struct RowList<Value: BitwiseCopyable>: ~Copyable {
     private let memory: RowBuffer<UnsafePointer<Value>?>
 
@@ -201,7 +203,7 @@ struct RowList<Value: BitwiseCopyable>: ~Copyable {
 
     @inline(__always) func set(_ index: Int, _ row: Row<Value>) { memory[index] = row.pointer }
 
-    /// - Precondition: the first `count` rows from `first` on are set.
+    /// - Precondition: the `count` rows from `first` on are set.
     @inline(__always) func pointers(from first: Int = 0, count: Int) -> UnsafePointer<UnsafePointer<Value>> {
         precondition(first >= 0 && first + count <= memory.count, "a list has the rows that are read")
         let start = memory.start.pointer + first
@@ -209,7 +211,7 @@ struct RowList<Value: BitwiseCopyable>: ~Copyable {
     }
 }
 
-/// The rows of a window that a loop writes.
+/// The starts of a window's rows that a loop writes.
 struct MutableRowList<Value: BitwiseCopyable>: ~Copyable {
     private let memory: RowBuffer<UnsafeMutablePointer<Value>?>
 

@@ -1,15 +1,15 @@
-/// The latest rows of an image that is made and used from the top down.
+/// The latest rows of an image that is written and read from the top down.
 ///
-/// A row has one or more planes of equal width, each of interleaved pixels with a margin on both sides, so that vectors
-/// may read and write a little beyond. Rows above the first and below the last are those, seen again.
+/// A row has one or more planes of equal width. Each plane has interleaved pixels with a margin on both sides, so that vectors
+/// may read and write a little beyond. Rows above the first and below the last repeat those rows.
 final class RowRing<Sample: BitwiseCopyable> {
     let columns: Range<Int>
     let rows: Range<Int>
     let channels: Int
     let planes: Int
-    /// Values from a plane to the next.
+    /// The number of values from one plane to the next.
     let planeStride: Int
-    /// The next row to be made.
+    /// The next row to be written.
     var next: Int
 
     private let memory: RowBuffer<Sample>
@@ -18,12 +18,12 @@ final class RowRing<Sample: BitwiseCopyable> {
     private let origin: Int
     private let stride: Int
 
-    /// Values that may be read or written behind the margin's pixels; before them it is 64.
+    /// The number of values that may be read or written after the margin's pixels. Before them it is 64.
     private static var slack: Int { 192 }
 
     /// - Parameters:
-    ///   - capacity: rows that are held at once, at least.
-    ///   - margin: pixels on both sides; ``pad(_:)`` fills them.
+    ///   - capacity: the smallest number of rows that are kept at once.
+    ///   - margin: the number of pixels on both sides, which ``pad(_:)`` fills.
     init(columns: Range<Int>, rows: Range<Int>, channels: Int, planes: Int = 1, capacity: Int, margin: Int) {
         self.columns = columns
         self.rows = rows
@@ -34,8 +34,8 @@ final class RowRing<Sample: BitwiseCopyable> {
         var held = 1
         while held < min(capacity, rows.count) { held *= 2 }
         mask = held - 1
-        // Pixel 0 lies on a cache line, and rows of words are an odd number of lines apart, so that the rows of a window
-        // do not compete for the same sets of the cache.
+        // Pixel 0 is aligned to a cache line, and rows of words are an odd number of lines apart, so that the rows of a window
+        // do not compete for the same cache sets.
         origin = (margin * channels + 64 + 31) & ~31
         planeStride = (origin + (columns.count + margin) * channels + Self.slack + 31) & ~31
         let whole = planeStride * planes
@@ -43,32 +43,32 @@ final class RowRing<Sample: BitwiseCopyable> {
         memory = RowBuffer(count: stride * held)
     }
 
-    /// Whether a row that may be asked for, the first or the last one in its stead, is still to be made.
+    /// Whether a requested row, or the first or last row in its place, is not written yet.
     func lacks(_ y: Int) -> Bool { next <= max(rows.lowerBound, min(y, rows.upperBound - 1)) }
 
     /// The first pixel of a row.
     @inline(__always)
     func row(_ y: Int) -> MutableRow<Sample> { rowInside(min(max(y, rows.lowerBound), rows.upperBound &- 1)) }
 
-    /// The same for a row that is neither above the first nor below the last, without the test.
+    /// The same without bounds checks, for a row that is neither above the first nor below the last.
     @inline(__always) func rowInside(_ y: Int) -> MutableRow<Sample> {
         memory.start.moved(unchecked: origin &+ ((y &- rows.lowerBound) & mask) &* stride)
     }
 
-    /// The pixel at a column that lies in the row or its margin.
+    /// The pixel at a column in the row or its margin.
     @inline(__always)
     func pixel(x: Int, y: Int) -> MutableRow<Sample> { row(y) + (x &- columns.lowerBound) &* channels }
 
     /// The first pixel of a plane of a row.
     @inline(__always) func plane(_ plane: Int, y: Int) -> MutableRow<Sample> { row(y) + plane &* planeStride }
 
-    /// The start of a row's memory, margins included, and how many values it has.
+    /// The start of a row's memory, margins included.
     func whole(_ y: Int) -> MutableRow<Sample> { row(y) - origin }
     var wholeCount: Int { planeStride * planes }
-    /// Values from ``whole(_:)`` to the row's first pixel.
+    /// The number of values from ``whole(_:)`` to the row's first pixel.
     var lead: Int { origin }
 
-    /// Repeats the first and the last pixel of a row through its margins.
+    /// Fills the margins of a row with its first and its last pixel.
     func pad(_ y: Int) {
         let count = margin &* channels
         for plane in 0..<planes {
@@ -77,7 +77,7 @@ final class RowRing<Sample: BitwiseCopyable> {
             let end = count + columns.count * channels
             precondition(end + count <= start.count, "margins lie in the memory")
             var index = 0
-            while index < count {  // each pixel from the one beside it
+            while index < count {  // each pixel from its neighbour
                 start[unchecked: count &- 1 &- index] = start[unchecked: count &+ channels &- 1 &- index]
                 start[unchecked: end &+ index] = start[unchecked: end &- channels &+ index]
                 index &+= 1
@@ -87,9 +87,10 @@ final class RowRing<Sample: BitwiseCopyable> {
 }
 
 extension RowRing<Float> {
-    /// A row of the ring as a row of the picture, or as the picture's row at `pictureY`; lent until the ring has moved past it.
+    /// A row of the ring as a row of the picture, or as the picture's row at `pictureY`. It is valid until the ring has moved
+    /// past it.
     ///
-    /// - Parameter columns: nil is all of the ring's.
+    /// - Parameter columns: nil is all columns of the ring.
     func planeRow(
         _ y: Int, columns: Range<Int>? = nil, as pictureY: Int? = nil, _ operations: RowOperations
     ) -> PlaneRow {

@@ -1,19 +1,19 @@
 import Raster
 
-/// How a Gaussian along one axis is computed: halvings, a FIR with symmetric weights at the lowest rate, doublings.
+/// The computation of a Gaussian along one axis: halvings, a FIR with symmetric weights at the lowest rate, doublings.
 package struct AxisDesign<Weight: Hashable & Sendable>: Hashable, Sendable {
-    /// One for each level, the highest rate first; none for a direct FIR.
+    /// One prefilter for each level, the highest rate first. Empty for a direct FIR.
     package let prefilters: [Prefilter]
-    /// From the centre outwards.
+    /// The weights from the centre outwards.
     package let weights: [Weight]
 
     package var radius: Int { weights.count - 1 }
-    /// Input samples from one low-rate sample to the next.
+    /// The distance of low-rate samples, in input samples.
     var step: Int { 1 << prefilters.count }
 }
 
 extension AxisDesign {
-    /// The input samples that are read for some output samples.
+    /// The input samples from which some output samples are computed.
     package func needed(_ output: Range<Int>) -> Range<Int> {
         var range = output
         for prefilter in prefilters { range = prefilter.source(ofDoubled: range) }
@@ -22,7 +22,7 @@ extension AxisDesign {
         return range
     }
 
-    /// The most that is read on either side of an output sample, whatever its phase.
+    /// The largest distance that is read on either side of an output sample, for every phase.
     package var reach: Int {
         (0..<step).map { phase in
             let range = needed(phase..<phase + 1)
@@ -32,19 +32,19 @@ extension AxisDesign {
 }
 
 extension Prefilter {
-    /// The samples at the higher rate that some low-rate samples are made of.
+    /// The samples at the higher rate from which some low-rate samples are computed.
     func window(_ low: Range<Int>) -> Range<Int> { 2 * low.lowerBound - before..<2 * (low.upperBound - 1) + after + 1 }
 }
 
 extension AxisDesign<UInt16> {
-    /// For samples of 8 bits: weights are fractions of 65536 (65535 stands for 1).
+    /// A design for 8-bit samples. Weights are multiples of 1/65536 (65535 stands for 1).
     ///
-    /// The shortest FIR, and the most levels, with which no picture can be off by 1 (see ``RoundingBound``).
+    /// It has the shortest FIR and the most levels for which no picture can be off by 1 (see ``RoundingBound``).
     ///
-    /// - Parameter sigma: standard deviation in samples, at least 0.
+    /// - Parameter sigma: the standard deviation in samples, at least 0.
     package static func fixedPoint(sigma: Double) -> AxisDesign {
         guard sigma >= crossings[0] else {
-            // What lies beyond 3.5·σ + ½ has a weight below 5e-4 for both tails.
+            // Both tails beyond 3.5·σ + ½ together have a weight below 5e-4.
             let radius = max(0, Int((3.5 * sigma - 0.5).rounded(.up)))
             return AxisDesign(prefilters: [], weights: quantized(SymmetricTaps.gaussian(sigma: sigma, radius: radius)))
         }
@@ -63,9 +63,9 @@ extension AxisDesign<UInt16> {
         return last
     }
 
-    /// The standard deviation, at the rate of a level, from which on it is halved once more. Below the first one a
-    /// direct FIR is cheaper than any prefilter that is accurate enough; the second one is for many levels, whose
-    /// rounding leaves less for the kernel.
+    /// The standard deviations, at the rate of a level, from which on the rate is halved once more. Below the first one a
+    /// direct FIR is cheaper than any sufficiently accurate prefilter. The second one applies to many levels, whose rounding
+    /// errors leave less tolerance for the kernel.
     private static let crossings = [2.5, 2.75]
 
     private static func prefilters(_ sigma: Double, crossing: Double) -> [Prefilter] {
@@ -78,7 +78,7 @@ extension AxisDesign<UInt16> {
         return prefilters
     }
 
-    /// The shortest prefilter whose aliases are small enough.
+    /// The shortest prefilter with sufficiently small aliasing.
     private static func prefilter(_ sigma: Double) -> Prefilter {
         switch sigma {
         case ..<3: .binomial(8)
@@ -88,7 +88,7 @@ extension AxisDesign<UInt16> {
         }
     }
 
-    /// Rounded to 16 bits; the centre takes what is missing from 65536 in all.
+    /// The weights rounded to 16 bits. The centre is adjusted so that the sum is 65536.
     static func quantized(_ weights: [Double]) -> [UInt16] {
         var sides = weights.dropFirst().map { UInt16(rounding: $0 * 65536) }
         while sides.last == 0 { sides.removeLast() }
@@ -98,11 +98,11 @@ extension AxisDesign<UInt16> {
 }
 
 extension AxisDesign<Float> {
-    /// Below this standard deviation a direct FIR is as cheap.
+    /// Below this standard deviation a direct FIR is equally fast.
     static let crossing = 3.25
 
-    /// For 16-bit and floating-point samples and linear light: 12 taps a level, a FIR to 4.25 standard deviations; the
-    /// kernel's error is below 1e-4.
+    /// A design for 16-bit and floating-point samples and linear light: 12 taps a level, and a FIR of 4.25 standard
+    /// deviations. The kernel's error is below 1e-4.
     package static func floating(sigma: Double) -> AxisDesign {
         var prefilters: [Prefilter] = []
         var local = sigma
@@ -120,20 +120,20 @@ extension AxisDesign<Float> {
     }
 }
 
-/// A symmetric filter before halving the sampling rate, and after doubling it.
+/// A symmetric filter that is applied before the sampling rate is halved, and after it is doubled.
 ///
 /// Halving: low[m] = Σ taps[j]·x[2m − before + j]. Doubling: y[n] = 2·Σ taps[n − 2m + before]·low[m].
 package struct Prefilter: Hashable, Sendable {
-    /// Their sum is 1, and so is twice the sum of the even and of the odd ones: a flat image stays flat.
+    /// The taps. Their sum is 1, and the even and the odd ones each sum to ½, so that a flat image stays flat.
     package let taps: [Double]
 
-    /// Samples that the window reaches before twice the position, and behind it.
+    /// The number of samples in the window before twice the position.
     var before: Int { (taps.count - 1) / 2 }
     var after: Int { taps.count / 2 }
-    /// Low-rate samples that doubling reads on each side of half the position.
+    /// The number of low-rate samples that doubling reads on each side of half the position.
     var doublingReach: Int { taps.count / 4 }
 
-    /// In squared samples of the higher rate.
+    /// The variance, in squared samples of the higher rate.
     package var variance: Double {
         let center = Double(taps.count - 1) / 2
         return taps.enumerated().reduce(0) {
@@ -141,35 +141,33 @@ package struct Prefilter: Hashable, Sendable {
         }
     }
 
-    /// The row of Pascal's triangle with `count` entries: as many zeros as possible at the frequency that would be
-    /// taken for a flat image.
+    /// The row of Pascal's triangle with `count` entries. It has the most zeros at the frequency that aliases to 0.
     package static func binomial(_ count: Int) -> Prefilter {
         var taps = [1.0]
         while taps.count < count { taps = zip([0] + taps, taps + [0]).map { ($0 + $1) / 2 } }
         return Prefilter(taps: taps)
     }
 
-    /// Six taps that admit a lower crossing than the binomial's: a least-squares fit rounded to 128ths.
+    /// Six taps with a lower crossing than the binomial filter: a least-squares fit rounded to 128ths.
     package static let six = Prefilter(taps: [5, 21, 38, 38, 21, 5].map { $0 / 128 })
 }
 
-/// The coordinates of one axis that each image of a multirate chain has, for some output.
+/// The coordinates along one axis that each image of a multirate chain needs for some output.
 ///
-/// Beyond the core of its source an image is constant: everything that is read there is the same, so one value past the
-/// last window that touches the core stands for all. That makes `clamp` and `transparent` edges exact at no cost,
-/// however far the filter reaches.
+/// Beyond the core of its source an image is constant, so one value beyond the last window that touches the core represents
+/// all others. This makes `clamp` and `transparent` edges exact at no cost, however far the filter reaches.
 struct AxisSpans {
-    /// `low[0]` of the source, `low[l]` after l halvings.
+    /// `low[0]` is the range of the source, `low[l]` that after l halvings.
     let low: [Range<Int>]
-    /// `up[l]` at the rate after l halvings, on the way back; `up[0]` is the output.
+    /// `up[l]` is the range at the rate after l halvings, on the way back. `up[0]` is the output.
     let up: [Range<Int>]
-    /// How far the filter at the lowest rate reads beyond what is stored there.
+    /// The distance that the filter at the lowest rate reads beyond the stored range.
     let excess: Int
 
     /// - Parameters:
-    ///   - prefilters: one for each level; nil where this axis keeps its rate.
+    ///   - prefilters: one for each level; nil if this axis keeps its rate.
     ///   - core: see ``AxisTable/core``.
-    ///   - pairs: whether `up` is made in pairs from an even coordinate on.
+    ///   - pairs: whether `up` is computed in pairs from an even coordinate on.
     init(output: Range<Int>, core: Range<Int>, prefilters: [Prefilter?], radius: Int, pairs: Bool) {
         var up = [output]
         for prefilter in prefilters {
@@ -194,7 +192,7 @@ struct AxisSpans {
         self.up = up
     }
 
-    /// What of a range lies in the core; the nearest coordinate of the core when nothing does.
+    /// The intersection of a range with the core, or the nearest coordinate of the core if they are disjoint.
     private static func part(of range: Range<Int>, in core: Range<Int>) -> Range<Int> {
         let first = min(max(range.lowerBound, core.lowerBound), core.upperBound - 1)
         let last = min(max(range.upperBound - 1, core.lowerBound), core.upperBound - 1)
@@ -203,12 +201,12 @@ struct AxisSpans {
 }
 
 extension Prefilter {
-    /// The low-rate samples that some doubled ones are made of.
+    /// The low-rate samples from which some doubled samples are computed.
     func source(ofDoubled range: Range<Int>) -> Range<Int> {
         (range.lowerBound >> 1) - doublingReach..<((range.upperBound - 1) >> 1) + doublingReach + 1
     }
 
-    /// Beyond these low-rate samples every window lies beyond the core.
+    /// The low-rate samples beyond which every window lies outside the core.
     func core(ofHalved core: Range<Int>) -> Range<Int> {
         let first = (core.lowerBound - after) >> 1
         let last = (core.upperBound - 1 + before + 1) >> 1
@@ -226,8 +224,7 @@ extension AxisTable {
         return range.lowerBound + lead - 1..<range.upperBound - tail + 1
     }
 
-    /// The run of coordinates whose positions are neighbours in order that covers most of `wanted`, and what to add to
-    /// get a position.
+    /// The longest run of coordinates in `wanted` with consecutive positions, and the shift from a coordinate to its position.
     func longestRun(in wanted: Range<Int>) -> (coordinates: Range<Int>, shift: Int) {
         let first = wanted.lowerBound - range.lowerBound
         let wanted = first..<first + wanted.count

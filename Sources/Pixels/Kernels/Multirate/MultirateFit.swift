@@ -1,26 +1,26 @@
 import Arithmetic
 
-/// The FIR at the lowest rate that makes a chain of halvings, FIR and doublings nearest to a Gaussian.
+/// The FIR at the lowest rate that brings a chain of halvings, FIR and doublings nearest to a Gaussian.
 ///
-/// Seen from the input, such a chain is a filter whose kernel depends on the output's phase n mod d (d = 2^levels). It
-/// is linear in the FIR's weights, so the weights that minimise the sum over all phases of the squared distance to the
-/// Gaussian, with a sum of 1, solve a small linear system (docs/arithmetic.md).
+/// Such a chain is a filter of the input whose kernel depends on the output's phase n mod d (d = 2^levels). The kernel is
+/// linear in the FIR's weights. The best weights minimise the sum over all phases of the squared distance to the Gaussian,
+/// with a sum of 1. They are the solution of a small linear system (docs/arithmetic.md).
 package struct MultirateFit {
     private let sigma: Double
     private let step: Int
-    /// For each phase: the kernel of the chain with the FIR [1], and where it starts relative to the output's sample.
+    /// For each phase, the kernel of the chain with the FIR [1], and its start relative to the output's sample.
     private let kernels: [(start: Int, values: [Double])]
     private let gaussian: [Double]
-    /// ``autocorrelation`` of 0…2·``longestRadius`` low-rate samples.
+    /// The ``autocorrelation`` at 0…2·``longestRadius`` low-rate samples.
     private let correlation: [Double]
-    /// ``similarity`` to either side, 0…``longestRadius`` low-rate samples away.
+    /// The ``similarity`` to either side, at 0…``longestRadius`` low-rate samples.
     private let similarity: [Double]
 
-    /// The longest FIR that weights are asked for.
+    /// The largest radius of a FIR.
     package static let longestRadius = 14
 
-    /// Only the last levels are fitted: those before them have a kernel that is nearly a Gaussian to the rest, whose
-    /// variance is taken off.
+    /// Only the last levels are fitted. The kernel of the earlier levels is nearly a Gaussian to the rest, and its variance is
+    /// subtracted.
     private static let fittedLevels = 4
 
     /// - Parameters:
@@ -32,7 +32,7 @@ package struct MultirateFit {
         self.init(exactSigma: remaining.squareRoot(), prefilters: Array(prefilters.suffix(Self.fittedLevels)))
     }
 
-    /// All levels are fitted; the cost grows with 4^levels.
+    /// Fits all levels. The cost grows with 4^levels.
     package init(exactSigma sigma: Double, prefilters: [Prefilter]) {
         self.sigma = sigma
         let cascade = Self.cascade(prefilters)
@@ -83,7 +83,7 @@ package struct MultirateFit {
         return (step * first + start - phase, kernel)
     }
 
-    /// The standard deviation that is left for the FIR, in samples of the lowest rate.
+    /// The standard deviation that remains for the FIR, in samples of the lowest rate.
     static func remainingSigma(_ sigma: Double, _ prefilters: [Prefilter]) -> Double {
         prefilters.reduce(sigma * sigma) { ($0 - 2 * $1.variance) / 4 }.squareRoot()
     }
@@ -112,7 +112,7 @@ extension MultirateFit {
 
     /// The sum of absolute differences between the chain's kernel and the Gaussian, for the worst phase.
     ///
-    /// - Parameter weights: of the FIR, from the centre outwards.
+    /// - Parameter weights: the weights of the FIR, from the centre outwards.
     package func worstError(_ weights: [Double]) -> Double {
         kernels.map { kernel in
             let radius = weights.count - 1
@@ -137,7 +137,7 @@ extension MultirateFit {
         return distance < gaussian.count ? gaussian[distance] : 0
     }
 
-    /// Σ over phases and samples of the kernel times itself, `shift` samples apart.
+    /// Σ over phases and samples of the kernel times the kernel shifted by `shift` samples.
     private static func autocorrelation(_ kernels: [(start: Int, values: [Double])], shift: Int) -> Double {
         kernels.reduce(0) { sum, kernel in
             guard shift < kernel.values.count else { return sum }
@@ -145,7 +145,7 @@ extension MultirateFit {
         }
     }
 
-    /// Σ over phases and samples of the kernel, moved by `shift` samples, times the Gaussian.
+    /// Σ over phases and samples of the kernel, shifted by `shift` samples, times the Gaussian.
     private static func similarity(
         _ kernels: [(start: Int, values: [Double])], _ gaussian: [Double], shift: Int
     ) -> Double {
@@ -157,7 +157,7 @@ extension MultirateFit {
     }
 }
 
-/// Gaussian elimination with partial pivoting, in one fixed order.
+/// Gaussian elimination with partial pivoting, in a fixed order.
 package enum LinearSystem {
     /// - Precondition: the matrix is square and regular.
     package static func solve(_ matrix: [[Double]], _ target: [Double]) -> [Double] {
@@ -179,20 +179,20 @@ package enum LinearSystem {
     }
 }
 
-/// How far a sample of 0…255 can be off, whatever the picture; docs/arithmetic.md derives each term.
+/// A bound for the error of a sample of 0…255, for every picture. docs/arithmetic.md derives each term.
 package struct RoundingBound: Hashable, Sendable {
-    /// From kernels that are not quite a Gaussian, both axes together.
+    /// The error from kernels that differ from a Gaussian, for both axes together.
     package let kernel: Double
-    /// From products, halves and averages rounded to 1/128.
+    /// The error from products, halves and averages that are rounded to 1/128.
     package let arithmetic: Double
-    /// From rounding to a sample at the end.
+    /// The error from the final rounding to a sample.
     package let rounding = 0.5
 
     /// - Parameters:
-    ///   - radius: of the FIR at the lowest rate.
-    ///   - kernelError: the sum of absolute differences from a Gaussian along one axis, the worst phase.
+    ///   - radius: the radius of the FIR at the lowest rate.
+    ///   - kernelError: the sum of absolute differences from a Gaussian along one axis, for the worst phase.
     package init(prefilters: [Prefilter], radius: Int, kernelError: Double) {
-        // An error kernel sums to 0, so samples of 0…255 make at most half of its absolute sum times 255, on each axis.
+        // An error kernel sums to 0, so samples of 0…255 change by at most half of its absolute sum times 255, on each axis.
         kernel = 255 * kernelError
         var units = 0.5  // a colour times its alpha
         for (level, prefilter) in prefilters.enumerated() {
@@ -204,13 +204,13 @@ package struct RoundingBound: Hashable, Sendable {
 
     package var worst: Double { kernel + arithmetic + rounding }
 
-    /// A cut product is up to a unit too small; half a unit is added for each, in whole units.
+    /// A truncated product is up to one unit too small. Half a unit is added for each, in whole units.
     private static func products(_ count: Int) -> Double { Double(count - count / 2) }
 
     private static func halving(_ taps: Int, isFirst: Bool) -> Double {
         switch (taps, isFirst) {
-        case (4, true): 0  // whole numbers all the way
-        case (5, true): 0.5  // one half is cut
+        case (4, true): 0  // integers all the way
+        case (5, true): 0.5  // one half is truncated
         case (6, true): 2
         case (8, true): 2
         case (4, false): 2
@@ -219,7 +219,7 @@ package struct RoundingBound: Hashable, Sendable {
         }
     }
 
-    /// Averages round up by at most half a unit each; sums of 3 or 4 products by ``products(_:)``. Both axes.
+    /// Averages round up by at most half a unit each; sums of 3 or 4 products err by ``products(_:)``. Both axes.
     private static func doubling(_ taps: Int) -> Double {
         switch taps {
         case 4: 1.5

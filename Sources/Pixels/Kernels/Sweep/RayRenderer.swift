@@ -1,9 +1,9 @@
 import Geometry
 
-/// Renders groups of pixels with long paths to a centre: the means on the rays around them, then each pixel between its
-/// rays.
+/// Renders groups of pixels with long paths to a centre. It computes the means on the rays around the pixels, then
+/// interpolates each pixel between its rays.
 final class RayRenderer {
-    /// Four for each pixel of the group that was rendered last.
+    /// Four values for each pixel of the latest group.
     private(set) var values = RowBuffer<Float>(count: 0)
 
     private let picture: SweptPicture
@@ -20,7 +20,7 @@ final class RayRenderer {
         locations = PixelPositions(center, operations)
     }
 
-    /// - Parameter pixels: the group's, by their numbers in the area; at least one.
+    /// - Parameter pixels: the group's pixels, by their numbers in the area; at least one.
     func render(_ group: Int, _ pixels: PixelGroup, in area: PixelRect) {
         if values.count < 4 * pixels.count { values = RowBuffer(count: 5 * pixels.count) }
         let octave = rays.octave(ofGroup: group)
@@ -28,7 +28,7 @@ final class RayRenderer {
         locations.append(pixels, in: area)
         locations.find(scaleOfDistances: ZoomRays.samplesPerPixel, scaleOfTurns: Double(octave.rays))
         let (across, along) = (locations.range(locations.turns), locations.range(locations.distances))
-        // A cubic reads a line before and two behind; along a line, a sample and the next one.
+        // Cubic interpolation reads one ray before and two after. Along a ray, it reads a sample and the next one.
         let used = Int(across.least) - 1..<Int(across.greatest) + 3
         let positions = Int(along.least)..<Int(along.greatest) + 2
         let stride = 4 * positions.count
@@ -45,10 +45,10 @@ final class RayRenderer {
     }
 }
 
-/// The pixels of an area whose paths are averaged on rays, sorted by the group of rays that they belong to.
+/// The pixels of an area whose paths are averaged on rays, sorted by their groups of rays.
 struct PixelGroups: ~Copyable {
     private let pixels: RowBuffer<Int32>
-    /// Where each group begins, and the last one ends.
+    /// The start of each group, and the end of the last one.
     private let starts: RowBuffer<Int>
 
     init(_ rays: ZoomRays, _ path: some SweepPath, _ area: PixelRect, _ operations: RowOperations) {
@@ -75,7 +75,8 @@ struct PixelGroups: ~Copyable {
                 index &+= 1
             }
         }
-        // Counted two positions further on: the next one up holds each group's start, and its end when it is filled.
+        // Counts are stored two positions higher. The position after a group then holds the group's start, and its end after
+        // filling.
         for group in 0...rays.groupCount { starts[group + 1] &+= starts[group] }
         pixels = RowBuffer(count: area.area)
         for index in 0..<area.area where groups[unchecked: index] >= 0 {
@@ -92,13 +93,13 @@ struct PixelGroups: ~Copyable {
     }
 }
 
-/// The numbers of some pixels; lent for a call.
+/// The numbers of some pixels, valid during a call.
 struct PixelGroup {
     let numbers: Row<Int32>
     let count: Int
 }
 
-/// Where pixels lie around a centre: distances, and directions in turns, each on a scale of its own.
+/// The positions of pixels around a centre: distances, and directions in turns, each with its own scale.
 final class PixelPositions {
     private(set) var distances = RowBuffer<Double>(count: 0)
     private(set) var turns = RowBuffer<Double>(count: 0)
@@ -125,7 +126,7 @@ final class PixelPositions {
         count += columns.count
     }
 
-    /// - Parameter pixels: their numbers in `area`, row by row.
+    /// - Parameter pixels: the pixels' numbers in `area`, row by row.
     func append(_ pixels: PixelGroup, in area: PixelRect) {
         makeRoom(for: pixels.count)
         let (right, down) = (right.start + count, down.start + count)
@@ -151,14 +152,14 @@ final class PixelPositions {
         turns = RowBuffer(count: capacity)
     }
 
-    /// Finds the positions of all pixels.
+    /// Computes the positions of all pixels.
     func find(scaleOfDistances: Double = 1, scaleOfTurns: Double = 1) {
         operations.placeInRings(
             right: Row(right.start), down: Row(down.start), count: count, scaleOfDistances: scaleOfDistances,
             scaleOfTurns: scaleOfTurns, distances: distances.start, turns: turns.start)
     }
 
-    /// Of the pixels' numbers in a buffer; there is one at least.
+    /// The range of the values in a buffer; there must be at least one pixel.
     func range(_ values: borrowing RowBuffer<Double>) -> (least: Double, greatest: Double) {
         precondition(count <= values.count, "every pixel has a number")
         var (least, greatest) = (values[0], values[0])

@@ -1,14 +1,14 @@
 import Geometry
 
-/// Renders pixels whose paths are averaged on rings, band by band, each in the order of its directions.
+/// Renders pixels whose paths are averaged on rings, band by band, each band in the order of its directions.
 struct RingRenderer {
     private let context: RingContext
     private let area: PixelRect
     private let result: SweptPixels
-    /// Whether samples are whole numbers in encoded light.
+    /// Whether samples are integers in encoded light.
     private let isWhole: Bool
     private let steepness: Double
-    /// Of each of the area's rows the pixels that are not rendered here.
+    /// For each row of the area, the pixels that are not rendered here.
     private let direct: [Range<Int>]
     private let locations: PixelPositions
     private let room = LineRoom()
@@ -42,7 +42,7 @@ struct RingRenderer {
                 batch.append(run)
                 if batch.count >= means.batch { render(&batch, band, means) }
             }
-            // The next ones may be a whole turn away.
+            // The next pixels may be a whole turn away.
             if batch.count > 0 { render(&batch, band, means) }
         }
     }
@@ -64,7 +64,7 @@ struct RingRenderer {
         batch.removeAll()
     }
 
-    /// A band's pixels in the order of their directions, about: to the right below the centre, to the left, and on.
+    /// A band's pixels approximately in the order of their directions: from the right below the centre to the left, and on.
     private func quadrants(of band: SpinBand) -> [some Sequence<PixelRun>] {
         let (y, reach) = (context.center.y, band.outer)
         func rows(_ low: Double, _ high: Double) -> Range<Int> {
@@ -83,7 +83,7 @@ struct RingRenderer {
 
     /// A row's pixels in a band, on one side of the centre.
     ///
-    /// - Parameter isWhole: gives the whole row where it is not cut in two.
+    /// - Parameter isWhole: whether to return the whole row if it is not split.
     private func run(_ band: SpinBand, _ y: Int, isLeft: Bool, isWhole: Bool) -> PixelRun? {
         let outer = context.center.columns(within: band.outer, y: y)
         let near = context.center.columns(within: band.inner, y: y)
@@ -102,13 +102,13 @@ struct RingRenderer {
 }
 
 extension Range<Int> {
-    /// Both, and what lies between.
+    /// The smallest range that contains both.
     func joined(_ other: Range) -> Range {
         Swift.min(lowerBound, other.lowerBound)..<Swift.max(upperBound, other.upperBound)
     }
 }
 
-/// Pixels side by side.
+/// Adjacent pixels of a row.
 struct PixelRun {
     let y: Int
     let columns: Range<Int>
@@ -130,13 +130,13 @@ private struct PixelBatch: ~Copyable {
         count = 0
     }
 
-    /// Room for four values a pixel.
+    /// A buffer for four values a pixel.
     mutating func values(_ count: Int) -> MutableRow<Float> {
         if room.count < 4 * count { room = RowBuffer(count: 5 * count) }
         return room.start
     }
 
-    /// The samples that are read along a ring. Directions rise or fall along a run, so that its ends are its limits.
+    /// The samples that are read along a ring. Directions are monotonic along a run, so its ends are the limits.
     func positions(_ along: Row<Double>) -> Range<Int> {
         var (least, greatest, first) = (Double.infinity, 0.0, 0)
         for run in runs {
@@ -149,15 +149,15 @@ private struct PixelBatch: ~Copyable {
     }
 }
 
-/// The means of arcs on a band's rings, between which pixels are interpolated.
+/// The means of arcs on a band's rings. Pixels are interpolated between them.
 protocol RingMeans: AnyObject {
-    /// How many pixels to ask for at once, about.
+    /// The approximate number of pixels of a request.
     var batch: Int { get }
 
     /// - Parameters:
-    ///   - positions: the samples that windows begin with, all that are used.
-    ///   - across, along: each pixel's ring, and where on it its window begins.
-    ///   - target: receives four values for each.
+    ///   - positions: the first samples of all windows in use.
+    ///   - across, along: each pixel's ring, and the position on the ring where its window begins.
+    ///   - target: receives four values for each pixel.
     func interpolate(
         _ positions: Range<Int>, across: Row<Double>, along: Row<Double>, count: Int,
         into target: MutableRow<Float>)
@@ -168,13 +168,13 @@ struct RingContext {
     let picture: SweptPicture
     let operations: RowOperations
     let center: SweepCenter
-    /// Of an arc.
+    /// The angle of an arc in degrees.
     let degrees: Double
 
     var centerPoint: [Double] { [center.x, center.y] }
 }
 
-/// Of 8 and 16-bit samples: running sums in whole numbers, which go on from batch to batch around the centre.
+/// Means of 8 and 16-bit samples: integer running sums, which continue from batch to batch around the centre.
 final class RingSums: RingMeans {
     private let context: RingContext
     private let band: SpinBand
@@ -182,12 +182,12 @@ final class RingSums: RingMeans {
     private let directions: RingDirections
     private let scratch = RowBuffer<UInt8>(count: 1024)
     private var sums = RowBuffer<UInt32>(count: 0)
-    /// Sums that a ring has room for.
+    /// The number of sums that a ring can hold.
     private var capacity = 0
-    /// The samples before which sums end that are there; the first one is the ring's first.
+    /// The samples before which the stored sums end. The first one is the ring's first sample.
     private var held = 0..<0
 
-    /// The most samples whose sum fits 32 bits.
+    /// The largest number of samples whose sum fits 32 bits.
     static let longest = 1 << 16
 
     init(_ context: RingContext, _ band: SpinBand, _ rings: Range<Int>) {
@@ -227,7 +227,7 @@ final class RingSums: RingMeans {
         held = held.lowerBound..<wanted.upperBound
     }
 
-    /// Moves the sums that are still wanted to the front.
+    /// Moves the sums that are still needed to the front.
     private func makeRoom(for wanted: Range<Int>) {
         let kept = held.clamped(to: wanted)
         let (oldCapacity, skipped) = (capacity, kept.lowerBound - held.lowerBound)
@@ -261,8 +261,8 @@ final class RingSums: RingMeans {
     }
 }
 
-/// Of all samples, in single precision: sums of blocks as long as a window, so that each mean has one order of additions
-/// whatever the tile.
+/// Means of all sample formats in single precision. They use sums of blocks as long as a window, so that each mean has the
+/// same order of additions, whatever the tile.
 final class RingAverages: RingMeans {
     private let context: RingContext
     private let band: SpinBand
@@ -279,7 +279,7 @@ final class RingAverages: RingMeans {
         directions = RingDirections(degrees: context.degrees, window: band.window)
     }
 
-    /// Every batch samples a window more than it has positions, some 16 pixels each.
+    /// Every batch reads a window more samples than it has positions, about 16 pixels each.
     var batch: Int { 16 * max(512, 4 * band.window) }
 
     func interpolate(

@@ -2,19 +2,21 @@ import Arithmetic
 package import Geometry
 package import Raster
 
-/// A blur along arcs around a centre, as a camera that turns makes it.
+/// A blur along arcs around a centre, like a rotating camera.
 ///
-/// A pixel p becomes the mean of the bilinearly interpolated input over the arc around c from −a/2 to +a/2 of p. Arcs of
-/// up to 8 px are sampled at the middles of 3·(⌈length⌉ + 1) equal parts, those that run along a row or a column of
-/// 2·(⌈length⌉ + 1), all others on rings; see ``SpinBand``.
+/// A pixel p becomes the mean of the bilinearly interpolated input over the arc around c from −a/2 to +a/2 of p.
+///
+/// - Arcs of up to 8 px are sampled at the middles of 3·(⌈length⌉ + 1) equal parts.
+/// - Arcs along a row or a column are sampled at those of 2·(⌈length⌉ + 1) parts.
+/// - All other arcs are averaged on rings; see ``SpinBand``.
 package struct Spin: Sendable, LevelChoosing {
     package let center: SweepCenter
-    /// In degrees, the whole of it; 0–360.
+    /// The whole angle in degrees, 0–360.
     private let angle: Double
     private let half: (sin: Double, cos: Double)
     package var level = CPULevel.current
 
-    /// What ``turns(in:)`` begins with, for arcs of up to 8 px and a little more.
+    /// The number of entries at the start of ``turns(in:)``, for arcs of up to 8 px and slightly more.
     private static let shortTurns = 16
 
     package init(degrees: Double, center: SweepCenter) {
@@ -34,7 +36,7 @@ package struct Spin: Sendable, LevelChoosing {
 }
 
 extension Spin: SweepPath {
-    /// Pixels of arc for each pixel of distance.
+    /// The length of an arc in pixels for each pixel of distance.
     private var steepness: Double { angle * (Double.pi / 180) }
 
     var directRadius: Double { SpinBand.directRadius(steepness) }
@@ -43,7 +45,7 @@ extension Spin: SweepPath {
         guard angle < 180 else { return false }
         let (x, y) = (right.magnitude, down.magnitude)
         let radius = (x * x + y * y).squareRoot()
-        // How far an arc reaches along an axis: from end to end, or from where it crosses the axis to its farther end.
+        // The reach of an arc along an axis: from end to end, or from its crossing with the axis to its farther end.
         func reach(along: Double, across: Double) -> Double {
             across * half.cos >= along * half.sin
                 ? 2 * across * half.sin : radius - (along * half.cos - across * half.sin)
@@ -51,10 +53,10 @@ extension Spin: SweepPath {
         return min(reach(along: y, across: x), reach(along: x, across: y)) < SweepCenter.leastDrift
     }
 
-    /// The turns from a pixel to the first of an arc's samples and from each to the next: of 3n samples for n to 16, then of
-    /// 2n, as cosines and sines.
+    /// The rotations from a pixel to the first of an arc's samples, and from each sample to the next: of 3n samples for n up
+    /// to 16, then of 2n, as cosines and sines.
     func turns(in area: PixelRect) -> [Double] {
-        // An arc that is longer curves away from rows and columns.
+        // A longer arc curves away from rows and columns.
         let straight = angle < 180 ? steepness * SweepCenter.leastDrift / max(1 - half.cos, 1e-300) : 0
         let longest = min(straight, center.farthestDistance(to: area) * steepness)
         let counts = (1...Self.shortTurns).map { 3 * $0 } + (1...Int(longest) + Self.shortTurns).map { 2 * $0 }
@@ -68,8 +70,8 @@ extension Spin: SweepPath {
 
     package func needed(for area: PixelRect) -> PixelRect { swept(area).expanded(by: SweepCenter.margin) }
 
-    /// The pixels that the arcs of an area's pixels touch: the box around the arcs of its four corners, since at every
-    /// angle the turned rectangle lies in the box of its turned corners.
+    /// The pixels that the arcs of an area's pixels touch. This is the bounding box of the arcs of its four corners, because
+    /// at every angle the rotated rectangle lies in the bounding box of its rotated corners.
     package func swept(_ area: PixelRect) -> PixelRect {
         guard !area.isEmpty else { return area }
         let (xs, ys) = ([area.x, area.right - 1], [area.y, area.bottom - 1])
@@ -86,12 +88,13 @@ extension Spin: SweepPath {
 
     private typealias Box = (left: Double, right: Double, top: Double, bottom: Double)
 
-    /// Around the arc of a point, from the centre: between its ends, or out to the circle where it crosses an axis.
+    /// The bounding box of a point's arc, relative to the centre. It reaches the arc's ends, or the circle where the arc
+    /// crosses an axis.
     private func box(_ x: Double, _ y: Double) -> Box {
         let radius = (x * x + y * y).squareRoot()
         let (cos, sin) = (half.cos, half.sin)
         let (first, last) = ((x * cos + y * sin, y * cos - x * sin), (x * cos - y * sin, y * cos + x * sin))
-        // An axis is crossed when it is no farther away than half of the angle.
+        // The arc crosses an axis if the axis is at most half of the angle away.
         let nearest = angle >= 360 ? -radius : radius * cos
         return (
             left: -x >= nearest ? -radius : min(first.0, last.0), right: x >= nearest ? radius : max(first.0, last.0),
@@ -119,19 +122,20 @@ extension Spin: SweepPath {
     }
 }
 
-/// Pixels at similar distances from a centre, whose arcs are averaged over the same number of samples, on rings around it.
+/// Pixels at similar distances from a centre. Their arcs are averaged over the same number of samples, on rings around the
+/// centre.
 struct SpinBand {
-    /// Distances of its pixels, the outer one excluded.
+    /// The distances of its pixels; the outer bound is excluded.
     let inner: Double
     let outer: Double
-    /// Rings to a pixel of distance.
+    /// The number of rings for each pixel of distance.
     let density: Double
-    /// Samples on an arc, at the middles of as many equal parts.
+    /// The number of samples on an arc, at the middles of as many equal parts.
     let window: Int
 
-    /// The bands of all distances that have long paths, from the nearest.
+    /// The bands of all distances with long paths, from the nearest.
     ///
-    /// - Parameter steepness: pixels of arc for each pixel of distance.
+    /// - Parameter steepness: the length of an arc in pixels for each pixel of distance.
     static func bands(_ distances: ClosedRange<Double>, steepness: Double) -> [SpinBand] {
         let (start, middle) = (directRadius(steepness), edge(shortArc / steepness))
         let fine = cut(start..<max(start, middle), in: distances) { inner, outer in
@@ -143,16 +147,16 @@ struct SpinBand {
         return fine + coarse
     }
 
-    /// Up to which distance arcs are short enough to be averaged one by one: 8 px.
+    /// The largest distance at which arcs are short enough to be averaged directly: 8 px.
     static func directRadius(_ steepness: Double) -> Double { edge(8 / steepness) }
 
-    /// Arcs up to that length, in pixels, have samples and rings nearer each other, since their means vary more. With
-    /// 1.5 samples a pixel, in place of 1.75, alternating rows would be 11 of 255 off where an arc runs across them.
+    /// The length in pixels up to which arcs have denser samples and rings, because their means vary more. With 1.5 samples a
+    /// pixel instead of 1.75, alternating rows would be wrong by 11 of 255 where an arc crosses them.
     private static let shortArc = 32.0
-    /// Of a band, in pixels.
+    /// The thickness of a band in pixels.
     private static let thickness = 16.0
 
-    /// Never on a ring, so that rounding takes no pixel beyond its band's rings.
+    /// A distance that never lies on a ring, so that rounding moves no pixel beyond its band's rings.
     private static func edge(_ distance: Double) -> Double { (distance * 2).rounded(.down) / 2 + 0.125 }
 
     private static func cut(
@@ -168,23 +172,23 @@ struct SpinBand {
         }
     }
 
-    /// The rings that the pixels at some distances are interpolated between: one before, two behind.
+    /// The rings between which pixels at some distances are interpolated: one before, two after.
     func rings(_ distances: ClosedRange<Double>) -> Range<Int> {
         let first = Int(max(inner, distances.lowerBound) * density) - 1
         return first..<max(first, Int(min(outer, distances.upperBound) * density) + 3)
     }
 }
 
-/// The directions of a band's samples, counted from the first one of the window around direction 0; as products of two
-/// short tables.
+/// The directions of a band's samples, counted from the first sample of the window around direction 0. They are products of
+/// two short tables.
 final class RingDirections {
-    /// Cosines, then sines.
+    /// The cosines, then the sines.
     let fine = RowBuffer<Double>(count: 128)
     private var coarse = RowBuffer<Double>(count: 0)
     private let degrees: Double
     private let window: Double
 
-    /// - Parameter degrees: of an arc.
+    /// - Parameter degrees: the angle of an arc.
     init(degrees: Double, window: Int) {
         self.degrees = degrees
         self.window = Double(window)
@@ -195,7 +199,8 @@ final class RingDirections {
         }
     }
 
-    /// The blocks of 64 that some directions lie in: cosine and sine of each block's first one. Lent until the next call.
+    /// The blocks of 64 that contain some directions: the cosine and the sine of each block's first direction. Valid until the
+    /// next call.
     func blocks(of directions: Range<Int>) -> Row<Double> {
         let blocks = directions.lowerBound >> 6..<(directions.upperBound - 1) >> 6 + 1
         if coarse.count < 2 * blocks.count { coarse = RowBuffer(count: 4 * blocks.count) }

@@ -4,13 +4,13 @@ import Raster
 
 /// Averages along the paths of a zoom or a spin, for every sample format and light.
 ///
-/// Short paths, and those that run along a row or a column, are sampled one by one; others share the sliding means of lines, between which pixels are
-/// interpolated. Pixels that lie near the same lines are rendered together, in whatever order that gives.
+/// Short paths, and paths along a row or a column, are sampled one by one. Other paths use the moving averages of shared
+/// lines, and pixels are interpolated between lines. Pixels near the same lines are rendered together, in any order.
 struct Sweep<Path: SweepPath>: WorkingKernel {
     private let path: Path
     private let operations: RowOperations
 
-    /// Pixels that are rendered together: for each there are up to 16 bytes of results and notes.
+    /// The number of pixels that are rendered together. Each needs up to 16 bytes of results and positions.
     private static var mostPixels: Int { 1 << 24 }
 
     init(_ path: Path, _ operations: RowOperations) {
@@ -55,7 +55,7 @@ struct Sweep<Path: SweepPath>: WorkingKernel {
         }
     }
 
-    /// The pixels with long paths; nil where there are none.
+    /// Averages the pixels with long paths. Returns nil if there are none.
     private func averageOnLines(_ picture: SweptPicture, _ reader: PixelReader, _ area: PixelRect) -> SweptPixels? {
         guard path.center.distances(to: area).upperBound >= path.directRadius else { return nil }
         let result = SweptPixels(area, channels: reader.layout.channels, format: reader.source.raster.format)
@@ -64,37 +64,37 @@ struct Sweep<Path: SweepPath>: WorkingKernel {
     }
 }
 
-/// The paths along which a filter averages, one for each pixel, all around one centre: what ``Sweep`` needs of them.
+/// The paths along which a filter averages, one for each pixel, around one centre. ``Sweep`` needs these properties.
 protocol SweepPath: Sendable {
     var center: SweepCenter { get }
-    /// Pixels nearer to the centre have short paths, which are averaged directly.
+    /// The distance from the centre up to which paths are short and averaged directly.
     var directRadius: Double { get }
 
-    /// Whether the path of a pixel, at that position from the centre, stays within ``SweepCenter/leastDrift`` px of a row or a
-    /// column. It is averaged directly too, however long it is: between lines there is no telling where it runs. Where it is
-    /// false in a row, it is so farther to that side.
+    /// Whether the path of a pixel, at a position relative to the centre, stays within ``SweepCenter/leastDrift`` px of a row
+    /// or a column. Such a path is averaged directly, however long it is, because interpolation between lines is too
+    /// inaccurate there. If the answer is false at a position in a row, it is false at all positions farther to that side.
     func isStraight(_ right: Double, _ down: Double) -> Bool
 
     /// The pixels that are read for `area`.
     func needed(for area: PixelRect) -> PixelRect
 
-    /// What ``averageDirectly`` reads of the area's paths, if anything.
+    /// The table that ``averageDirectly`` reads for the area's paths; it may be empty.
     func turns(in area: PixelRect) -> [Double]
 
-    /// Averages on the paths themselves; see `zoomDirectly` and `spinDirectly`.
+    /// Averages along each path itself; see `zoomDirectly` and `spinDirectly`.
     func averageDirectly(
         _ picture: SweptPicture, _ operations: RowOperations, turns: [Double], x: Int, y: Int, count: Int,
         into target: MutableRow<Float>)
 
-    /// Averages all pixels of `area` that are not averaged directly, on lines that they share: rings around the centre, or rays from
-    /// it. Which lines there are depends on the centre and the picture alone, so that all tiles see the same.
+    /// Averages all other pixels of `area` on shared lines: rings around the centre, or rays from it. The lines depend only on
+    /// the centre and the picture, so that they are the same for all tiles.
     func averageOnLines(
         _ picture: SweptPicture, _ operations: RowOperations, _ area: PixelRect, into result: SweptPixels)
 }
 
 extension SweepPath {
-    /// The pixels of a row whose paths are averaged directly: all around the centre, since those are too that lie nearer to
-    /// it. May reach beyond any picture.
+    /// The pixels of a row whose paths are averaged directly. It is one range around the centre, because the pixels nearer to
+    /// the centre are averaged directly, too. The range may reach beyond any picture.
     func directColumns(y: Int) -> Range<Int> {
         let near = center.columns(within: directRadius, y: y)
         let down = Double(y) - center.y
@@ -105,12 +105,14 @@ extension SweepPath {
     }
 }
 
-/// The point that a zoom or a spin leaves where it is, in coordinates of pixel centres.
+/// The fixed point of a zoom or a spin, in coordinates of pixel centres.
 package struct SweepCenter: Hashable, Sendable {
-    /// How far a long path runs away from rows and columns. A bilinear picture has kinks there. A path that crosses some blurs
-    /// them, so that the means of the lines around it give its own within a level of 255; one that runs along them does not.
+    /// How far a long path moves away from rows and columns, in pixels. A bilinear picture has kinks there. A path that
+    /// crosses several kinks blurs them, so that the means of nearby lines approximate its mean within a level of 255. A path
+    /// along a kink does not.
     static let leastDrift = 2.0
-    /// What sampling reads beyond a path: the pixel to the right and below, and what lines read around one.
+    /// The pixels that sampling reads beyond a path: the pixel to the right and below, and those that lines read around a
+    /// path.
     package static let margin = Halo(horizontal: 3, vertical: 3)
 
     package let x: Double
@@ -121,7 +123,7 @@ package struct SweepCenter: Hashable, Sendable {
         self.y = y
     }
 
-    /// To the nearest and the farthest pixel of an area, or beyond.
+    /// The distances to the nearest and the farthest pixel of an area; the range may be larger.
     func distances(to area: PixelRect) -> ClosedRange<Double> {
         func range(_ first: Int, _ last: Int, _ center: Double) -> (near: Double, far: Double) {
             let (low, high) = (Double(first) - center, Double(last) - center)
@@ -132,17 +134,17 @@ package struct SweepCenter: Hashable, Sendable {
         return near...max(near, (dx.far * dx.far + dy.far * dy.far).squareRoot())
     }
 
-    /// Of an area that has pixels.
+    /// The distance to the farthest pixel of an area that is not empty.
     package func farthestDistance(to area: PixelRect) -> Double { distances(to: area).upperBound }
 
-    /// The pixels around the centre's column of which something is true: on both sides up to the first of which it is not.
+    /// The pixels around the centre's column that satisfy a condition: on both sides up to the first that does not.
     ///
-    /// - Parameter holds: receives how far to the right they lie; once false, it stays so to that side.
+    /// - Parameter holds: receives the distance to the right. Once it is false, it must stay false to that side.
     func columns(where holds: (Double) -> Bool) -> Range<Int> {
         let first = Int(x.rounded(.up))
-        // Halves what is left of a range that is no tile's, so that every tile comes to the same position.
+        // A bisection of a range that does not depend on the tile, so that every tile finds the same position.
         func count(_ holds: (Int) -> Bool) -> Int {
-            var (known, end) = (0, 1 << 22)  // farther than any picture reaches
+            var (known, end) = (0, 1 << 22)  // beyond every picture
             while known < end {
                 let middle = (known + end) / 2
                 if holds(middle) { known = middle + 1 } else { end = middle }
@@ -154,9 +156,9 @@ package struct SweepCenter: Hashable, Sendable {
         return first - left..<first + right
     }
 
-    /// The pixels of a row that are nearer than `radius`, which may be infinite.
+    /// The pixels of a row within `radius`, which may be infinite.
     func columns(within radius: Double, y row: Int) -> Range<Int> {
-        let radius = min(radius, 1e9)  // farther than any picture reaches
+        let radius = min(radius, 1e9)  // beyond every picture
         let dy = Double(row) - y
         let square = radius * radius - dy * dy
         guard square > 0 else { return 0..<0 }
@@ -166,13 +168,13 @@ package struct SweepCenter: Hashable, Sendable {
     }
 }
 
-/// Memory for the samples of one line, and for their sums.
+/// A buffer for the samples of one line, and for their sums.
 final class LineRoom {
     private(set) var samples = RowBuffer<Float>(count: 0)
     private(set) var heads = RowBuffer<Float>(count: 0)
     private(set) var tails = RowBuffer<Float>(count: 0)
 
-    /// - Parameter count: of samples.
+    /// - Parameter count: the number of samples.
     func reserve(_ count: Int) {
         guard samples.count < 4 * count else { return }
         samples = RowBuffer(count: 6 * count)

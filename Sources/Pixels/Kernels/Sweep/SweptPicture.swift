@@ -2,7 +2,8 @@ import Catalogs
 import Geometry
 import Raster
 
-/// A source as the loops of a sweep see it: sampled at any position, its pixels as working values. Lent for a call.
+/// A source for the loops of a sweep: it can be sampled at any position, and its pixels are working values. Valid during a
+/// call.
 struct SweptPicture {
     let samples: UnsafeRawPointer
     let bytesPerSample: Int
@@ -12,7 +13,7 @@ struct SweptPicture {
     let table: UnsafePointer<Double>?
     let facts: UnsafePointer<Int>
 
-    /// - Parameter area: where most is read.
+    /// - Parameter area: the area where most pixels are read.
     static func lend(_ reader: PixelReader, area: PixelRect, _ body: (SweptPicture) -> Void) {
         let source = reader.tones.map(reader.source.withLinearFloats) ?? reader.source
         let facts = facts(source, layout: reader.layout, area) + [reader.tones?.step ?? 0]
@@ -26,7 +27,7 @@ struct SweptPicture {
                                 guard let facts = facts.baseAddress, let columns = columns.baseAddress,
                                     let rows = rows.baseAddress
                                 else { return }
-                                // A raster without pixels has no address; its tables are transparent everywhere.
+                                // A raster without pixels has no address, but its tables are transparent everywhere.
                                 let base = samples.baseAddress ?? UnsafeRawPointer(facts)
                                 body(
                                     SweptPicture(
@@ -40,7 +41,7 @@ struct SweptPicture {
         }
     }
 
-    /// Nil where samples are taken as they are.
+    /// Calls `body` with the table, or with nil if samples are used as they are.
     private static func withTable(_ table: [Double], _ body: (UnsafePointer<Double>?) -> Void) {
         guard !table.isEmpty else { return body(nil) }
         table.withRow { body($0.pointer) }
@@ -50,7 +51,7 @@ struct SweptPicture {
         let stored = source.raster.layout
         let width = source.raster.rect.width
         let run = source.columns.longestRun(in: area.columns)
-        // The pixel to the right is in the run too, and four samples from it on are in the row.
+        // The pixel to the right is in the run, too, and the row has four more samples from it on.
         let last = min(run.coordinates.upperBound - 1, (width * stored.channels - 4) / stored.channels - run.shift)
         let rows = source.rows.positions
         let first = rows.firstIndex { $0 >= 0 } ?? 0
@@ -72,7 +73,7 @@ struct SweptPicture {
 }
 
 extension KernelSource {
-    /// Floats in linear light; integers, which are looked up, as they are.
+    /// Converts floats to linear light. Integers stay unchanged, because they are looked up.
     fileprivate func withLinearFloats(_ tones: DecodingTones) -> KernelSource {
         guard case .f32(var own) = raster else { return self }
         let (channels, hasAlpha) = (own.layout.channels, own.layout.hasAlpha)
@@ -83,13 +84,13 @@ extension KernelSource {
     }
 }
 
-/// The values of an area's pixels, in whatever order they come; with integer formats in 16 bits.
+/// The values of an area's pixels, which arrive in any order. Integer formats are stored in 16 bits.
 final class SweptPixels {
     private let width: Int
     private let channels: Int
     private let words: RowBuffer<UInt16>
     private let floats: RowBuffer<Float>
-    /// What a sample is multiplied by in 16 bits; nil for floats.
+    /// The factor of a sample in 16 bits; nil for floats.
     private let scale: Float?
     private let full: Float
 
@@ -103,7 +104,7 @@ final class SweptPixels {
         floats = RowBuffer(count: scale == nil ? count : 0)
     }
 
-    /// - Parameter values: four for each pixel.
+    /// - Parameter values: four values for each pixel.
     func store(_ values: borrowing RowBuffer<Float>, at pixels: PixelGroup, _ operations: RowOperations) {
         precondition(4 * pixels.count <= values.count, "every pixel has its values")
         if let scale {
@@ -122,8 +123,8 @@ final class SweptPixels {
     }
 
     /// - Parameters:
-    ///   - values: four for each pixel.
-    ///   - first: the first pixel's number in the area; the others follow.
+    ///   - values: four values for each pixel.
+    ///   - first: the first pixel's number in the area. The other pixels follow it.
     func store(_ values: Row<Float>, at first: Int, count: Int, _ operations: RowOperations) {
         if let scale {
             operations.packWords(
@@ -140,7 +141,7 @@ final class SweptPixels {
     }
 
     /// - Parameters:
-    ///   - row: from the area's first.
+    ///   - row: the row's number, from the area's first row.
     ///   - plane: receives a value for each column.
     func read(row: Int, channel: Int, into plane: MutableRow<Float>) {
         let start = row * width * channels + channel

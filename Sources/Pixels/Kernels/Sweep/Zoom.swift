@@ -2,21 +2,23 @@ import Arithmetic
 package import Geometry
 package import Raster
 
-/// A blur along lines towards a centre, as a camera that zooms makes it.
+/// A blur along lines towards a centre, like a zooming camera.
 ///
 /// A pixel p becomes the mean of the bilinearly interpolated input over the segment from p to c + (p − c)·(1 − amount).
-/// Segments of up to 24 px are sampled at the middles of 3·(⌈length⌉ + 1) equal parts, those that run along a row or a column
-/// of ⌈length⌉ + 1, all others on rays; see ``ZoomRays``.
+///
+/// - Segments of up to 24 px are sampled at the middles of 3·(⌈length⌉ + 1) equal parts.
+/// - Segments along a row or a column are sampled at those of ⌈length⌉ + 1 parts.
+/// - All other segments are averaged on rays; see ``ZoomRays``.
 package struct Zoom: Sendable, LevelChoosing {
     package let center: SweepCenter
     private let amount: Double
-    /// To the farthest pixel of the picture.
+    /// The distance to the farthest pixel of the picture.
     private let farthest: Double
     package var level = CPULevel.current
 
     /// - Parameters:
-    ///   - amount: −2…2; 1 leads to the centre.
-    ///   - extent: of the whole picture, since the density of rays depends on it.
+    ///   - amount: −2…2; with 1 paths end at the centre.
+    ///   - extent: the extent of the whole picture, which determines the density of rays.
     package init(amount: Double, center: SweepCenter, extent: PixelRect) {
         precondition(amount.magnitude <= 2, "a zoom leads as far beyond the centre, at most")
         self.amount = amount
@@ -34,8 +36,8 @@ package struct Zoom: Sendable, LevelChoosing {
 }
 
 extension Zoom: SweepPath {
-    /// The longest path that is sampled directly in any direction, in pixels. What three samples a pixel cost grows with it;
-    /// the error of rays, which is largest on noise, falls.
+    /// The longest path that is sampled directly in every direction, in pixels. The cost of three samples a pixel grows with
+    /// the length. The error of rays, which is largest for noise, falls with it.
     static let longestDirect = 24.0
 
     var directRadius: Double { Self.longestDirect / amount.magnitude }
@@ -57,7 +59,7 @@ extension Zoom: SweepPath {
             .expanded(by: margin)
     }
 
-    /// What lines read around a pixel lies as far from the path's other end, times the scale between the two.
+    /// The pixels that lines read around a path's end: the margin around the pixel, times the scale between the two ends.
     private var margin: Halo {
         let side = Int((3 * max(1, (1 - amount).magnitude)).rounded(.up)) + 1
         return Halo(horizontal: side, vertical: side)
@@ -86,8 +88,9 @@ extension Zoom: SweepPath {
     }
 }
 
-/// Rays from a centre with two samples for each pixel. Half of the farthest distance, and half of that, and so on, bound
-/// octaves; in each, rays are 0.4 px apart at most, at the far ends of its paths too. Some lie on the axes and diagonals.
+/// Rays from a centre with two samples for each pixel. Octaves are bounded by half of the farthest distance, a quarter of it,
+/// and so on. In each octave, rays are at most 0.4 px apart, also at the far ends of its paths. Some rays lie on the axes and
+/// diagonals.
 struct ZoomRays {
     private let center: SweepCenter
     private let amount: Double
@@ -95,24 +98,24 @@ struct ZoomRays {
     private let octaves: [Octave]
     let groupCount: Int
 
-    /// Pixels from a ray to the next, at most: on a checkerboard the error grows from 4 of 255 to 11 with 0.5.
+    /// The largest distance of neighbouring rays in pixels. With 0.5, the error on a checkerboard grows from 4 of 255 to 11.
     private static var spacing: Double { 0.4 }
-    /// On a ray.
+    /// The number of samples along a ray for each pixel.
     static var samplesPerPixel: Double { 2 }
-    /// Rays that groups are made of.
+    /// The number of rays in a group.
     private static var raysInGroup: Int { 32 }
 
-    /// Distances from half of one to all of it.
+    /// The distances from half of a bound to the bound.
     struct Octave {
         let rays: Int
         fileprivate let firstGroup: Int
-        /// Blocks of 2^blockBits samples are no longer than the shortest window.
+        /// The logarithm of the block size: blocks of 2^blockBits samples are no longer than the shortest window.
         fileprivate let blockBits: Int
     }
 
     /// - Parameters:
-    ///   - nearest: distance of a pixel that has a long path.
-    ///   - farthest: of the whole picture, whatever the tile.
+    ///   - nearest: the distance of a pixel with a long path.
+    ///   - farthest: the farthest distance in the whole picture, whatever the tile.
     init(_ center: SweepCenter, amount: Double, from nearest: Double, upTo farthest: Double) {
         self.center = center
         self.amount = amount
@@ -124,7 +127,7 @@ struct ZoomRays {
             let reach = far * max(1, (1 - amount).magnitude)
             let eighth = max(32, (Double.pi / 4 * reach / Self.spacing).rounded(.up))
             let rays = 8 * Int(eighth)
-            // Paths in here are longer than that; their windows may begin some samples earlier.
+            // Paths in this octave are longer than that. Their windows may begin some samples earlier.
             let shortest = Self.samplesPerPixel * max(Zoom.longestDirect, far / 2 * amount.magnitude) - 6
             var bits = 0
             while Double(2 << bits) <= shortest { bits += 1 }
@@ -148,9 +151,9 @@ struct ZoomRays {
     /// Writes the means on a ray.
     ///
     /// - Parameters:
-    ///   - line: the ray's number in its octave; may lie a few beyond a turn.
+    ///   - line: the ray's number in its octave; it may lie a few beyond a turn.
     ///   - positions: distances, in samples.
-    ///   - target: receives four values for each.
+    ///   - target: receives four values for each position.
     func average(
         _ picture: SweptPicture, _ operations: RowOperations, _ octave: Octave, line: Int, positions: Range<Int>,
         _ room: LineRoom, into target: MutableRow<Float>
@@ -168,7 +171,7 @@ struct ZoomRays {
         operations.sumBlocks(
             Row(samples), count: count, phase: first & (length - 1), length: length, heads: room.heads.start,
             tails: room.tails.start)
-        // The centre's sample, which the loop counts from, may lie outside.
+        // The centre's sample, from which the loop counts, may lie outside.
         let origin = -4 * first
         operations.zoomMeans(
             Row(samples).moved(unchecked: origin), heads: Row(room.heads.start).moved(unchecked: origin),

@@ -2,21 +2,22 @@ import Arithmetic
 package import Geometry
 package import Raster
 
-/// How strongly a blur applies at each pixel of a picture, 0…65535: from another picture, or by a gradient.
+/// The strength of a blur at each pixel of a picture, 0…65535: from another picture, or from a gradient.
 package enum StrengthMap: Hashable, Sendable {
-    /// Scaled to the extent bilinearly: white is full strength.
+    /// A gray picture that is scaled to the extent bilinearly. White is full strength.
     case picture(GrayPicture)
     case gradient(StrengthGradient)
 
-    /// No strength in the rectangle is larger. Cost: for a picture, that of the part of it under the rectangle.
+    /// An upper bound of the strengths in the rectangle. For a picture, the cost grows with the part of it under the
+    /// rectangle.
     ///
-    /// - Parameter extent: what the map is spread over. Beyond it a picture's border goes on.
+    /// - Parameter extent: the rectangle over which the map is spread. Beyond it the border of the picture repeats.
     package func most(in rect: PixelRect, extent: PixelRect) -> Int {
         guard !rect.isEmpty else { return 0 }
         switch self {
         case .picture(let picture): return picture.most(in: rect, extent: extent)
         case .gradient(let gradient):
-            // All of them rise from their middle outwards, or to one side.
+            // All gradients grow from their middle outwards, or to one side.
             let corners = [rect.x, rect.right - 1].flatMap { x in [rect.y, rect.bottom - 1].map { (x, $0) } }
             return corners.map { Int(gradient.strength(x: $0.0, y: $0.1)) }.max() ?? 0
         }
@@ -28,7 +29,7 @@ struct StrengthRows {
     private let map: StrengthMap
     private let columns: Range<Int>
     private let extent: PixelRect
-    /// For a picture: between which of its columns each one lies.
+    /// For a picture: the position of each column between two columns of the picture.
     private let positions: [StrengthPosition]
 
     init(_ map: StrengthMap, columns: Range<Int>, extent: PixelRect) {
@@ -40,7 +41,7 @@ struct StrengthRows {
         positions = columns.map { StrengthPosition($0, extent.columns, in: picture.width) }
     }
 
-    /// - Parameter row: has room for a value for each column.
+    /// - Parameter row: a buffer for one value for each column.
     func fill(_ row: MutableRow<UInt16>, y: Int) {
         switch map {
         case .gradient(let gradient):
@@ -75,7 +76,7 @@ struct StrengthRows {
     }
 }
 
-/// Where the middle of a pixel of an extent lies between two pixels of a picture that is spread over it.
+/// The position of a pixel's middle between two pixels of a picture that is spread over the extent.
 private struct StrengthPosition {
     let low: Int
     let high: Int
@@ -108,12 +109,12 @@ extension GrayPicture {
     }
 }
 
-/// Strengths that grow along a direction, or away from a point. Lengths and coordinates are in pixels.
+/// Strengths that grow in a direction, or with the distance from a point. Lengths and coordinates are in pixels.
 package struct StrengthGradient: Hashable, Sendable {
     package enum Shape: String, Hashable, Sendable, CaseIterable {
         /// A band stays sharp.
         case tilt
-        /// What lies behind the centre stays sharp.
+        /// The side behind the centre stays sharp.
         case linear
         /// A disc stays sharp.
         case radial
@@ -122,12 +123,12 @@ package struct StrengthGradient: Hashable, Sendable {
     package let shape: Shape
     package let centerX: Double
     package let centerY: Double
-    /// In the direction along which strengths grow; y points down.
+    /// The direction in which strengths grow; y points down.
     package let directionX: Double
     package let directionY: Double
-    /// How far from the centre strengths are 0.
+    /// The distance from the centre up to which strengths are 0.
     package let sharp: Double
-    /// Over which distance they grow to full.
+    /// The distance over which strengths grow from 0 to full.
     package let falloff: Double
 
     package init(shape: Shape, centerX: Double, centerY: Double, degrees: Double, sharp: Double, falloff: Double) {
@@ -138,7 +139,7 @@ package struct StrengthGradient: Hashable, Sendable {
         (self.sharp, self.falloff) = (sharp, falloff)
     }
 
-    /// Of a pixel's middle, rounded to 65535ths.
+    /// The strength at a pixel's middle, rounded to multiples of 1/65535.
     func strength(x: Int, y: Int) -> UInt16 {
         let (dx, dy) = (Double(x) + 0.5 - centerX, Double(y) + 0.5 - centerY)
         let distance =

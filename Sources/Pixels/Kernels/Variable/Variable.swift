@@ -25,7 +25,7 @@ package struct Variable: Sendable, LevelChoosing {
         return Halo(horizontal: reach, vertical: reach)
     }
 
-    /// What is read around a rectangle of a picture with this extent: less where the blur is weak.
+    /// The halo of a rectangle of a picture with this extent. It is smaller where the blur is weak.
     package func halo(around rect: PixelRect, in extent: PixelRect) -> Halo {
         Self.halo(radius, upTo: map.most(in: rect, extent: extent))
     }
@@ -33,8 +33,8 @@ package struct Variable: Sendable, LevelChoosing {
     /// Blurs into every pixel of `destination`; see ``Gaussian/render(_:light:within:into:)``.
     ///
     /// - Parameters:
-    ///   - source: its tables cover the destination with the halo around what the mask may cover.
-    ///   - extent: what strengths are spread over.
+    ///   - source: a source whose tables cover the destination, and the halo around the part that the mask may cover.
+    ///   - extent: the rectangle over which strengths are spread.
     package func render(
         _ source: KernelSource, extent: PixelRect, light: Light, within mask: RoundedRect? = nil,
         into destination: inout AnyRaster
@@ -49,35 +49,38 @@ package struct Variable: Sendable, LevelChoosing {
     }
 }
 
-/// Gaussians of a few standard deviations, and how those between them are put together.
+/// Gaussians of a few standard deviations (nodes), and the interpolation between them.
 ///
-/// Nodes are the radius, then each the fourth root of ½ times the one before (closer at first, for there are none above the
-/// radius), and below 1 px a few of their own; at 0.2 px and less a Gaussian is no blur. A Gaussian between two
-/// nodes is a polynomial through its neighbours: in 1/√σ, and below 0.85 px, where a sampled Gaussian is no smooth
-/// function of σ, in q = exp(−1/2σ²), of which its weights are powers. The worst of any picture is off by 0.19 of 255
-/// through four neighbours, by 12 of 65535 (gratings by 2, noise by 4) through six, which docs/arithmetic.md derives.
+/// The largest node is the radius. Each next node is the fourth root of ½ times the one before. The first ones are closer,
+/// because there are no nodes above the radius, and there are special nodes below 1 px. At 0.2 px and less a Gaussian is no
+/// blur.
 ///
-/// Nothing of this depends on a picture or a tile.
+/// A Gaussian between two nodes is a polynomial through its neighbours. The polynomial is in 1/√σ. Below 0.85 px, where a
+/// sampled Gaussian is no smooth function of σ, it is in q = exp(−1/2σ²), because the weights are powers of q. The largest
+/// error for any picture is 0.19 of 255 with four neighbours, and 12 of 65535 with six (2 for gratings, 4 for noise);
+/// docs/arithmetic.md derives it.
+///
+/// None of this depends on a picture or a tile.
 final class VariableLevels: Sendable {
-    /// In pixels, rising; the first one stands for no blur.
+    /// The nodes in pixels, in rising order. The first one stands for no blur.
     let sigmas: [Double]
-    /// For each strength: the lowest node that it is made of.
+    /// For each strength, the lowest node of its polynomial.
     private let first: [UInt8]
-    /// `points` weights for each strength.
+    /// The weights: `points` for each strength.
     private let weights: [Float]
     private let points: Int
-    /// Between these strengths a node has a weight.
+    /// For each node, the strengths for which it has a weight.
     let supports: [ClosedRange<Int>]
     private let designs = Mutex<[Int: Designs]>([:])
 
-    /// How a node's Gaussian is computed.
+    /// The computation of a node's Gaussian.
     struct Designs: Sendable {
         let floating: AxisDesign<Float>
-        /// For samples of 8 bits; nil where a direct FIR is as good.
+        /// The design for 8-bit samples; nil if a direct FIR is equally good.
         let fixedPoint: AxisDesign<UInt16>?
     }
 
-    /// Strengths are fractions of 65535: the radius of a pixel is the largest one times its strength.
+    /// Full strength. A pixel's radius is the largest radius times strength / 65535.
     static let full = 65535
 
     private static let small = [0.9, 0.8, 0.7, 0.6, 0.52, 0.46, 0.4, 0.35, 0.3]
@@ -87,7 +90,7 @@ final class VariableLevels: Sendable {
 
     /// - Parameters:
     ///   - radius: the largest standard deviation, more than 0.
-    ///   - points: how many neighbours a polynomial goes through: 4 or 6.
+    ///   - points: the number of neighbours of a polynomial: 4 or 6.
     private init(radius: Double, points: Int) {
         let sigmas = Self.nodes(radius)
         let count = min(points, sigmas.count)
@@ -128,7 +131,7 @@ final class VariableLevels: Sendable {
         return [none] + small.filter { $0 < 0.955 * last }.reversed() + nodes.reversed()
     }
 
-    /// The weights of Lagrange's polynomial; exactly 0 and 1 on a node.
+    /// The weights of the Lagrange polynomial: exactly 0 and 1 at a node.
     private static func lagrange(_ sigma: Double, _ nodes: [Double], isSmall: Bool) -> [Double] {
         if sigma <= none { return nodes.map { $0 == none ? 1 : 0 } }
         func position(_ sigma: Double) -> Double {
@@ -145,7 +148,7 @@ final class VariableLevels: Sendable {
 }
 
 extension VariableLevels {
-    /// A design takes as long as some tiles do: they are kept for a few radii.
+    /// The levels of a radius. They are cached for a few radii, because computing them takes as long as some tiles.
     static func of(radius: Double, points: Int) -> VariableLevels {
         struct Key: Hashable {
             let radius: Double
@@ -172,7 +175,7 @@ extension VariableLevels {
         return made
     }
 
-    /// What is read around a pixel up to a strength, by any of the designs.
+    /// The reach around a pixel up to a strength, for all designs.
     func reach(upTo strength: Int) -> Int {
         sigmas.indices.filter { supports[$0].lowerBound <= strength && supports[$0].upperBound > 0 }.map { node in
             let designs = designs(node)

@@ -2,12 +2,12 @@ import Catalogs
 import Geometry
 import Raster
 
-/// Adds up the nodes of a picture's strengths, each where it has a weight.
+/// Sums the nodes of a picture's strengths, each where it has a weight.
 struct VariableStack: WorkingKernel {
     let levels: VariableLevels
     let map: StrengthMap
     let extent: PixelRect
-    /// Whether samples have 8 bits, and wide Gaussians are computed in whole numbers.
+    /// Whether samples have 8 bits, and wide Gaussians are computed with integers.
     let isFixed: Bool
     let operations: RowOperations
 
@@ -16,13 +16,13 @@ struct VariableStack: WorkingKernel {
         return Halo(horizontal: reach, vertical: reach)
     }
 
-    /// Bytes that the sums of a part may take.
+    /// The largest size of the sums of a part, in bytes.
     private static let budget = 32 << 20
 
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink) {
         guard !area.isEmpty else { return }
         let row = area.width * reader.layout.channels * MemoryLayout<Float>.size
-        // Lower parts would read more rows beyond their own than they have.
+        // A lower part would read more rows outside of it than inside.
         let height = min(max(Self.budget / row, halo.top, 64), area.height)
         let sums = PlaneSums(area.columns, height: height, channels: reader.layout.channels, operations)
         for y in stride(from: area.y, to: area.bottom, by: height) {
@@ -32,13 +32,13 @@ struct VariableStack: WorkingKernel {
     }
 }
 
-/// A part of a picture while the nodes that it needs are added up, from the lowest to the highest: a pixel's sum does not
-/// depend on which nodes other pixels need.
+/// A part of a picture while its nodes are summed, from the lowest to the highest. A pixel's sum does not depend on the nodes
+/// that other pixels need.
 private final class VariablePart {
     private let stack: VariableStack
     private let reader: PixelReader
     private let rect: PixelRect
-    /// The strengths of rows and of blocks of columns lie between these.
+    /// The ranges of the strengths of rows, and of blocks of columns.
     private var rows: [ClosedRange<Int>] = []
     private var blocks: [ClosedRange<Int>] = []
     private let sums: PlaneSums
@@ -103,7 +103,7 @@ private final class VariablePart {
         var runs: [Range<Int>] = []
         for (index, strengths) in rows.enumerated() where strengths.overlaps(support) {
             let y = rect.y + index
-            // What lies between two runs costs less than to begin again.
+            // Rendering the gap between two runs costs less than starting again.
             if let last = runs.last, y - last.upperBound <= reach {
                 runs[runs.count - 1] = last.lowerBound..<y + 1
             } else {
@@ -124,14 +124,14 @@ final class PlaneSums {
     private var rows = 0..<0
     private let channels: Int
     private let operations: RowOperations
-    /// Of each pixel.
+    /// The strength of each pixel.
     private let strengths: RowBuffer<UInt16>
     private let sums: RowBuffer<Float>
     private let weights: RowBuffer<Float>
-    /// What each strength weighs of the rows that come.
+    /// The weight of the current node for each strength.
     private let table = RowBuffer<Float>(count: VariableLevels.full + 1)
 
-    /// - Parameter height: of the highest part.
+    /// - Parameter height: the height of the highest part.
     init(_ columns: Range<Int>, height: Int, channels: Int, _ operations: RowOperations) {
         (self.columns, self.channels, self.operations) = (columns, channels, operations)
         strengths = RowBuffer(count: columns.count * height)
@@ -139,16 +139,16 @@ final class PlaneSums {
         weights = RowBuffer(count: columns.count)
     }
 
-    /// Begins a part, from nothing.
+    /// Starts a part with sums of 0.
     func begin(rows: Range<Int>) {
         self.rows = rows
         sums.start.update(repeating: 0, count: rows.count * columns.count * channels)
     }
 
-    /// Those of a row, to be filled in first.
+    /// The strengths of a row, which the caller fills in first.
     func strengths(_ y: Int) -> MutableRow<UInt16> { strengths.start + (y - rows.lowerBound) * columns.count }
 
-    /// The rows that come are those of a node.
+    /// Sets the node of the next rows.
     func take(_ levels: VariableLevels, _ node: Int, strengths: ClosedRange<Int>, scale: Float) {
         levels.fill(table.start, node: node, strengths: strengths, scale: scale)
     }
@@ -176,7 +176,7 @@ final class PlaneSums {
 
     var sink: Sink { Sink(sums: self) }
 
-    /// The door for kernels of working values.
+    /// The sink for kernels of working values.
     struct Sink: WorkingRowSink {
         let sums: PlaneSums
 
@@ -195,7 +195,7 @@ final class PlaneSums {
     }
 }
 
-/// A wide Gaussian of 8-bit samples, computed in whole numbers, whose rows are given out before they are rounded to 8 bits.
+/// A wide Gaussian of 8-bit samples, computed with integers. It returns rows before they are rounded to 8 bits.
 struct FixedLevel {
     private let reader: PixelReader
     private let design: AxisDesign<UInt16>

@@ -2,13 +2,13 @@ import Catalogs
 package import Geometry
 package import Raster
 
-/// The colour behind transparent pixels: red, green and blue, and for gray pictures their luma (Rec. 709 weights).
+/// The colour behind transparent pixels: red, green and blue; for gray pictures their luma (Rec. 709 weights).
 package struct BackgroundColor: Hashable, Sendable {
-    /// 0–255.
+    /// The red component, 0–255.
     package let red: Int
     package let green: Int
     package let blue: Int
-    /// 0–255; only pictures that have alpha show it.
+    /// The alpha, 0–255. Only pictures with alpha show it.
     package let alpha: Int
 
     package init(red: Int, green: Int, blue: Int, alpha: Int) {
@@ -43,8 +43,8 @@ package struct BackgroundColor: Hashable, Sendable {
 
     /// Writes the pixels of a source with alpha in front of this colour into a destination without.
     ///
-    /// Floats may have an alpha beyond 0 to full, left by kernels with negative weights. Alpha counts as clamped then, and
-    /// the colour weighs by the clamped alpha, too: one colour in front of the same background stays that colour.
+    /// Kernels with negative weights may leave floats with an alpha outside 0 to full. Alpha is clamped then, and the colour
+    /// is scaled with it. One colour in front of the same background therefore stays that colour.
     package func flatten(_ source: KernelSource, into destination: inout AnyRaster) {
         let rect = destination.rect
         guard !rect.isEmpty else { return }
@@ -62,7 +62,7 @@ package struct BackgroundColor: Hashable, Sendable {
             for x in 0..<rect.width {
                 let stored = values[x * channels + channels - 1]
                 let alpha = min(full, max(0, stored))
-                // Colours are multiplied by the stored alpha.
+                // Colours are premultiplied by the stored alpha.
                 let share = alpha == stored ? 1 : alpha / stored
                 for channel in behind.indices {
                     row[x * behind.count + channel] =

@@ -4,12 +4,13 @@ public import Raster
 
 /// The position in a raster of each coordinate along one axis.
 ///
-/// Kernels know edges only from these tables. The code that makes a table decides where an image ends and what is seen there.
+/// Kernels know edges only from these tables. The code that makes a table decides where an image ends, and what is visible
+/// beyond.
 public struct AxisTable: Hashable, Sendable {
-    /// What ``positions`` has where nothing lies: all samples are zero there, alpha included.
+    /// The entry in ``positions`` for transparent coordinates, where all samples are zero, alpha included.
     public static let transparent: Int32 = -1
 
-    /// The coordinates that may be asked for.
+    /// The coordinates that the table covers.
     public let range: Range<Int>
     /// One entry for each coordinate of ``range``: a column or row of the raster, from 0, or ``transparent``.
     public let positions: [Int32]
@@ -28,7 +29,7 @@ public struct AxisTable: Hashable, Sendable {
 
 /// The pixels that a kernel may read: a raster, and the position of each coordinate in it.
 public struct KernelSource: Sendable {
-    /// Its own `rect` plays no role here.
+    /// The raster. Its own `rect` is not used here.
     public let raster: AnyRaster
     public let columns: AxisTable
     public let rows: AxisTable
@@ -47,7 +48,7 @@ public struct KernelSource: Sendable {
         self.curve = curve
     }
 
-    /// A raster under its own coordinates, with nothing around it: for what reads no neighbours. Blurs take
+    /// A raster in its own coordinates, without an edge: for kernels that read no neighbours. Blurs need
     /// ``init(clamping:reach:)``.
     public init(_ raster: AnyRaster, curve: TransferCurve = .sRGB) {
         self.init(
@@ -57,12 +58,12 @@ public struct KernelSource: Sendable {
 }
 
 extension KernelSource {
-    /// Traps unless everything that a blur reads and writes is there: the loops take it for granted.
+    /// Traps unless the tables cover everything that a blur reads and writes, because the loops rely on it.
     func checkCoverage(of destination: AnyRaster, halo: Halo, within mask: RoundedRect?) {
         checkCoverage(of: destination, within: mask) { $0.expanded(by: halo) }
     }
 
-    /// - Parameter reading: what is read for a rectangle that is changed.
+    /// - Parameter reading: returns the rectangle that is read for a changed rectangle.
     func checkCoverage(of destination: AnyRaster, within mask: RoundedRect?, reading: (PixelRect) -> PixelRect) {
         let own = raster.layout
         precondition(
@@ -78,7 +79,7 @@ extension KernelSource {
 }
 
 extension Range<Int> {
-    /// The range in pieces of `count` numbers; the last one may have fewer.
+    /// The range divided into pieces of `count` numbers. The last piece may be shorter.
     func pieces(of count: Int) -> [Range<Int>] {
         stride(from: lowerBound, to: upperBound, by: count).map { $0..<Swift.min($0 + count, upperBound) }
     }
@@ -89,7 +90,7 @@ extension Range<Int> {
 }
 
 extension AnyRaster {
-    /// `samples` can be changed by anybody; loops over pointers depend on their number.
+    /// Whether `samples` has the expected count. Other code can change `samples`, and loops over pointers depend on it.
     fileprivate var hasAllSamples: Bool {
         switch self {
         case .u8(let raster): raster.samples.count == raster.rect.area * raster.layout.channels
@@ -102,8 +103,8 @@ extension AnyRaster {
 extension KernelSource {
     /// Copies stored pixels, bit for bit, to the coordinates of `target`'s rectangle.
     ///
-    /// Where the target has an alpha that the raster lacks, pixels become opaque. Coordinates that are transparent are
-    /// left alone, or zeros.
+    /// If the target has an alpha that the raster lacks, pixels become opaque. At transparent coordinates, the target keeps
+    /// its pixels, or becomes zero.
     ///
     /// - Precondition: the tables cover the target's rectangle; sample formats are the same.
     package func copyPixels(to target: inout AnyRaster) {
@@ -146,10 +147,9 @@ extension KernelSource {
         }
     }
 
-    /// Copies the stored pixels of `area` to memory, `pitch` bytes from row to row. Coordinates that are transparent
-    /// become zeros.
+    /// Copies the stored pixels of `area` to memory, with `pitch` bytes from row to row. Transparent coordinates become zeros.
     ///
-    /// - Precondition: the tables cover `area`; `start` has room for its rows.
+    /// - Precondition: the tables cover `area`; the memory at `start` is large enough for its rows.
     package func copyRows(_ area: PixelRect, to start: UnsafeMutableRawPointer, pitch: Int) {
         guard !area.isEmpty else { return }
         let runs = columns.runs(in: area.columns)
@@ -183,9 +183,9 @@ extension KernelSource {
 }
 
 extension AxisTable {
-    /// Coordinates that lie one behind the other in the raster.
+    /// Coordinates that are consecutive in the raster.
     struct Run {
-        /// From the first coordinate that was asked for.
+        /// The distance from the first requested coordinate.
         let offset: Int
         let position: Int
         private(set) var count: Int
@@ -194,7 +194,7 @@ extension AxisTable {
         fileprivate mutating func grow() { count += 1 }
     }
 
-    /// What is not transparent of some coordinates, in as few pieces as possible.
+    /// The coordinates that are not transparent, in as few runs as possible.
     func runs(in coordinates: Range<Int>) -> [Run] {
         var runs: [Run] = []
         if let first = coordinates.first, let last = coordinates.last, self[first] >= 0,
@@ -221,7 +221,7 @@ extension AxisTable {
 }
 
 extension ArraySlice<Int32> {
-    /// True when each number is one more than the one before. Without a branch for each, so that it is quick.
+    /// Whether each number is one more than the one before. It has no branch for each number, so that it is fast.
     fileprivate var isCounting: Bool {
         guard let first else { return true }
         var difference: Int32 = 0
@@ -231,7 +231,7 @@ extension ArraySlice<Int32> {
 }
 
 extension KernelSource {
-    /// True when the samples are bytes and can stand for premultiplied pixels in `layout`.
+    /// Whether the samples are bytes and equal premultiplied pixels in `layout`.
     func isOpaqueBytes(as layout: PixelLayout, _ operations: RowOperations) -> Bool {
         guard case .u8(let raster) = raster else { return false }
         guard layout.hasAlpha else { return true }

@@ -2,17 +2,17 @@ package import Catalogs
 package import Geometry
 package import Raster
 
-/// Turns stored pixels into the values that filters compute with, row by row.
+/// Converts stored pixels into the values that filters compute with, row by row.
 ///
-/// Working values are doubles on the scale of the samples (0…255, 0…65535, 0…1), interleaved, in encoded or linear
-/// light, with colours premultiplied by alpha. Where the working layout has an alpha that the raster lacks, pixels are
-/// opaque; coordinates that are transparent read as zeros.
+/// Working values are doubles on the scale of the samples (0…255, 0…65535, 0…1). They are interleaved, in encoded or linear
+/// light, with colours premultiplied by alpha. If the working layout has an alpha that the raster lacks, pixels are opaque.
+/// Transparent coordinates read as zeros.
 package struct PixelReader: Sendable {
     package let source: KernelSource
-    /// The raster's own layout, or that with an alpha added.
+    /// The raster's own layout, or the same with an alpha.
     package let layout: PixelLayout
     package let light: Light
-    /// By which the colours become linear light; nil where they are taken as they are stored.
+    /// The conversion of colours to linear light; nil if stored values are used.
     let tones: DecodingTones?
 
     package init(_ source: KernelSource, layout: PixelLayout, light: Light) {
@@ -24,7 +24,7 @@ package struct PixelReader: Sendable {
         tones = light == .linear ? source.curve.decoding(source.raster.format) : nil
     }
 
-    /// Reads the pixels at `columns` (coordinates) of the raster's row `position` (no coordinate; not negative).
+    /// Reads the pixels at `columns` (coordinates) of the raster's row `position` (a row number, not negative).
     ///
     /// - Parameter row: receives `columns.count * layout.channels` values.
     func read(columns: Range<Int>, atPosition position: Int, into row: inout MutableSpan<Double>) {
@@ -54,7 +54,7 @@ package struct PixelReader: Sendable {
     }
 }
 
-/// Turns one stored pixel into working values; see ``PixelReader``.
+/// Converts one stored pixel into working values; see ``PixelReader``.
 struct PixelDecoder {
     private let colors: Int
     private let storesAlpha: Bool
@@ -84,7 +84,7 @@ struct PixelDecoder {
 }
 
 extension PixelReader {
-    /// The working values of `area` on a scale where 1 is full intensity: what a plugin for neighbourhoods gets.
+    /// The working values of `area` on a scale where 1 is full intensity, as plugins for neighbourhoods receive them.
     ///
     /// - Precondition: the source's tables cover `area`.
     package func floats(in area: PixelRect) -> Raster<Float> {
@@ -110,7 +110,7 @@ extension PixelReader {
         }
     }
 
-    /// Hands all rows of `area` to a sink.
+    /// Writes all rows of `area` to a sink.
     ///
     /// - Precondition: the source's tables cover `area`.
     package func write(_ area: PixelRect, to sink: inout some WorkingRowSink) {
@@ -123,7 +123,7 @@ extension PixelReader {
 }
 
 extension Raster<Float> {
-    /// Hands all rows to a sink, times `scale`: the reverse of ``PixelReader/floats(in:)``.
+    /// Writes all rows to a sink, times `scale`: the inverse of ``PixelReader/floats(in:)``.
     package func write(to sink: inout some WorkingRowSink, scale: Double) {
         var row = [Double](repeating: 0, count: stride)
         for (index, y) in rect.rows.enumerated() {

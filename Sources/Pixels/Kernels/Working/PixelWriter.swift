@@ -2,27 +2,28 @@ package import Catalogs
 import Geometry
 package import Raster
 
-/// Turns working values (see ``PixelReader``) into the stored pixels of a raster.
+/// Converts working values (see ``PixelReader``) into the stored pixels of a raster.
 ///
-/// Alpha is rounded first; the colours are divided by the *stored* alpha, so that what a reader multiplies back is
-/// nearest to what was computed. Where the stored alpha is 0, the colours are 0. Integers round half up. Kernels with
-/// negative weights carry an alpha beyond full; colours went as far, so they are divided by that alpha, not by the full
-/// one that is stored: one colour stays that colour, whatever its alpha. Floats are stored as they are.
+/// Alpha is rounded first. Colours are divided by the *stored* alpha, so that multiplying them with it again gives the nearest
+/// value. Where the stored alpha is 0, the colours are 0. Integers round half up, and floats are stored as they are.
+///
+/// Kernels with negative weights may give an alpha above full, with colours that exceed it equally. Such colours are divided
+/// by the computed alpha, not by the stored full one. One colour therefore stays that colour, whatever its alpha.
 package struct PixelWriter: WorkingRowSink {
-    /// What has been written so far.
+    /// The raster with the pixels that are written so far.
     package private(set) var raster: AnyRaster
-    /// By which the colours are turned from linear light; nil where they are stored as they come.
+    /// The conversion of colours from linear light; nil if they are stored as they are.
     let tones: EncodingTones?
 
     /// - Parameters:
-    ///   - raster: what is written into; consume it, or every write copies it.
-    ///   - curve: of the picture, for linear light.
+    ///   - raster: the raster to write into; consume it, or else every write copies it.
+    ///   - curve: the transfer curve of the picture, for linear light.
     package init(_ raster: consuming AnyRaster, light: Light, curve: TransferCurve = .sRGB) {
         tones = light == .linear ? curve.encoding(raster.format) : nil
         self.raster = raster
     }
 
-    /// Writes what was read so.
+    /// Writes with the light and curve of a reader.
     package init(_ raster: consuming AnyRaster, like reader: PixelReader) {
         self.init(raster, light: reader.light, curve: reader.source.curve)
     }
@@ -31,7 +32,7 @@ package struct PixelWriter: WorkingRowSink {
 
     mutating func modifyRaster(_ body: (inout AnyRaster) -> Void) { body(&raster) }
 
-    /// Writes the pixels from `x` on in row `y`; they lie in the raster.
+    /// Writes the pixels of row `y` from `x` on. They must lie in the raster.
     package mutating func write(_ row: Span<Double>, x: Int, y: Int) {
         switch raster {
         case .u8(var target):
@@ -62,7 +63,7 @@ package struct PixelWriter: WorkingRowSink {
     }
 }
 
-/// Turns the working values of one pixel into samples; see ``PixelWriter``.
+/// Converts the working values of one pixel into samples; see ``PixelWriter``.
 struct PixelEncoder {
     private let colors: Int
     private let hasAlpha: Bool
@@ -100,9 +101,9 @@ struct PixelEncoder {
 }
 
 extension PixelWriter {
-    /// Writes planes by loops over them, with the results of ``write(_:x:y:)``; what has no loop goes by rows.
+    /// Writes planes with vector loops, with the results of ``write(_:x:y:)``. Formats without a loop are written by rows.
     package mutating func write(_ planes: PlaneRow) {
-        // Only sRGB's bytes are in a table.
+        // Only the bytes of sRGB are in a table.
         if let tones, tones.bytes.isEmpty || layout.hasAlpha { return writeInterleaved(planes) }
         let (operations, count, tones) = (planes.operations, planes.count, tones)
         modifyRaster { raster in
@@ -134,8 +135,8 @@ extension PixelWriter {
     }
 
     /// - Parameters:
-    ///   - full: to round alpha to, as it is stored; nil for floats.
-    ///   - storePlane: gets a plane, and the alpha's if it is one of a colour that is divided by it.
+    ///   - full: the full intensity for rounding alpha as it is stored; nil for floats.
+    ///   - storePlane: receives a plane, and the plane of alpha if a colour must be divided by it.
     private static func store<Sample: PixelSample>(
         _ planes: PlaneRow, _ full: Float?, into target: inout Raster<Sample>,
         _ storePlane: (_ plane: Row<Float>, _ alpha: Row<Float>?, _ channels: Int, _ out: MutableRow<Sample>) -> Void

@@ -4,14 +4,14 @@ import Raster
 import Synchronization
 
 /// The curves from the stored colours of a picture to linear light, one for each channel. Kernels that work in linear light
-/// convert by them, both ways.
+/// convert with them in both directions.
 ///
-/// The tables of the curves are made when they are first needed, and once for all that share this value.
+/// The tables of the curves are computed on first use, once for all copies of this value.
 public struct TransferCurve: Sendable {
-    /// Of pictures without a profile of their own.
+    /// The curve of pictures without an embedded profile.
     public static let sRGB = TransferCurve([.sRGB])
 
-    /// Of each colour channel, or one of all of them.
+    /// One curve for each colour channel, or one for all of them.
     package let curves: [ToneCurve]
     private let tables = TransferTables()
 
@@ -43,15 +43,15 @@ private final class TransferTables: Sendable {
     let encoding = Mutex<[SampleFormat: EncodingTones]>([:])
 }
 
-/// Turns samples into linear light on their own scale: 0…255, 0…65535, 0…1.
+/// Converts samples into linear light on their own scale: 0…255, 0…65535, 0…1.
 struct DecodingTones: Sendable {
     /// The light of every value of an integer format, channel by channel.
     let table: [Double]
-    /// From a channel's part of the table to the next one's; 0 where all have one.
+    /// The distance from one channel's part of the table to the next one's; 0 if all channels share one.
     let step: Int
     private let curves: [ToneCurve]
 
-    /// Of nothing.
+    /// The tables for floats and no curve, which are empty.
     static let none = DecodingTones([.sRGB], .f32)
 
     fileprivate init(_ curves: [ToneCurve], _ format: SampleFormat) {
@@ -69,16 +69,17 @@ struct DecodingTones: Sendable {
     func curve(_ channel: Int) -> ToneCurve { curves.count == 1 ? curves[0] : curves[channel] }
 }
 
-/// Turns linear light on the samples' scale into the nearest samples.
+/// Converts linear light on the samples' scale into the nearest samples.
 struct EncodingTones: Sendable {
-    /// True when all channels have sRGB's curve.
+    /// Whether all channels have the curve of sRGB.
     let isSRGB: Bool
-    /// sRGB's bytes of all 16-bit values of light: a step of those is at most 1/20 of a step of bytes, even in the shadows.
+    /// The bytes of sRGB for all 16-bit values of light. A step of 16 bits is at most 1/20 of a step of bytes, even in the
+    /// shadows.
     let bytes: [UInt8]
     private let curves: [ToneCurve]
     private let scales: [LightScale]
 
-    /// Of nothing.
+    /// The tables for floats and no curve, which are empty.
     static let none = EncodingTones([.sRGB], .f32)
 
     fileprivate init(_ curves: [ToneCurve], _ format: SampleFormat) {
@@ -92,19 +93,19 @@ struct EncodingTones: Sendable {
 
     func curve(_ channel: Int) -> ToneCurve { curves.count == 1 ? curves[0] : curves[channel] }
 
-    /// The integer sample that is nearest to `light`; NaN gives 0.
+    /// The integer sample nearest to `light`; 0 for NaN.
     ///
-    /// - Precondition: an integer format, and not ``isSRGB``.
+    /// - Precondition: the format is an integer format, and ``isSRGB`` is false.
     func nearest(_ light: Double, _ channel: Int) -> Int {
         scales.count == 1 ? scales[0].nearest(light) : scales[channel].nearest(light)
     }
 }
 
-/// The light of an integer format's values by a curve. (A steep one has no table of light that is fine enough in the shadows.)
+/// The light of an integer format's values by a curve. (For steep curves, no table over light is fine enough in the shadows.)
 private struct LightScale: Sendable {
-    /// For each value but the first: the least light that is nearer to it than to the value before.
+    /// For each value except the first: the smallest light that is nearer to it than to the value before.
     private let thresholds: [Double]
-    /// For each whole 65536th of light: how many thresholds are not above it.
+    /// For each multiple of 1/65536 of light: the number of thresholds that are not above it.
     private let starts: [Int32]
     private let scale: Double
 
@@ -134,18 +135,18 @@ private struct LightScale: Sendable {
     }
 }
 
-/// How much linear light the stored values of a colour channel stand for: a curve that rises, on a scale where 1 is full intensity.
+/// The linear light of a colour channel's stored values: a rising curve, on a scale where 1 is full intensity.
 ///
-/// Negative values take the curve of their magnitude, and values above 1 continue it, as ``SRGBCurve`` does. The same bits on every
-/// CPU.
+/// Negative values use the curve of their magnitude, and values above 1 extend it, as in ``SRGBCurve``. The results have the
+/// same bits on every CPU.
 package enum ToneCurve: Hashable, Sendable {
     case sRGB
-    /// Light at equal distances of stored values from 0 to 1, at least two of them; straight lines between.
+    /// Light at equidistant stored values from 0 to 1, at least two of them, with linear interpolation.
     case table([Double])
-    /// `(a·x + b)^g + e` from `d` on, `c·x + f` below.
+    /// The function `(a·x + b)^g + e` from `d` on, and `c·x + f` below.
     case power(g: Double, a: Double = 1, b: Double = 0, c: Double = 0, d: Double = 0, e: Double = 0, f: Double = 0)
 
-    /// Linear light of a stored value.
+    /// The linear light of a stored value.
     package func decode(_ value: Double) -> Double {
         if case .sRGB = self { return SRGBCurve.decode(value) }
         guard value.isFinite else { return value }
@@ -153,7 +154,7 @@ package enum ToneCurve: Hashable, Sendable {
         return value < 0 ? -light : light
     }
 
-    /// The stored value of linear light; the least one where several have that light.
+    /// The stored value of linear light; the smallest one if several have that light.
     package func encode(_ light: Double) -> Double {
         if case .sRGB = self { return SRGBCurve.encode(light) }
         guard light.isFinite else { return light }
@@ -189,7 +190,7 @@ package enum ToneCurve: Hashable, Sendable {
         }
     }
 
-    /// The last of the straight pieces that begin below `light`; the first one where none does.
+    /// The last linear segment that begins below `light`, or the first one if none does.
     private static func lastBelow(_ light: Double, _ lights: [Double]) -> Int {
         var (low, high) = (0, lights.count - 2)
         while low < high {
@@ -199,7 +200,7 @@ package enum ToneCurve: Hashable, Sendable {
         return low
     }
 
-    /// True when light never falls and is not the same everywhere, so that it can be turned back into stored values.
+    /// Whether light never falls and is not constant, so that the curve can be inverted.
     package var rises: Bool {
         if case .power(let g, let a, _, let c, _, _, _) = self, !(g > 0 && a > 0 && c >= 0) { return false }
         let lights = (0...1024).map { decode(Double($0) / 1024) }
@@ -209,19 +210,19 @@ package enum ToneCurve: Hashable, Sendable {
 
     var isSRGB: Bool { if case .sRGB = self { true } else { false } }
 
-    /// True when the curve is sRGB's, up to the digits that profiles have.
+    /// Whether the curve is that of sRGB, within the precision of profiles.
     package var isCloseToSRGB: Bool {
         (0...255).allSatisfy { abs(decode(Double($0) / 255) - SRGBCurve.decode(Double($0) / 255)) <= 1e-4 }
     }
 }
 
-/// A sample that can be turned into linear light and back.
+/// A sample that can be converted to linear light and back.
 ///
-/// Both ways keep the sample's scale: 0…255 for u8, 0…65535 for u16, 0…1 for f32.
+/// Both directions keep the sample's scale: 0…255 for u8, 0…65535 for u16, 0…1 for f32.
 protocol TransferSample: PixelSample {
     func linear(_ tones: borrowing DecodingTones, _ channel: Int) -> Double
 
-    /// The nearest sample to linear light, clamped to the range of integer formats.
+    /// The sample nearest to linear light, clamped to the range of integer formats.
     init(linear: Double, _ tones: borrowing EncodingTones, _ channel: Int)
 }
 

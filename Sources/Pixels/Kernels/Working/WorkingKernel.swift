@@ -1,16 +1,16 @@
 public import Geometry
 public import Raster
 
-/// A kernel that computes with working values (see ``PixelReader``), whatever the sample format.
+/// A kernel that computes with working values (see ``PixelReader``), for every sample format.
 package protocol WorkingKernel: Sendable {
     /// Writes the filtered pixels of `area`, each exactly once.
     ///
-    /// - Precondition: the reader's tables cover what is read for `area`.
+    /// - Precondition: the reader's tables cover the pixels that are read for `area`.
     func apply(_ reader: PixelReader, area: PixelRect, to sink: inout some WorkingRowSink)
 }
 
 extension WorkingKernel {
-    /// Writes every pixel of `destination`; see ``Gaussian/render(_:light:within:into:)`` for what it takes.
+    /// Writes every pixel of `destination`; see ``Gaussian/render(_:light:within:into:)`` for the parameters.
     package func render(
         _ source: KernelSource, light: Light, within mask: RoundedRect?, into destination: inout AnyRaster
     ) {
@@ -29,12 +29,12 @@ extension WorkingKernel {
     }
 }
 
-/// Takes the rows that a kernel computes, in any order.
+/// Receives the rows that a kernel computes, in any order.
 package protocol WorkingRowSink {
     /// - Parameter row: working values (see ``PixelReader``) of whole pixels, from `x` on in row `y`.
     mutating func write(_ row: Span<Double>, x: Int, y: Int)
 
-    /// The same values in single precision, by planes. A sink that has no use for planes gets a row.
+    /// Receives the same values in single precision, by planes. By default, it converts them to a row.
     mutating func write(_ planes: PlaneRow)
 }
 
@@ -53,7 +53,7 @@ extension WorkingRowSink {
     }
 }
 
-/// Working values of neighbouring pixels of a row, a plane for each channel; lent for a call.
+/// Working values of neighbouring pixels of a row, with a plane for each channel. Valid during a call.
 package struct PlaneRow {
     private let first: MutableRow<Float>
     private let stride: Int
@@ -64,8 +64,8 @@ package struct PlaneRow {
     let operations: RowOperations
 
     /// - Parameters:
-    ///   - first: the first pixel of the first plane; the sink may round the last plane in place.
-    ///   - stride: values from a plane to the next.
+    ///   - first: the first pixel of the first plane. The sink may round the last plane in place.
+    ///   - stride: the number of values from one plane to the next.
     init(
         _ first: MutableRow<Float>, stride: Int, count: Int, channels: Int, x: Int, y: Int,
         _ operations: RowOperations
@@ -86,12 +86,12 @@ package struct PlaneRow {
 public enum Light: String, Hashable, Sendable, CaseIterable {
     /// The samples as they are stored.
     case encoded
-    /// Linear light: the colours go through the curve of the picture and back; alpha is linear already.
+    /// Linear light: colours are converted by the picture's curve and back. Alpha is linear already.
     case linear
 }
 
 extension KernelSource {
-    /// A raster under its own coordinates; beyond its border lies the nearest pixel of it, as far as `reach` says.
+    /// A raster in its own coordinates. Beyond its border, as far as `reach`, the nearest pixel of the border repeats.
     ///
     /// - Precondition: the raster has pixels.
     public init(clamping raster: AnyRaster, reach: Halo) {
@@ -111,7 +111,7 @@ extension KernelSource {
 
 /// The interface of all blurs.
 public protocol Blur: Sendable {
-    /// What is read around each pixel.
+    /// The pixels that are read around each pixel.
     var halo: Halo { get }
 
     /// Blurs into every pixel of `destination`, whose layout is the source's or adds alpha to it.
@@ -119,7 +119,7 @@ public protocol Blur: Sendable {
 }
 
 extension Blur {
-    /// Blurs a raster in place; beyond its border lies the nearest pixel of it. Takes memory for one copy.
+    /// Blurs a raster in place. Beyond its border, the nearest pixel repeats. It needs memory for one copy.
     public func apply(to raster: inout AnyRaster, light: Light = .encoded) {
         guard !raster.rect.isEmpty else { return }
         var result = AnyRaster(zeroed: raster.rect, layout: raster.layout, format: raster.format)
@@ -127,7 +127,7 @@ extension Blur {
         raster = result
     }
 
-    /// Likewise.
+    /// Blurs a raster in place, as ``apply(to:light:)`` of the other type does.
     public func apply<Sample: PixelSample>(to raster: inout Raster<Sample>, light: Light = .encoded) {
         raster.modify { apply(to: &$0, light: light) }
     }

@@ -9,17 +9,17 @@ import Settings
 struct AdoptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
-        abstract: "Accept outputs that are there as current.",
+        abstract: "Accept existing outputs as current.",
         discussion: """
-            For outputs that another program made, or Penumbra before its state was lost, and for settings whose change \
-            is not worth rendering everything again. Every input and output is read once, and of pictures the headers \
-            are looked at: what has no picture's header is not accepted, nor is the output of an input that has none; \
-            whether the rest of a file is whole is not looked at. Each output is accepted for itself. The next run \
-            renders what is missing, and later what changes. --delete-orphans never removes an adopted output.
+            Use it for outputs that another program made, or that Penumbra made before its state was lost. Use it, too, \
+            if a setting changed and the change is not worth rendering everything again. Penumbra reads every input and \
+            output once. It accepts an output if the output and its input both have a picture's header. It does not \
+            check the rest of a file. Each output is accepted on its own. The next run renders missing outputs, and \
+            later those whose inputs or settings change. --delete-orphans never removes an adopted output.
 
-            With --moved: after a manifest, its folder or its pictures were moved or renamed. The outputs that Penumbra \
-            published before become this job's, with what is known of the pictures that they were made of. What has \
-            changed since is rendered by the next run.
+            Use --moved after a manifest, its folder or its pictures were moved or renamed. The outputs that Penumbra \
+            published before become this job's outputs, with their records. The next run renders those that have changed \
+            since.
             """)
 
     @OptionGroup var manifests: ManifestOptions
@@ -28,7 +28,7 @@ struct AdoptCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Take over what Penumbra published before the job, its folder or its pictures got another name or place, and nothing else. What is out of date is rendered again."
+            "Accept only outputs that Penumbra published before the job, its folder or its pictures were moved or renamed. The next run renders those that are out of date."
     )
     var moved = false
 

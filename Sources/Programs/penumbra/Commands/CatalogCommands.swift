@@ -76,7 +76,7 @@ func printJSON(_ value: some Encodable) {
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Print a JSON Schema of manifests, by which YAML editors complete and check them.",
+        abstract: "Print a JSON Schema of manifests, for YAML editors that complete and check them.",
         discussion: """
             It knows the filters of your workers, plugins too, and the options of each format:
 

@@ -8,7 +8,7 @@ import Settings
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Read and validate manifests, and touch nothing.",
+        abstract: "Read and validate manifests, and change nothing.",
         discussion: """
             Reports every problem of every manifest at once, each with its line, a caret and what to do. Warnings \
             change no exit code. Of several manifests, outputs that they share are reported, too. Looks up no inputs: \

@@ -8,7 +8,8 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
         abstract: "Print each setting with its origin.",
-        discussion: "Defaults give way to the config file, that to PENUMBRA_… variables, those to flags.")
+        discussion:
+            "The config file overrides defaults. PENUMBRA_… variables override the config file. Flags override both.")
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
 

@@ -40,7 +40,7 @@ struct DoctorCommand: AsyncParsableCommand {
             worst = max(worst, examineDatabase(JobStore.databasePath(state: settings.stateFolder.value)))
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
-            say(true, settings.configFile.map { "config file \($0)" } ?? "no config file, defaults hold")
+            say(true, settings.configFile.map { "config file \($0)" } ?? "no config file; defaults apply")
             if let system = try settings.batchSystem() {
                 worst = max(worst, await examineCluster(settings, system))
             }
@@ -157,7 +157,7 @@ struct ClusterExamination {
     }
 
     private var queueRemedy: String {
-        system.traits.engine == .slurm ? "'sinfo' lists them" : "the describe command tells which there are"
+        system.traits.engine == .slurm ? "'sinfo' lists them" : "the describe command lists them"
     }
 
     private func examine(_ folder: String) async -> RunOutcome {
@@ -194,13 +194,13 @@ struct ClusterExamination {
     private func words(_ error: any Error) -> String {
         switch error {
         case EngineError.failed(let failure): failure.message
-        case EngineError.died(let death): "an element came to nothing: \(death.manner.words)"
+        case EngineError.died(let death): "an element failed: \(death.manner.words)"
         case EngineError.refused(.cluster(let message)): message
         case EngineError.refused(let reason): reason.message()
         case EngineError.interrupted: "interrupted"
         case EngineError.tookTooLong:
             "no node has answered within \(Self.limit.components.seconds) s"
-                + (system.traits.engine == .slurm ? "; 'squeue' tells what is waited for" : "")
+                + (system.traits.engine == .slurm ? "; 'squeue' shows the reason" : "")
         case let error as FarmError: error.message
         default: "\(error)"
         }

@@ -10,9 +10,9 @@ import Settings
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a job down for another scheduler: cron, Slurm, or Open Job Description.",
+        abstract: "Write a job for another scheduler: cron, Slurm, or Open Job Description.",
         discussion: """
-            Checks the manifest, makes every path whole, and writes what the other program wants:
+            Checks the manifest, makes every path absolute, and writes what the other program wants:
 
               penumbra export --to crontab night.yaml --schedule "15 2 * * *"    a line for a user's crontab
               penumbra export --to slurm photos.yaml --output photos-slurm       a folder with scripts for sbatch

@@ -17,7 +17,7 @@ struct LocationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"))
     var stateDir: String?
 
-    @Option(help: ArgumentHelp("Where canvases and tiles go while a run lasts.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where a run keeps canvases and tiles.", valueName: "dir"))
     var scratch: String?
 
     @Option(help: ArgumentHelp("Worker processes at once. Default: one a core.", valueName: "n"))
@@ -45,7 +45,7 @@ struct OutputOptions: ParsableArguments {
 struct EngineOptions: ParsableArguments {
     @Option(
         help:
-            "Who does the work: local, worker processes here; slurm, job arrays of a cluster; or commands, any cluster."
+            "Where the work is done: local, in worker processes here; slurm, in job arrays; or commands, on any cluster."
     )
     var engine: EngineName?
 
@@ -119,12 +119,12 @@ struct SelectionOptions: ParsableArguments {
             valueName: "n"))
     var limit: Int?
 
-    @Flag(help: "Nothing to do is no error when no file matches.")
+    @Flag(help: "If no file matches, do nothing, without an error.")
     var allowEmpty = false
 
     @Flag(
         help:
-            "Pictures and outputs that seem to be on a missing disk were removed on purpose: run without the pictures, and make the outputs again."
+            "Treat pictures and outputs that seem to be on a missing disk as removed on purpose: run without the pictures, and render the outputs again."
     )
     var allowGone = false
 
@@ -204,7 +204,7 @@ struct RunLookupOptions: ParsableArguments {
 struct RunDirOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A detached or prepared run's folder, or one that holds such runs, from any machine that sees it.",
+            "The folder of a detached or prepared run, or a folder of such runs. It works on any machine that can read it.",
             valueName: "dir"))
     var runDir: String?
 }
@@ -213,7 +213,7 @@ struct RunDirOption: ParsableArguments {
 struct OpenRunArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the run that has not "
+            "A run, by its name or the beginning of it, or a job, for its latest run. Default: the run that has not "
                 + "ended, where there is only one.", valueName: "run"))
     var run: String?
 }
@@ -222,7 +222,7 @@ struct OpenRunArgument: ParsableArguments {
 struct RunArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: the latest run.",
+            "A run, by its name or the beginning of it, or a job, for its latest run. Default: the latest run.",
             valueName: "run"))
     var run: String?
 }

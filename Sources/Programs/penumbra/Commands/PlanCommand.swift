@@ -29,7 +29,7 @@ struct PlanCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON lines, with every tile and the rectangles that it reads.")
     var json = false
 
-    @Flag(help: "As if 'run --force' were planned.")
+    @Flag(help: "Plan as for 'run --force'.")
     var force = false
 
     func validate() throws {

@@ -11,13 +11,13 @@ import WorkerProtocol
 /// The commands for filter plugins.
 struct PluginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "plugin", abstract: "Begin, try and list filter plugins.",
+        commandName: "plugin", abstract: "Create, test and list filter plugins.",
         subcommands: [PluginNewCommand.self, PluginCheckCommand.self, PluginListCommand.self])
 }
 
 struct PluginNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "new", abstract: "Begin a filter plugin: a folder that builds, with its test.",
+        commandName: "new", abstract: "Create a filter plugin: a folder that builds, with a test.",
         discussion: """
             The new filter takes colour away, by a parameter. Change it as you like. docs/plugins.md says what a filter can do.
             """)
@@ -110,7 +110,7 @@ struct PluginNewCommand: AsyncParsableCommand {
 
 struct PluginCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Try plugins with the contract of filters.",
+        commandName: "check", abstract: "Test plugins with the contract of filters.",
         discussion: """
             Each library is opened in a process of its own and asked for pictures of every sample format and number of
             channels, whole and in tiles, from several threads, with extreme values and extreme input. Of a folder, each
@@ -207,7 +207,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
 
 struct PluginListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the plugins that your workers use, with what pins them.")
+        commandName: "list", abstract: "List the plugins that your workers use, with their pins.")
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
 

@@ -9,7 +9,7 @@ import Settings
 struct PrepareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prepare",
-        abstract: "Write a run down as shards, for a scheduler that Penumbra knows nothing of.",
+        abstract: "Write a run as shards, for any other scheduler.",
         discussion: """
             Finds the inputs, reads their headers, decodes pictures that are to be tiled, and divides the rest into shards in \
             DIR, a folder on a file system that all machines share:
@@ -18,26 +18,26 @@ struct PrepareCommand: AsyncParsableCommand {
               penumbra shard --run-dir DIR --index 1        … to 8, in any order, anywhere, several times if need be
               penumbra resume --run-dir DIR --engine local  does what is missing, joins tiles, verifies and publishes
 
-            The shards are the same for every number of machines; one that has nothing to do ends at once. Nothing keeps 'penumbra \
-            run' away from the same job meanwhile.
+            The number of machines does not change the shards. A shard that has nothing to do ends at once. Do not run the \
+            same job with 'penumbra run' meanwhile: nothing prevents it.
 
             Each shard has a part of each manifest. 'penumbra resume' reports pictures that fail.
 
-            'penumbra export' writes all that for Slurm and for Open Job Description. A run that was prepared before and has \
-            not ended is prepared again: what was done of it counts.
+            'penumbra export' writes these commands for Slurm and for Open Job Description. If the run was prepared before \
+            and has not ended, it is prepared again, and its finished work is used.
             """)
 
     @OptionGroup var manifests: ManifestOptions
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
-    @Option(help: ArgumentHelp("Where the shards go, with all that belongs to the run.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder for the shards and the run's other files.", valueName: "dir"))
     var runDir: String
 
     @Option(help: ArgumentHelp("How many: 1 to 10000.", valueName: "n"))
     var shards: Int
 
-    @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
+    @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
     var force = false
 
     func validate() throws {
@@ -45,7 +45,7 @@ struct PrepareCommand: AsyncParsableCommand {
             throw ValidationError("--shards takes 1 to 10000, not \(shards).")
         }
         if jobs.filesFrom == "-" {
-            throw ValidationError("--files-from - cannot be read again by who goes on with the run; give a file.")
+            throw ValidationError("--files-from - cannot be read again when the run is resumed; give a file.")
         }
     }
 

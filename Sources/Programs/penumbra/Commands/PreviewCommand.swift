@@ -25,9 +25,8 @@ struct PreviewCommand: AsyncParsableCommand {
               penumbra preview job.yaml --sweep radius=4,8,16 --compare side -o p.png
               penumbra preview job.yaml --sweep motion.radius=20,40 -o p.png    (where several filters have a radius)
 
-            --compare shows the picture before all filters that change pixels beside what they make of it: split (left \
-            half before, right half after, a line between), side (before to the left), blink (an animation, to .gif or \
-            .webp).
+            --compare shows the picture before and after the filters that change pixels: split (left half before, right \
+            half after, a line between), side (before to the left), blink (an animation, to .gif or .webp).
             """)
 
     @Argument(

@@ -14,16 +14,16 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run jobs, with worker processes here or on a cluster.",
         discussion: """
-            All manifests are read and checked before anything starts. Then each job's inputs are found, its outputs \
-            rendered, verified and put at their final paths in one step each. A process that is killed, a full disk, \
-            Ctrl-C: an output is there whole or not at all.
+            Penumbra reads and checks all manifests before anything starts. Then it finds each job's inputs, and renders, \
+            verifies and publishes its outputs. An output is complete or absent at its path, even after a killed process, a \
+            full disk or Ctrl-C.
 
-            A run does only what changed: 'penumbra plan' says why each frame would run or not. Outputs that were edited, \
+            A run renders only what changed: 'penumbra plan' says why each frame would run or not. Outputs that were edited, \
             or that Penumbra did not publish, are kept.
 
             Exit codes: 0 done; 1 some frames failed; 3 a deadline was reached, work is left; 64 usage; 65 a manifest or \
             config is wrong; 66 inputs are missing; 69 a component is missing; 74 the disk is full or read-only; 75 \
-            another run of the job, or into its folder, is going on; 129, 130, 143 interrupted.
+            another run of the job, or into its folder, is running; 129, 130, 143 interrupted.
             """)
 
     @OptionGroup var manifests: ManifestOptions
@@ -31,13 +31,13 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
-    @Flag(help: "Make everything again, and replace whatever is at the outputs' paths.")
+    @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
     var force = false
 
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
 
-    @Flag(help: "Count known troubles as failures: pictures that are still broken, outputs that are kept.")
+    @Flag(help: "Count known problems as failures: pictures that are still broken, outputs that are kept.")
     var strict = false
 
     @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
@@ -49,7 +49,7 @@ struct RunCommand: AsyncParsableCommand {
     var lockWait: TimeArgument?
 
     @Option(
-        help: ArgumentHelp("End cleanly after this time: 50m. The next run goes on.", valueName: "time"),
+        help: ArgumentHelp("End cleanly after this time: 50m. The next run continues.", valueName: "time"),
         transform: TimeArgument.read)
     var deadline: TimeArgument?
 
@@ -87,11 +87,11 @@ struct RunCommand: AsyncParsableCommand {
         let ending = (jobs.filesFrom == nil ? [] : ["--files-from"]) + (deadline == nil ? [] : ["--deadline"])
         if watch, !ending.isEmpty {
             throw ValidationError(
-                "--watch goes on until it is stopped; leave out \(ending.joined(separator: " and ")).")
+                "--watch runs until it is stopped; leave out \(ending.joined(separator: " and ")).")
         }
         if detach, watch || deadline != nil || jobs.filesFrom == "-" {
             let wrong = watch ? "--watch" : deadline != nil ? "--deadline" : "--files-from -"
-            throw ValidationError("--detach leaves the run to others, who cannot have \(wrong).")
+            throw ValidationError("--detach leaves the run to jobs of the cluster, which cannot use \(wrong).")
         }
     }
 

@@ -12,7 +12,7 @@ import WorkerProtocol
 struct ShardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shard",
-        abstract: "Do one shard of a run: what an element of a job array executes.",
+        abstract: "Do one shard of a run, as an element of a job array does.",
         discussion: """
             Reads a shard that 'penumbra prepare', or the coordinator of a cluster's run, has written. Worker processes on \
             all cores do its tasks, and the results are written beside it. Results of an earlier attempt are used again. \

@@ -176,13 +176,13 @@ struct ExportDraft {
         let file = configFile == nil ? settings.configFile : nil
         return [
             variables.map { "a farm does not know this shell's \($0); use a config file, and give it by --config" },
-            file.map { "the config file \($0) counts here; --config takes it along" },
+            file.map { "the config file \($0) applies here; give it by --config to export it, too" },
         ].compactMap(\.self)
     }
 
-    var templateSize: String { size(cores: settings.workers.value) + "; --shards and --workers say otherwise" }
+    var templateSize: String { size(cores: settings.workers.value) + "; --shards and --workers change that" }
 
-    var scriptsSize: String { size(cores: cluster.cores) + "; --shards and 'cpus_per_task' say otherwise" }
+    var scriptsSize: String { size(cores: cluster.cores) + "; --shards and 'cpus_per_task' change that" }
 
     private func size(cores: Int) -> String {
         let count = shards(cores)

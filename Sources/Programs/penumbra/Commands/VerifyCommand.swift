@@ -12,8 +12,8 @@ struct VerifyCommand: AsyncParsableCommand {
         discussion: """
             Reads outputs and compares their bytes with what was recorded when they were published, whatever their sizes \
             and times say. A manifest (.yaml, .yml) stands for all outputs of its job, a folder for all recorded outputs \
-            below it. What is known comes from the state folder, else from the '.penumbra-index' beside the outputs, else \
-            from an output's own receipt. Changes nothing, and works while runs go on.
+            below it. Records come from the state folder, else from the '.penumbra-index' beside the outputs, else \
+            from an output's own receipt. Changes nothing, and works during runs.
 
             --rerender renders the outputs again from their recorded inputs and filters, as a run does, and compares the \
             bytes, or else the pixels. The new outputs are removed.

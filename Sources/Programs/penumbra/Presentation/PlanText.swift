@@ -50,7 +50,7 @@ struct PlanText {
         let kinds = prepared.plan.passedBy.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         guard !kinds.isEmpty else { return [] }
         let words = kinds.map { "\(Figures.count($0.value)) \($0.key)" }
-        return ["  passed by, since they are no picture files: \(words.joined(separator: ", "))"]
+        return ["  skipped, because they are no picture files: \(words.joined(separator: ", "))"]
     }
 
     private func isRendered(_ target: FrameTarget) -> Bool {

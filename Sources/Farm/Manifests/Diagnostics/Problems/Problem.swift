@@ -38,7 +38,7 @@ package enum Problem: Hashable, Sendable {
         case .more(let count):
             Words(
                 count == 1 ? "one more problem is not shown" : "\(count) more problems are not shown",
-                remedy: "mend those above first: some of these may go with them")
+                remedy: "fix those above first: some of these may be fixed with them")
         }
     }
 }

@@ -90,7 +90,7 @@ extension TextProblem {
                 remedy: "the lines of one block start in the same column")
         case .continuationLine:
             Words(
-                "this line goes on with the value above, but a value is one line",
+                "this line continues the value above, but a value is one line",
                 remedy: #"join the lines; for a line break in the text write "…\n…" in double quotes"#)
         case .documentMarker(let marker):
             Words("'\(marker)' is not needed: a file is one document", remedy: "remove this line")

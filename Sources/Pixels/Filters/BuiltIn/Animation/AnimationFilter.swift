@@ -4,23 +4,23 @@ import JobModel
 package import Kernels
 package import Raster
 
-/// A filter that makes frames of a picture: all of them, one below the other, or a single one.
+/// A filter that creates the frames of an animation from a picture: all frames, one below the other, or a single one.
 ///
-/// A frame's pixels are those of ``still``, wherever it lies. Frames have the extent of the input.
+/// A frame's pixels are those of ``still``, whatever its position. Frames have the extent of the input.
 package struct AnimationFilter: Filter {
     package let timeline: Timeline
-    /// The only frame that is shown, from 0; nil for all.
+    /// The only visible frame, from 0; nil for all frames.
     package let shown: Int?
-    /// How many of the filters before it are shown little by little, and are therefore its own business.
+    /// The number of preceding filters that fade in, and that this filter therefore applies itself.
     package let faded: Int
-    /// Those filters, as one.
+    /// Those filters, as one filter.
     private var filters: any Filter = NoFilter()
-    /// The filter of the frame that is shown alone.
+    /// The filter of the only visible frame.
     private var only: (any Filter)?
-    /// Makes the filter of one frame, from what comes before it.
+    /// Creates the filter of one frame from the preceding filters.
     private let still: @Sendable (_ frame: Int, _ filters: any Filter) -> any Filter
 
-    /// - Throws: `FilterError` when there is no such frame, or there are too many.
+    /// - Throws: `FilterError` if the frame does not exist, or if there are too many frames.
     init(
         _ arguments: FilterArguments, named name: String, faded: Int = 0,
         still: @escaping @Sendable (_ timeline: Timeline, _ frame: Int, _ filters: any Filter) -> any Filter
@@ -53,10 +53,10 @@ package struct AnimationFilter: Filter {
 
     static let most = 10_000
 
-    /// How many frames its output has.
+    /// The number of frames of its output.
     package var frames: Int { shown == nil ? timeline.count : 1 }
 
-    /// The same with the filters that it fades in.
+    /// The same filter with the filters that fade in.
     package func fading(_ filters: any Filter) -> AnimationFilter {
         var copy = self
         copy.filters = filters
@@ -65,7 +65,7 @@ package struct AnimationFilter: Filter {
     }
 
     private func still(_ frame: Int) -> any Filter { only ?? still(frame, filters) }
-    /// Reads as much as any frame does.
+    /// The filter of the last frame, which reads as much as any other frame.
     private var last: any Filter { still(timeline.count - 1) }
 
     package var isIdentity: Bool { false }
@@ -92,7 +92,7 @@ package struct AnimationFilter: Filter {
         return needed.dropFirst().reduce(needed.first ?? .empty) { $0.union($1) }
     }
 
-    /// What of each frame lies in a rectangle of the output, in coordinates of the input.
+    /// The parts of the frames in a rectangle of the output, in coordinates of the input.
     package func parts(of output: PixelRect, _ input: PixelRect) -> [(frame: Int, rect: PixelRect)] {
         if let shown { return [(shown, output)] }
         guard !output.isEmpty else { return [] }
@@ -112,7 +112,7 @@ package struct AnimationFilter: Filter {
     }
 }
 
-/// The parameters that all animations have.
+/// The parameters that all animations share.
 enum AnimationParameters {
     static func all(duration: Double) -> [ParameterDescriptor] {
         [
@@ -147,7 +147,7 @@ extension Easing {
     }
 }
 
-/// Gives its input.
+/// A filter that returns its input.
 struct NoFilter: Filter {
     var isIdentity: Bool { true }
     var edge: Edge { .clamp }

@@ -3,7 +3,7 @@ import Geometry
 import Kernels
 import Raster
 
-/// `crossfade`: from a picture to what its last filters make of it.
+/// `crossfade`: a transition from a picture to the result of its last filters.
 enum CrossfadeFilter {
     static let entry = FilterEntry(
         FilterDescriptor(
@@ -29,7 +29,7 @@ enum CrossfadeFilter {
 /// One frame of a crossfade.
 private struct CrossfadeStill: Filter {
     let filters: any Filter
-    /// Of what the filters make, 0–1.
+    /// The weight of the filters' result, 0–1.
     let share: Double
 
     var isIdentity: Bool { false }
@@ -40,7 +40,7 @@ private struct CrossfadeStill: Filter {
     func isRowLocal(in input: PixelRect) -> Bool { filters.isRowLocal(in: input) }
     func extent(of input: PixelRect) -> PixelRect { input }
 
-    /// Of the input alone: the filters know what they see around it.
+    /// Reads only the input: the filters define what lies around it.
     func needed(for output: PixelRect, in input: PixelRect) -> PixelRect {
         let part = filtered(of: output, input)
         guard share > 0, !part.isEmpty else { return output }
@@ -59,7 +59,7 @@ private struct CrossfadeStill: Filter {
         filters.cost(layout, format, in: input) + 8 * Double(layout.channels)
     }
 
-    /// Where the filters give something; around it nothing is.
+    /// The part of the output where the filters are defined. Around it pixels are transparent.
     private func filtered(of output: PixelRect, _ input: PixelRect) -> PixelRect {
         output.intersection(filters.extent(of: input))
     }
@@ -76,7 +76,7 @@ private struct CrossfadeStill: Filter {
 }
 
 extension AnyRaster {
-    /// With nothing around it.
+    /// A source with transparent pixels around it.
     fileprivate func placed(in area: PixelRect) -> KernelSource {
         func table(_ area: Range<Int>, _ own: Range<Int>) -> AxisTable {
             AxisTable(

@@ -5,7 +5,7 @@ import Kernels
 import Raster
 import Synchronization
 
-/// `move`: another picture moves along a way in front of the input, and is blurred by its speed.
+/// `move`: another picture moves along a path in front of the input, blurred according to its speed.
 enum MoveFilter {
     static let entry = FilterEntry(
         FilterDescriptor(
@@ -60,10 +60,10 @@ enum MoveFilter {
     }
 }
 
-/// A picture on its way.
+/// A moving picture.
 private struct MovingLayer: Sendable {
     enum Blur: Sendable {
-        /// A blur along the way, laid over the picture.
+        /// A blur along the path, laid over the picture.
         case swept(radius: Double)
         case shutter(angle: Double)
     }
@@ -73,7 +73,7 @@ private struct MovingLayer: Sendable {
     let easing: Easing
     let blur: Blur
 
-    /// What is seen of it at a time.
+    /// The visible layers at a time.
     func fronts(at time: Double, _ timeline: Timeline, in input: PixelRect) -> [Overlay.Front] {
         let route = Route(
             path.map {
@@ -85,7 +85,7 @@ private struct MovingLayer: Sendable {
         let sharp = Overlay.Front(layer.raster, x: here.x, y: here.y)
         switch blur {
         case .swept(let radius):
-            // The speed that is seen: the way since the display's last refresh.
+            // The visible speed: the distance since the display's last refresh.
             let opacity = Self.opacity(distance: location(time - 1.0 / 60).distance(to: here))
             guard opacity > 0, radius > 0, let line = route.line(at: progress(time)) else { return [sharp] }
             let swept = layer.swept(along: line.direction, radius: radius)
@@ -104,7 +104,7 @@ private struct MovingLayer: Sendable {
         }
     }
 
-    /// clamp(log₂(d)/5, 0, 1), d in pixels: as fastred/MotionBlur has it (UIView+MotionBlur.m).
+    /// clamp(log₂(d)/5, 0, 1), with d in pixels, as in fastred/MotionBlur (UIView+MotionBlur.m).
     private static func opacity(distance: Double) -> Double {
         distance > 1 ? min(DeterministicMath.log2(distance) / 5, 1) : 0
     }
@@ -117,7 +117,7 @@ private struct MoveStill: Filter {
     private let time: Double
     private let known = Fronts()
 
-    /// What is seen of the layer: the same for every part of the frame.
+    /// The visible layers, which are the same for every part of the frame.
     private final class Fronts: Sendable {
         let value = Mutex<(input: PixelRect, fronts: [Overlay.Front])?>(nil)
     }

@@ -34,7 +34,7 @@ package struct CropFilter: Filter {
     package var edge: Edge { .clamp }
     package var halo: Halo { .none }
 
-    /// What lies outside the picture is left out.
+    /// Parts outside the picture are omitted.
     package func extent(of input: PixelRect) -> PixelRect {
         let left = input.x + x.wholePixels(of: input.width)
         let top = input.y + y.wholePixels(of: input.height)
@@ -59,6 +59,6 @@ extension Length {
         }
     }
 
-    /// To the nearest pixel.
+    /// The side in pixels, rounded to the nearest integer.
     fileprivate func wholePixels(of side: Int) -> Int { Int(pixels(of: side).rounded()) }
 }

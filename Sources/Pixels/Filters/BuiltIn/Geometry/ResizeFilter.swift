@@ -3,7 +3,7 @@ import Geometry
 import Kernels
 import Raster
 
-/// `resize`: a change of size, up or down.
+/// `resize`: makes the picture larger or smaller.
 package struct ResizeFilter: ScalingFilter {
     package let scaling: Scaling
 
@@ -19,7 +19,7 @@ package struct ResizeFilter: ScalingFilter {
             ]),
         make: { arguments in
             let wish = try arguments.size("size")
-            // A box keeps the proportions; so does one side alone.
+            // A box, and a single side, keep the proportions.
             let isBox = if case .box = wish { true } else { false }
             return ResizeFilter(
                 scaling: Scaling(

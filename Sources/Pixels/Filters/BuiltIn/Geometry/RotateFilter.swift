@@ -3,8 +3,8 @@ package import Geometry
 import Kernels
 package import Raster
 
-/// `rotate`: turns the picture. Right angles move pixels as they are; others interpolate, and leave corners that the
-/// background shows through.
+/// `rotate`: rotates the picture. Right angles move pixels unchanged. Other angles interpolate, and show the background in the
+/// corners.
 package struct RotateFilter: Filter {
     private enum Turn: Hashable {
         case none

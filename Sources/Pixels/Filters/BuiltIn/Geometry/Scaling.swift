@@ -10,11 +10,11 @@ package struct Scaling: Sendable {
     package let enlarges: Bool
     package let kernel: ResamplingKernel
     package let light: Light
-    /// Of bars.
+    /// The colour of bars.
     package var background = BackgroundColor(red: 255, green: 255, blue: 255, alpha: 255)
-    /// What is kept where `fit: cover` cuts.
+    /// The part that is kept if `fit: cover` crops.
     package var crop = CropChoice.centre
-    /// The picture's size in its file, when the decoder has shrunk it, by ``shrink``.
+    /// The picture's size in its file, if the decoder has shrunk it by the factor ``shrink``.
     package var original: Sizing.Size?
     package var shrink = 1
     private let tables = ResamplingTables()
@@ -28,7 +28,7 @@ package struct Scaling: Sendable {
 
     func sizing(_ input: PixelRect) -> Sizing { Sizing(source(input), to: wish, fit, enlarges: enlarges) }
 
-    /// True when what is kept depends on the pixels, all of them.
+    /// Whether the crop depends on the pixels, all of them.
     package func looksAtPixels(of input: PixelRect) -> Bool {
         guard fit == .cover, crop != .centre, !input.isEmpty else { return false }
         let sizing = sizing(input)
@@ -65,7 +65,7 @@ package struct Scaling: Sendable {
             ? Halo(horizontal: input.width + x, vertical: input.height + y) : Halo(horizontal: x, vertical: y)
     }
 
-    /// The part of an output rectangle that no bar covers.
+    /// The part of an output rectangle that bars do not cover.
     private func picture(in output: PixelRect, _ sizing: Sizing) -> PixelRect {
         output.intersection(
             PixelRect(x: -sizing.shift.x, y: -sizing.shift.y, width: sizing.scaled.width, height: sizing.scaled.height))
@@ -110,10 +110,10 @@ package struct Scaling: Sendable {
 }
 
 extension Scaling {
-    /// The longer side of the picture that a crop is chosen by.
+    /// The longer side of the small picture that is used to choose a crop.
     private static let lookedAt = 96
 
-    /// Where the part that is worth keeping begins in the scaled picture.
+    /// The start of the part that is kept, in the scaled picture.
     private func chosenShift(_ source: FilterSource, _ sizing: Sizing) -> (x: Int, y: Int) {
         let input = source.extent
         let longer = max(sizing.scaled.width, sizing.scaled.height)
@@ -143,7 +143,7 @@ extension Scaling {
     }
 }
 
-/// A filter that is nothing but a change of size.
+/// A filter that only changes the size.
 package protocol ScalingFilter: Filter {
     var scaling: Scaling { get }
 }

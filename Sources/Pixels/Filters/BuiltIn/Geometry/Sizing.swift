@@ -3,17 +3,17 @@ import Geometry
 
 /// How a picture is fitted into a size.
 package enum Fit: String, Hashable, Sendable, CaseIterable {
-    /// As large as fits inside.
+    /// The largest size inside.
     case inside
-    /// As small as covers the size; what lies outside is cut off.
+    /// The smallest size that covers the target; the parts outside are cropped.
     case cover
-    /// Exactly the size, whatever it does to the proportions.
+    /// Exactly the target size, even if the proportions change.
     case fill
-    /// As large as fits inside, with bars around it.
+    /// The largest size inside, with bars around it.
     case pad
 }
 
-/// The size of a picture after it was scaled, then cut or surrounded by bars.
+/// The size of a picture after scaling, and after cropping or adding bars.
 package struct Sizing: Hashable, Sendable {
     package struct Size: Hashable, Sendable {
         package let width: Int
@@ -24,7 +24,7 @@ package struct Sizing: Hashable, Sendable {
 
     package let scaled: Size
     package let output: Size
-    /// The pixel of the scaled picture that becomes the output's first; negative where there is a bar.
+    /// The pixel of the scaled picture that becomes the output's first pixel; negative for a bar.
     package let shift: (x: Int, y: Int)
 
     package static func == (a: Sizing, b: Sizing) -> Bool {
@@ -37,8 +37,8 @@ package struct Sizing: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - source: of the picture; both sides at least 1.
-    ///   - enlarges: whether the picture may become larger than it is.
+    ///   - source: the size of the picture; both sides are at least 1.
+    ///   - enlarges: whether the picture may become larger.
     package init(_ source: Size, to wish: SizeWish, _ fit: Fit, enlarges: Bool) {
         let (width, height) = Self.box(wish, source)
         let (x, y) = (
@@ -76,8 +76,8 @@ package struct Sizing: Hashable, Sendable {
         }
     }
 
-    /// To the nearest pixel, and never none. Far beyond what any format holds, sides stay what they are, so that no
-    /// product of them overflows before they are refused.
+    /// Rounds to the nearest pixel, at least 1. Sides far beyond the limits of all formats do not change, so that no product
+    /// of them overflows before they are refused.
     private static func side(_ side: Int, _ factor: Double) -> Int {
         max(1, Int(min((Double(side) * factor).rounded(), 100_000_000)))
     }

@@ -3,11 +3,11 @@ import Geometry
 import Kernels
 import Raster
 
-/// `thumbnail`: a small picture of a large one, by the Lanczos kernel.
+/// `thumbnail`: a small version of a large picture, by the Lanczos kernel.
 ///
-/// As the first filter of a chain it lets decoders shrink while they decode, by whole factors that leave it at least
-/// one and a half times the pixels that it needs along each side. (On a photograph that differs from a thumbnail of all
-/// pixels by 49 dB or more of PSNR; factors that leave twice as many by 52.)
+/// As the first filter of a chain it lets decoders shrink while they decode, by integer factors that leave at least one and a
+/// half times the necessary pixels along each side. (On a photograph the result differs from a thumbnail of all pixels by 49
+/// dB or more of PSNR. With twice the pixels it is 52 dB.)
 package struct ThumbnailFilter: ScalingFilter {
     package private(set) var scaling: Scaling
 
@@ -46,10 +46,10 @@ package struct ThumbnailFilter: ScalingFilter {
     package var isIdentity: Bool { false }
     package func cost(_ layout: PixelLayout, _ format: SampleFormat) -> Double { 20 * Double(layout.channels) }
 
-    /// Pixels that a decoder leaves for one of the thumbnail, along each side.
+    /// The smallest number of decoded pixels for one pixel of the thumbnail, along each side.
     private static let leastLeft = 1.5
 
-    /// How much a decoder may shrink a picture of this size, 1, 2, 4 or 8.
+    /// The factor by which a decoder may shrink a picture of this size: 1, 2, 4 or 8.
     package func shrinkOnLoad(_ size: Sizing.Size) -> Int {
         guard scaling.light == .encoded else { return 1 }  // decoders average encoded values
         let rect = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
@@ -57,9 +57,9 @@ package struct ThumbnailFilter: ScalingFilter {
         return [8, 4, 2].first { Double($0) * Self.leastLeft <= min(scale.x, scale.y) } ?? 1
     }
 
-    /// The same filter for a picture that was shrunk while it was decoded.
+    /// The same filter for a picture that was shrunk during decoding.
     ///
-    /// - Parameter original: its size in the file.
+    /// - Parameter original: the picture's size in the file.
     package func afterShrinking(_ original: Sizing.Size, by factor: Int) -> ThumbnailFilter {
         var result = self
         result.scaling.original = original

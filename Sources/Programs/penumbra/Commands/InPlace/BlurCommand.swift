@@ -19,21 +19,21 @@ struct BlurCommand: AsyncParsableCommand {
         abstract: "Blur pictures in place, and keep their originals.",
         discussion: """
               penumbra blur photo.jpg --radius 2          photo.jpg is blurred now
-              penumbra unblur photo.jpg                   and is what it was, with its time and attributes
+              penumbra unblur photo.jpg                   photo.jpg is as before, with its time and attributes
               penumbra is-blurred photo.jpg               exit code 0: yes, 1: no
               penumbra blur photos --filter 'halftone: {size: 6}'
 
-            A folder stands for all pictures in it and below, by their names' extensions. Links in it are not followed. Those to \
-            pictures and folders elsewhere are listed, with exit code 1. So are pictures that are hidden or have other names, hidden folders with pictures, \
-            pictures that Penumbra cannot write as what they are, and pictures and films in formats that it does not read. A \
-            picture that is blurred already stays as it is, with exit code 1 if it was blurred with other filters: unblur it \
-            first. Each stays what it is (a JPEG, an animated GIF), and keeps its metadata, rights, owner and attributes. \
-            Whatever is killed when, either the picture or the blurred one is at its path, and 'unblur' works.
+            A folder stands for all pictures in it and below, by their names' extensions. These are listed and not blurred, \
+            with exit code 1: links to pictures and folders elsewhere, hidden pictures, pictures with other names, hidden \
+            folders with pictures, pictures whose format Penumbra cannot write, and pictures and films in formats that it \
+            does not read. A picture that is blurred already stays as it is, with exit code 1 if it was blurred with other \
+            filters: unblur it first. Each keeps its format, metadata, permissions, owner and attributes. \
+            If 'blur' is killed at any time, the path has either the original or the blurred picture, and 'unblur' works.
 
             Exit codes: 0 done, or there is nothing to do, such as in a folder without pictures; 1 some were refused, such \
             as pictures that were edited since they were blurred, or are still sharp; 64 the command line is wrong, or the filters \
             change no pixel; 65 the filters are wrong; 66 a picture is missing; 74 a disk or folder is full, read-only or \
-            forbidden; 75 another blur or unblur is going on.
+            forbidden; 75 another blur or unblur is running.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
@@ -41,11 +41,11 @@ struct BlurCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Of a Gaussian, its standard deviation in pixels. Default for single pictures: 10; folders need one.",
+            "The standard deviation of a Gaussian, in pixels. Default for single pictures: 10. Folders need this option.",
             valueName: "px"))
     var radius: Double?
 
-    @Option(help: ArgumentHelp("The same.", valueName: "px"))
+    @Option(help: ArgumentHelp("The same as --radius.", valueName: "px"))
     var sigma: Double?
 
     @Option(
@@ -62,11 +62,11 @@ struct BlurCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Blur pictures that were edited since they were blurred as they are now; the older originals are kept, too."
+            "Also blur pictures that were edited since they were blurred. Their older originals are kept, too."
     )
     var force = false
 
-    @Flag(help: "Change nothing; list the pictures of which originals are kept, or those of them that are named.")
+    @Flag(help: "Change nothing; list the pictures whose originals are kept, or only the pictures that you name.")
     var list = false
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
@@ -185,7 +185,7 @@ struct BlurCommand: AsyncParsableCommand {
         ) { report.add($0, filters: chain) }
         let isEmpty = wanted.isEmpty && skipped.isNothing && search.problems.isEmpty
         report.end(
-            isEmpty ? "there is no picture in what was named" : done(report, session),
+            isEmpty ? "there are no pictures at the given paths" : done(report, session),
             [
                 ("already blurred", "already blurred"), ("blurred otherwise", "blurred with other filters before"),
                 ("left", "left"),

@@ -246,8 +246,8 @@ extension ConsoleReporter {
             skipped.unnamed, "picture is hidden or has no picture's name, and was not blurred",
             "pictures are hidden or have no picture's name, and were not blurred")
         list(
-            skipped.hidden.map(\.folder), "hidden folder was passed by, and the pictures in it were not blurred",
-            "hidden folders were passed by, and the pictures in them were not blurred",
+            skipped.hidden.map(\.folder), "hidden folder was skipped, and the pictures in it were not blurred",
+            "hidden folders were skipped, and the pictures in them were not blurred",
             reasons: skipped.hidden.map(Self.words))
         list(
             skipped.unread, "picture or film is in a format that Penumbra does not read, and was not blurred",
@@ -256,7 +256,7 @@ extension ConsoleReporter {
 
     private static func words(_ hidden: PictureSearch.SkippedFiles.Hidden) -> String {
         let pictures = Figures.plural(hidden.pictures.count, "picture")
-        return hidden.isWhole ? pictures : "\(pictures) found, and not all of it could be looked into"
+        return hidden.isWhole ? pictures : "\(pictures) found, and a part of it could not be read"
     }
 
     /// - Returns: the outcome of a stopped command.

@@ -9,15 +9,15 @@ import SafeFiles
 struct IsBlurredCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "is-blurred",
-        abstract: "Tell by the exit code whether pictures are blurred.",
+        abstract: "Check whether pictures are blurred; the exit code is the answer.",
         discussion: """
-            A picture is blurred when it is, byte for byte, what 'penumbra blur' has made of it. Records of other users are \
-            not believed, but for those of the picture's owner. A folder stands for all pictures in it and below, and for \
-            what 'penumbra blur' lists there: links to pictures and folders elsewhere, pictures that are hidden or have other \
-            names, hidden folders with pictures, and formats that Penumbra does not read.
+            A picture is blurred if its bytes are those that 'penumbra blur' wrote. Records of other users are not trusted, \
+            except those of the picture's owner. A folder stands for all pictures in it and below, and for what 'penumbra \
+            blur' lists there: links to pictures and folders elsewhere, hidden pictures, pictures with other names, hidden \
+            folders with pictures, and formats that Penumbra does not read.
 
             Exit codes: 0 all are; 1 at least one is not, or may not be; 64 the command line is wrong; 66 a picture is \
-            missing, or there is none in what was named; 74 a folder cannot be read.
+            missing, or there are no pictures at the given paths; 74 a folder cannot be read.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
@@ -41,7 +41,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
             let search = reporter.search(pictures, session)
             var skipped = search.passedBy()
             if search.pictures.isEmpty, skipped.isNothing, search.problems.isEmpty {
-                throw FarmError(.missingInput, "there is no picture in what was named")
+                throw FarmError(.missingInput, "there are no pictures at the given paths")
             }
             let (inspected, stop) = try await InspectedPicture.inspect(
                 at: search.pictures.map(\.file), session.originals, readsOriginals: false,
@@ -74,7 +74,7 @@ struct InPlaceAnswer {
     let words: String
     let status: RunOutcome
 
-    static let nothingThere = "no such file or folder; look at its name, or mount its disk"
+    static let nothingThere = "no such file or folder; check its name, or mount its disk"
 
     init(_ inspected: InspectedPicture) {
         var kept: StoredOriginal?
@@ -95,7 +95,7 @@ struct InPlaceAnswer {
         return switch inspected.condition {
         case .blurred(let kept) where inspected.isUntrusted:
             (
-                "a record of another user says that it is blurred (\(kept.record.filters)), and is not believed",
+                "a record of another user says that it is blurred (\(kept.record.filters)), but that record is not trusted",
                 .someFailed, kept
             )
         case .blurred(let kept): ("blurred (\(kept.record.filters))", .done, kept)

@@ -11,15 +11,19 @@ struct UnblurCommand: AsyncParsableCommand {
         commandName: "unblur",
         abstract: "Put the originals of blurred pictures back.",
         discussion: """
-            A picture that 'penumbra blur' has blurred becomes again what it was, byte for byte, with its time, rights, owner \
-            and attributes. A picture that is not blurred stays as it is. One that was edited since it was blurred, too, \
-            unless --force is given. So does one that only a record of another user calls blurred. A picture of a folder that was removed since is named: --force puts it \
-            back, and 'penumbra gc --give-up' forgets its original. A folder stands for all \
-            blurred pictures in it and below; links in it are not followed. A blurred picture that has another name now gets its original there. That \
-            original stays kept, too, since there may be further copies, until 'penumbra gc --originals'.
+            A blurred picture becomes what it was before 'penumbra blur', byte for byte, with its time, permissions, owner \
+            and attributes. A folder stands for all blurred pictures in it and below. Links in it are not followed.
+
+            A picture that is not blurred stays as it is. --force is needed if a picture was edited since it was blurred, \
+            or if only another user's record says that it is blurred. A picture of a folder that was removed since is \
+            named: --force puts it back, and 'penumbra gc --give-up' forgets its original. If a blurred picture was renamed \
+            or copied, its original is put back under the new name. The original is kept for further copies, until 'penumbra \
+            gc --originals'.
 
             Exit codes: 0 done, or there is nothing to do; 1 some were refused, such as pictures that were edited since \
-            they were blurred, pictures of folders are gone, or originals beside pictures are gone; 64 the command line is wrong; 66 a picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur is going on.
+            they were blurred, pictures of folders are gone, or originals beside pictures are gone; 64 the command line is \
+            wrong; 66 a picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur \
+            is running.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())

@@ -8,7 +8,7 @@ struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
         abstract: "End a run, or give up an interrupted one.",
-        discussion: "Outputs that were published stay. What the run kept beside them is removed.")
+        discussion: "Published outputs stay. The run's temporary files beside them are removed.")
 
     @OptionGroup var argument: OpenRunArgument
     @OptionGroup var options: RunLookupOptions
@@ -34,7 +34,7 @@ struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
         abstract: "Begin nothing new in a run until 'penumbra resume'.",
-        discussion: "What workers are busy with comes to its end, and is published.")
+        discussion: "Workers finish the tasks that they have begun, and their outputs are published.")
 
     @OptionGroup var argument: OpenRunArgument
     @OptionGroup var options: RunLookupOptions
@@ -51,7 +51,7 @@ struct PauseCommand: AsyncParsableCommand {
             }
             try run.folder.ask(.pause)
             let option = shared.runDir.map { " --run-dir \($0)" } ?? ""
-            reporter.say("\(run.stored.name): paused; 'penumbra resume\(option)' goes on")
+            reporter.say("\(run.stored.name): paused; 'penumbra resume\(option)' continues it")
             return .done
         }
     }

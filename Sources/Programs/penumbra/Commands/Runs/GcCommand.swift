@@ -13,10 +13,10 @@ struct GcCommand: AsyncParsableCommand {
         commandName: "gc",
         abstract: "Forget old runs, and remove files of killed ones.",
         discussion: """
-            What is known of outputs stays, no picture is touched, and the originals of blurred pictures stay. (With --originals \
-            those go that 'penumbra unblur' has put back under other names, and with --give-up those of pictures that you have \
-            removed.) Every run keeps the history small by itself: a \
-            hundred runs of each job, and of the latest ten their attempts.
+            The records of outputs, all pictures, and the originals of blurred pictures stay. --originals removes the \
+            originals that 'penumbra unblur' has put back under other names. --give-up removes the originals of pictures \
+            that you have removed. Every run keeps the history small by itself: it keeps a hundred runs of each job, and \
+            the attempts of the latest ten.
             """)
 
     @OptionGroup var options: RunLookupOptions
@@ -29,8 +29,8 @@ struct GcCommand: AsyncParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Forget originals that were put back under other names: of pictures that were blurred, and renamed or copied. "
-                + "Forget, too, which folders have lost their .penumbra-originals. Mount the disks of such pictures before."
+            "Forget originals that were put back under other names, because their pictures had been renamed or copied. "
+                + "Forget, too, which folders have lost their .penumbra-originals. Mount the disks of such pictures first."
         ))
     var originals = false
 
@@ -38,7 +38,7 @@ struct GcCommand: AsyncParsableCommand {
         name: .customLong("give-up"),
         help: ArgumentHelp(
             "Forget the originals of a picture that was removed since it was blurred, or of all such pictures of a folder. They "
-                + "cannot be put back then, under other names neither. Repeatable.", valueName: "picture"))
+                + "cannot be put back then, not even under other names. Repeatable.", valueName: "picture"))
     var givenUp: [String] = []
 
     func validate() throws {
@@ -78,7 +78,7 @@ struct GcCommand: AsyncParsableCommand {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
             guard givenUp.isEmpty || !Originals.areKept(in: state) else {
                 throw FarmError(
-                    .busy, "a 'penumbra blur' or 'penumbra unblur' is going on; give the originals up after it")
+                    .busy, "a 'penumbra blur' or 'penumbra unblur' is running; give the originals up after it")
             }
             return unknown(givenUp.map(GivenUpPath.init), reporter)
         }
@@ -135,7 +135,7 @@ struct GcCommand: AsyncParsableCommand {
         let wrong = named.filter { !$0.isKnown && $0.file.isMissing }
         for path in wrong {
             reporter.complain(
-                "\(PathText.shown(path.file.path, from: reporter.folder)): no original is kept of it; look at its name"
+                "\(PathText.shown(path.file.path, from: reporter.folder)): no original is kept of it; check its name"
             )
         }
         return wrong.isEmpty ? .done : .missingInput

@@ -10,8 +10,8 @@ struct LogsCommand: AsyncParsableCommand {
         commandName: "logs",
         abstract: "Show every attempt of a run, or of one of its tasks, and what its worker wrote.",
         discussion: """
-            A task is a frame's number, as 'penumbra show' tells it, or that and a kind: 37, 37/probe, 37/tile-12. \
-            Attempts are kept of the latest ten runs of each job.
+            A task is a frame's number, as 'penumbra show' prints it, or that and a kind: 37, 37/probe, 37/tile-12. \
+            The attempts of the latest ten runs of each job are kept.
             """)
 
     @Argument(
@@ -49,7 +49,7 @@ struct LogsCommand: AsyncParsableCommand {
             return "its attempts are not kept any more: those of the latest ten runs of each job are"
         }
         return
-            "no task was tried, since there was nothing to do; 'penumbra show \(run.stored.name)' says what came of its frames"
+            "no task was tried, since there was nothing to do; 'penumbra show \(run.stored.name)' shows the results of its frames"
     }
 
     func run() async throws {

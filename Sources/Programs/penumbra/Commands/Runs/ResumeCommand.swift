@@ -11,7 +11,7 @@ import Settings
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Go on with a run that was interrupted or paused.",
+        abstract: "Resume a run that was interrupted or paused.",
         discussion: """
             Carries out the request of the run again. Published outputs stay, rendered tiles are used, and the rest is \
             rendered. (The next 'penumbra run' of the manifest does the same.) A run that its deadline ended is not \
@@ -20,14 +20,16 @@ struct ResumeCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A run, by its name or the beginning of it, or a job, whose latest run is meant. Default: all runs that were "
+            "A run, by its name or the beginning of it, or a job, for its latest run. Default: all runs that were "
                 + "interrupted or paused.", valueName: "run"))
     var run: String?
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
     @Option(
-        help: "Who does what is left: local, worker processes here, slurm, or commands. Default: as the run was begun.")
+        help:
+            "Where the rest is done: local, by worker processes here, slurm, or commands. Default: as the run was begun."
+    )
     var engine: EngineName?
 
     @Option(help: ArgumentHelp("Worker processes at once. Default: as the run was begun.", valueName: "n"))
@@ -43,7 +45,9 @@ struct ResumeCommand: AsyncParsableCommand {
     func validate() throws {
         try LocationOptions.check(workers: workers)
         if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
-        if asJob, shared.runDir == nil { throw ValidationError("--as-job goes on with the run of a --run-dir.") }
+        if asJob, shared.runDir == nil {
+            throw ValidationError("--as-job resumes the run of a --run-dir; give --run-dir, too.")
+        }
     }
 
     func run() async throws {

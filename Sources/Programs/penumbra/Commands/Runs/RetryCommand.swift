@@ -9,8 +9,8 @@ struct RetryCommand: AsyncParsableCommand {
         abstract: "Do frames of a run again: those that failed, or those you name.",
         discussion: """
             Pictures that are still broken are tried, too. Outputs that are up to date stay: 'penumbra run --force --only' \
-            makes them again. Of a job, the latest run is meant that was no retry. The options of the run hold again, its \
-            --workers and --deadline, too, unless you give others.
+            renders them again. If you name a job, its latest run that was no retry is used. The options of that run apply \
+            again, with its --workers and --deadline, unless you give others.
             """)
 
     @OptionGroup var argument: RunArgument

@@ -11,9 +11,9 @@ struct WaitCommand: AsyncParsableCommand {
         commandName: "wait",
         abstract: "Wait until a run has ended, and exit as it did.",
         discussion: """
-            Two exit codes are of 'wait' itself: 75 if --timeout came first and the run continues, 137 if the run's \
-            coordinator was killed and nobody continues it ('penumbra resume' does). In a folder with several runs it waits \
-            for all that have not ended, and for the jobs of the latest command. The worst of their exit codes counts.
+            'wait' has two exit codes of its own: 75 if --timeout came first and the run continues, 137 if the run's \
+            coordinator was killed and the run needs 'penumbra resume'. In a folder with several runs it waits for all \
+            that have not ended, and for the jobs of the latest command. It exits with the worst of their exit codes.
             """)
 
     @OptionGroup var argument: RunArgument
@@ -30,12 +30,12 @@ struct WaitCommand: AsyncParsableCommand {
             let archive = try options.archive(shared)
             // Runs that begin later are not waited for.
             let runs = try archive.isShared && argument.run == nil ? archive.meantRuns() : [archive.run(argument.run)]
-            if runs.count > 1 { reporter.note("\(runs.count) runs are waited for") }
+            if runs.count > 1 { reporter.note("waiting for \(runs.count) runs") }
             let waiter = RunWaiter(archive: archive, end: timeout.map { .now + $0.duration })
             var worst: Int32 = 0
             for run in runs {
                 guard let last = try await waiter.wait(for: run) else {
-                    reporter.complain("\(run.stored.name): continues; the time to wait for it is over")
+                    reporter.complain("\(run.stored.name): has not ended within the time limit of 'wait'")
                     return .busy
                 }
                 worst = max(worst, try report(last, archive, reporter))
@@ -55,7 +55,7 @@ struct WaitCommand: AsyncParsableCommand {
         guard let code = run.exitCode else {
             let reason = run.reason ?? "its coordinator was killed"
             let option = run.sharedFolder.map { " --run-dir \($0)" } ?? ""
-            reporter.complain("\(run.stored.name): \(reason); 'penumbra resume\(option)' goes on")
+            reporter.complain("\(run.stored.name): \(reason); 'penumbra resume\(option)' continues it")
             return 137
         }
         return Int32(code)
