@@ -231,7 +231,7 @@ extension EngineName {
         guard let traits else { return "--detach needs a cluster: give --engine slurm, too" }
         return traits.takesCoordinators
             ? nil
-            : "--detach needs Slurm: by '\(rawValue)' no job can go on with a run; leave it out, or give --engine slurm"
+            : "--detach needs Slurm: with '\(rawValue)' no job can continue a run; leave it out, or give --engine slurm"
     }
 }
 
