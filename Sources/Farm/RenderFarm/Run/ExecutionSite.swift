@@ -6,6 +6,7 @@ import Engines
 import FoundationEssentials
 package import JobModel
 import Runs
+import SafeFiles
 import Scheduling
 package import Settings
 import Shards
@@ -100,7 +101,12 @@ struct ExecutionSite {
             return HandoffEngine(folder: folder, recipient: recipient)
         }
         guard let system = try settings.batchSystem() else {
-            if case .takenOver(let epoch) = claim.origin { await endArrays(of: folder, before: epoch) }
+            if case .takenOver(let epoch) = claim.origin {
+                await endArrays(of: folder, before: epoch)
+                // The elements have ended, and no message of this run names what they printed.
+                let logs = logs(of: claim)
+                if !context.isShared, FileSystem.exists(logs) { ShardFolder.remove(logs: logs) }
+            }
             return context.isShared ? AdoptingEngine(farm.engine(), folder: folder) : farm.engine()
         }
         if case .takenOver(let epoch) = claim.origin {
@@ -134,14 +140,18 @@ struct ExecutionSite {
 
     private func setup(for job: ClaimedJob) -> ClusterEngine.Setup {
         let claim = job.folder
-        let parent = PathNames.folder(of: claim.scratch) ?? ""
         return ClusterEngine.Setup(
-            folder: ShardFolder(claim.scratch), logs: "\(parent)/logs/\(claim.name)", run: claim.name,
+            folder: ShardFolder(claim.scratch), logs: logs(of: claim), run: claim.name,
             epoch: claim.epoch, program: programPath(), versions: context.preparation.catalog.componentVersions,
             workers: Shard.Workers(plugins: context.farm.worker.plugins, silence: settings.silence.value),
             succession: succession(of: claim.folder),
             variables: WorkerEnvironment.namesForJobs(
                 of: ProcessInfo.processInfo.environment, more: settings.workerEnvironment.value))
+    }
+
+    /// Where elements of the run print.
+    private func logs(of claim: RunClaim) -> String {
+        "\(PathNames.folder(of: claim.scratch) ?? "")/logs/\(claim.name)"
     }
 
     private func succession(of run: RunFolder) -> SuccessorJob? {
