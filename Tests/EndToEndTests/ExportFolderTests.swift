@@ -77,8 +77,8 @@ import Testing
         #expect(result.output == "")
         #expect(
             result.errors == """
-                hint: 5 shards of about 16 ms on 2 cores, by the headers of 3 pictures; --shards and 'cpus_per_task' say \
-                otherwise
+                hint: 5 shards of about 16 ms on 2 cores, by the headers of 3 pictures; --shards and 'cpus_per_task' change \
+                that
                 hint: to submit it: sh \(workspace.path)/farm/submit.sh
 
                 """)

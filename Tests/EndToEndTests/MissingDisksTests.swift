@@ -80,6 +80,7 @@ import Testing
                     test: 1 frame failed: input missing or not readable
                       photos/far.png: is a link whose target is gone, or not mounted; --allow-gone \
                     continues without it
+
                     """)
         }
         #expect(try await run("run", "--quiet", "--only", "a.png", "job.yaml").code == 0)
