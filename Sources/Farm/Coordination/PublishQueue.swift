@@ -342,30 +342,6 @@ private struct PublishBatch {
     }
 }
 
-/// The names of files in a Deep Zoom folder: `a.dzi`, `a_files/12/3_4.jpg`.
-struct DeepZoomNames {
-    private let name: String
-
-    init(of folder: String) {
-        name = PathNames.last(of: folder)
-    }
-
-    func all(_ files: [String]) -> Bool { files.allSatisfy(isOne) }
-
-    private func isOne(_ file: String) -> Bool {
-        if PathKey(file) == PathKey("\(name).dzi") { return true }
-        let parts = PathNames.all(in: file)
-        guard parts.count == 3, PathKey(String(parts[0])) == PathKey("\(name)_files"), isNumber(parts[1]),
-            let dot = parts[2].lastIndex(of: "."),
-            ["jpg", "png", "webp"].contains(parts[2][parts[2].index(after: dot)...])
-        else { return false }
-        let numbers = parts[2][..<dot].split(separator: "_", omittingEmptySubsequences: false)
-        return numbers.count == 2 && numbers.allSatisfy(isNumber)
-    }
-
-    private func isNumber(_ text: Substring) -> Bool { !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber } }
-}
-
 /// Notices if a folder of outputs is replaced during a run.
 ///
 /// An output is published by its path. If somebody replaces a folder in the path by a link, the path may lead to an input

@@ -338,9 +338,7 @@ extension JobPlan {
 
     /// The future contents of an output that is a folder.
     static func contents(ofFolder path: String) -> [String] {
-        let name = PathText.name(of: path)
-        let tiles = ["jpg", "png", "webp"].map { "\(name)_files/0/0_0.\($0)" }
-        return (["\(name).dzi"] + tiles).map { "\(path)/\($0)" }
+        DeepZoomNames(of: path).samples
     }
 
     private func refuseFutureInputs(_ paths: [String]) throws(PlanError) {
@@ -369,7 +367,7 @@ extension JobPlan {
         // Of a folder output, its tiles and the file beside them.
         let inside = globs.flatMap { glob -> [String] in
             let folder = glob.utf8.lastIndex(of: PathBytes.dot).map { String(glob[..<$0]) } ?? glob
-            return ["\(folder)/*_files/**", "\(folder)/*.dzi"]
+            return ["\(folder)/*\(DeepZoomNames.tilesEnding)/**", "\(folder)/*\(DeepZoomNames.descriptorEnding)"]
         }
         let fitting = (globs + inside).first { GlobPattern($0, in: job.folder).matches(path) }
         return fitting ?? GlobPattern.matching(PathText.shown(path, from: job.folder))

@@ -199,7 +199,7 @@ package enum FileSystem {
     /// Whether an output is at the path: a file, or a Deep Zoom folder with its `.dzi`. Other folders are not
     /// outputs.
     package static func isOutput(_ path: String) -> Bool {
-        isOwnFolder(path) ? exists("\(path)/\(PathNames.last(of: path)).dzi") : exists(path)
+        isOwnFolder(path) ? exists(DeepZoomNames(of: path).descriptor) : exists(path)
     }
 
     /// Whether a folder can be read and is empty.

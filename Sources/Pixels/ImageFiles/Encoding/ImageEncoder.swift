@@ -130,7 +130,7 @@ extension ImageEncoder {
             call.set("container", to: .integer(Int(VIPS_FOREIGN_DZ_CONTAINER_FS.rawValue)))
             for (name, argument) in saver.arguments { call.set(name, to: argument) }
             try call.run()
-            unlink("\(path)/image_files/vips-properties.xml")  // it contains the time
+            unlink("\(path)/image\(DeepZoomNames.tilesEnding)/vips-properties.xml")  // it contains the time
         } catch {
             let isFull = isFull(path)
             remove(path)
@@ -138,7 +138,8 @@ extension ImageEncoder {
             if isFull { throw ImageFileError(path: path, .write, errno: ENOSPC) }
             throw ImageFileError(path: path, .encoder(format: format.title, detail: error.line))
         }
-        for ending in [".dzi", "_files"] where rename("\(path)/image\(ending)", "\(path)/\(name)\(ending)") != 0 {
+        for ending in [DeepZoomNames.descriptorEnding, DeepZoomNames.tilesEnding]
+        where rename("\(path)/image\(ending)", "\(path)/\(name)\(ending)") != 0 {
             // libvips reports success even though it could not create a file.
             let code = errno == ENOENT && isFull(path) ? ENOSPC : errno
             remove(path)

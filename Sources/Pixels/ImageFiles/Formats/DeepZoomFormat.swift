@@ -1,16 +1,11 @@
 package import Catalogs
+import JobModel
 
 /// Deep Zoom: a folder with the picture at every power of two, in tiles, for viewers that load only visible tiles.
 ///
 /// Tiles carry no metadata; a profile is converted to sRGB.
 /// <https://learn.microsoft.com/en-us/previous-versions/windows/silverlight/dotnet-windows-silverlight/cc645077(v=vs.95)>
 package struct DeepZoomFormat: ImageFormat {
-    private enum TileFormat: String, CaseIterable {
-        case jpeg
-        case png
-        case webp
-    }
-
     package let title = "Deep Zoom"
     package let cost = CodecCost(decode: 0, encode: 25)
     package let holdsGray = true
@@ -23,7 +18,7 @@ package struct DeepZoomFormat: ImageFormat {
         isFolder: true, isLossless: false, largestSide: 10_000_000,  // libvips' VIPS_MAX_COORD
         options: [
             ParameterDescriptor(
-                "tile_format", .choice(TileFormat.allCases.map(\.rawValue)), fallback: .word("jpeg"),
+                "tile_format", .choice(DeepZoomNames.Tile.allCases.map(\.rawValue)), fallback: .word("jpeg"),
                 summary: "of the tiles' files"),
             ParameterDescriptor(
                 "tile_size", .integer(minimum: 64, maximum: 4096), fallback: .integer(254), unit: "px",
@@ -41,14 +36,9 @@ package struct DeepZoomFormat: ImageFormat {
     package func recognizes(_ head: [UInt8]) -> Bool { false }
 
     package func saver(for shape: ImageShape, options: FormatOptions) throws(SaveError) -> Saver {
-        let tiles: TileFormat = try options.word("tile_format")
+        let tiles: DeepZoomNames.Tile = try options.word("tile_format")
         let quality = try options.integer("quality")
-        let suffix =
-            switch tiles {
-            case .jpeg: ".jpg[Q=\(quality)]"
-            case .webp: ".webp[Q=\(quality)]"
-            case .png: ".png"
-            }
+        let suffix = ".\(tiles.fileExtension)" + (tiles == .png ? "" : "[Q=\(quality)]")
         return Saver(
             "dzsave",
             [
@@ -58,7 +48,7 @@ package struct DeepZoomFormat: ImageFormat {
     }
 
     package func libraries(for options: FormatOptions) -> [String] {
-        switch try? options.word("tile_format") as TileFormat {
+        switch try? options.word("tile_format") as DeepZoomNames.Tile {
         case .jpeg: ["libjpeg"]
         case .png: ["libpng", "libspng", "libz"]
         case .webp: ["libwebp"]
