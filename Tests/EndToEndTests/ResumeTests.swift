@@ -224,6 +224,19 @@ import TestSupport
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `a run of some frames that takes the place of an interrupted one says so`() async throws {
+        try writeManifest("existing: update")
+        try killRun(atTile: 5)
+        let words =
+            "the interrupted run of the job ends with the frames of --only\n   = run the job again without --only for the rest\n"
+        let some = try await Program.run("run", "job.yaml", "--only", "a.png", in: workspace)
+        #expect(some.code == 0)
+        #expect((some.output + some.errors).contains(words), "\(some.output)\(some.errors)")
+        let all = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(all.code == 0 && !(all.output + all.errors).contains("interrupted"))
+        #expect(try calm() == workspace.contents(below: "out"))
+    }
+
     @Test func `an interrupted run can be given up`() async throws {
         try writeManifest("existing: update")
         try killRun(atTile: 5)

@@ -54,23 +54,13 @@ package struct BatchTraits: Hashable, Sendable {
     /// The name in messages: `Slurm`.
     package let name: String
     package let engine: EngineName
-    /// The commands that list a user's jobs, and jobs by name; nil if none are known.
-    package let lists: Lists?
+    /// The command that lists a user's jobs; nil if none is known.
+    package let listCommand: String?
     /// How the log files of elements are named.
     package let logName: LogName
     /// Whether jobs can wait for the end of other jobs and for a time. Then a job can resume a run as its coordinator, and the
     /// engine takes detached runs.
     package let takesCoordinators: Bool
-
-    package struct Lists: Hashable, Sendable {
-        package let own: String
-        package let named: String
-
-        package init(own: String, named: String) {
-            self.own = own
-            self.named = named
-        }
-    }
 
     package enum LogName: Hashable, Sendable {
         /// The job's number: `12_3.out`.
@@ -79,23 +69,18 @@ package struct BatchTraits: Hashable, Sendable {
         case submission
     }
 
-    package init(name: String, engine: EngineName, lists: Lists?, logName: LogName, takesCoordinators: Bool) {
+    package init(name: String, engine: EngineName, listCommand: String?, logName: LogName, takesCoordinators: Bool) {
         self.name = name
         self.engine = engine
-        self.lists = lists
+        self.listCommand = listCommand
         self.logName = logName
         self.takesCoordinators = takesCoordinators
     }
 
     /// The message if jobs with a prefix could not be cancelled.
     func leftover(beginning: String) -> String {
-        "jobs of the run may be left in \(name)'s queue,\(lists.map { " as '\($0.own)' tells," } ?? "") with names that begin with "
+        "jobs of the run may be left in \(name)'s queue,\(listCommand.map { " as '\($0)' tells," } ?? "") with names that begin with "
             + beginning
-    }
-
-    /// The message if jobs whose names are in a file could not be cancelled.
-    func leftover(listedIn file: String) -> String {
-        "jobs of the run may be left in \(name)'s queue,\(lists.map { " as '\($0.named)' tells" } ?? "") with the names in \(file)"
     }
 }
 

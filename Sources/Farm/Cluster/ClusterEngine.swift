@@ -264,7 +264,7 @@ package final class ClusterEngine: Engine {
             } catch {
                 guard case .unanswered = error, ContinuousClock.now < end else {
                     return report(
-                        "\(system.traits.leftover(listedIn: setup.folder.submissions)): \(error.message)")
+                        "\(system.traits.leftover(beginning: "penumbra-\(setup.run)")): \(error.message)")
                 }
             }
             // Running elements would leave files behind. Nobody cancels this task.

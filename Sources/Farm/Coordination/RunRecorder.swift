@@ -76,6 +76,7 @@ package final class RunRecorder: Sendable {
         let counts = counts(concluded).json
         // Another request, such as --force, applies to all frames.
         if known?.request != request { recovered.forgetPublished() }
+        recovered.hasOtherRequest = known.map { $0.request != request } ?? false
         let run = try store.write { writer -> RunID in
             let job = try writer.job(manifest: spec.manifestPath, name: spec.name)
             for other in try writer.reader.runs(of: job) where other.name != name && !other.state.isEnded {
@@ -357,6 +358,9 @@ package struct RecoveredWork: Sendable {
             frames[id]?.take(receipt, tile: attempt.tile)
         }
     }
+
+    /// Whether an earlier coordinator of the run had another request.
+    package fileprivate(set) var hasOtherRequest = false
 
     mutating func forgetPublished() { (published, started) = ([:], .max) }
 

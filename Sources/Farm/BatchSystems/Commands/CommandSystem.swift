@@ -15,7 +15,7 @@ package struct CommandSystem: BatchSystem {
     }
 
     package static let traits = BatchTraits(
-        name: "the cluster", engine: .commands, lists: nil, logName: .submission, takesCoordinators: false)
+        name: "the cluster", engine: .commands, listCommand: nil, logName: .submission, takesCoordinators: false)
 
     /// The largest output of a command, in bytes.
     private static let longestOutput = 16 << 20

@@ -17,7 +17,7 @@ package struct SlurmSystem: BatchSystem {
     }
 
     package static let traits = BatchTraits(
-        name: "Slurm", engine: .slurm, lists: BatchTraits.Lists(own: "squeue --me", named: "squeue --name"),
+        name: "Slurm", engine: .slurm, listCommand: "squeue --me",
         logName: .job, takesCoordinators: true)
 
     package func script(of submission: Submission) -> String { submission.slurmScript }

@@ -147,7 +147,7 @@ package struct RequestedRun {
 
 extension RunRequest {
     /// The options that choose some of the frames; nil if all are wanted.
-    fileprivate var narrowing: String? {
+    var narrowing: String? {
         let options =
             (only.isEmpty ? [] : ["--only"]) + (limit == nil ? [] : ["--limit"])
             + (filesFrom == nil ? [] : ["--files-from"])

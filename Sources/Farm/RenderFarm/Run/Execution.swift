@@ -53,6 +53,9 @@ struct Execution {
         let tracker = job.tracker()
         stage = .running(job)
         var recovered = recorder?.recovered ?? RecoveredWork()
+        if recovered.hasOtherRequest, let options = context.request.narrowing {
+            context.listener.report(job.name, .narrowed(by: options))
+        }
         if context.isShared, isSameRequest { recovered.add(journalOf: job.folder) }
         for broken in prepared.brokenFiles { tracker.remember(broken.failure, of: broken.files) }
         let observer = context.listener.observer(of: job.name)

@@ -37,7 +37,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
 
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
     var json = false
 }
 
@@ -182,7 +182,7 @@ struct RunLookupOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"))
     var stateDir: String?
 
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
     var json = false
 
     var location: LocationOptions {

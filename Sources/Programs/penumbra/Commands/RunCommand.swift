@@ -40,7 +40,7 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Count known problems as failures: pictures that are still broken, outputs that are kept.")
     var strict = false
 
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
     var json = false
 
     @Option(

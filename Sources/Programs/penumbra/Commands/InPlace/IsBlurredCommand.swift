@@ -28,7 +28,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Answer by the exit code alone.")
     var quiet = false
 
-    @Flag(help: "Print JSON lines, the first {\"schema\":1}, the last the summary.")
+    @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
     var json = false
 
     func validate() throws {
