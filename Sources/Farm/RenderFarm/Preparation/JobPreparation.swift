@@ -42,12 +42,17 @@ package struct JobPreparation: Sendable {
     ///   - request: selects the frames, and says what may be missing.
     ///   - done: the inputs that are left out.
     ///   - reread: reads a job's manifest again, with more overrides.
-    /// - Throws: all problems of the request's list of files.
+    /// - Throws: all problems of the request's list of files, or an empty pattern among ``RunRequest/only``.
     package init(
         _ request: RunRequest, without done: Set<PathKey> = [], farm: Farm, catalog: Catalog, control: RunControl,
         deadline: Deadline? = nil,
         reread: @escaping @Sendable (JobSpec, [Override]) throws -> ReadResult
     ) throws(FarmError) {
+        guard !request.only.contains("") else {
+            throw FarmError(
+                .usage,
+                "--only has an empty pattern\n   = write a name or a path, such as 'photos/*.jpg', or leave --only out")
+        }
         (self.farm, self.catalog, self.control, self.deadline) = (farm, catalog, control, deadline)
         (folder, limit, firstLimit, isForced) = (request.folder, request.limit, request.limit, request.isForced)
         selection = JobPlan.Selection(

@@ -75,7 +75,7 @@ package struct RequestedRun {
             reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
             reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
             let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
-            let farm = Farm(try settings ?? Settings.load(request))
+            let farm = Farm(try settings ?? Settings.load(request, control: control))
             try refuseWrongEngine(farm.settings)
             let catalog = try await farm.catalogOfFirstWorker()
             listener.warn(ofPluginsIn: catalog)
