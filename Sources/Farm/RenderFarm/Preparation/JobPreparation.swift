@@ -35,6 +35,8 @@ package struct JobPreparation: Sendable {
     private let allowsMissing: Bool
     /// A job may have no inputs any more.
     package var allowsNothing: Bool
+    /// False for a job of a command line.
+    private let hasManifest: Bool
     /// Pictures that earlier runs found and that are gone were removed on purpose.
     private let allowsGone: Bool
 
@@ -55,6 +57,7 @@ package struct JobPreparation: Sendable {
         }
         (self.farm, self.catalog, self.control, self.deadline) = (farm, catalog, control, deadline)
         (folder, limit, firstLimit, isForced) = (request.folder, request.limit, request.limit, request.isForced)
+        hasManifest = !request.manifests.isEmpty
         selection = JobPlan.Selection(
             only: request.only, from: request.folder, inputs: request.inputs.map { Set($0.map(PathKey.init)) },
             done: done)
@@ -291,7 +294,8 @@ package struct JobPreparation: Sendable {
     package func refusal(_ problem: PlanError, _ job: JobSpec) -> FarmError {
         let manifest = PathText.shown(job.manifestPath, from: folder)
         return FarmError(
-            problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
+            problem.isMissingInput ? .missingInput : .badManifest,
+            "\(manifest): error: \(hasManifest ? problem.message : problem.message(in: .apply))")
     }
 
     /// Probes frames, and adds what it finds. With a deadline it stops after half of the time, so that the rest is for rendering.
@@ -435,7 +439,8 @@ extension JobPreparation {
                 let manifest = PathText.shown(job.manifestPath, from: folder)
                 throw FarmError(
                     .missingInput,
-                    "\(manifest): error: \(PathText.visible(path)): the picture, which a filter reads, cannot be read")
+                    "\(manifest): error: \(PathText.visible(path)): the picture, which a filter reads, cannot be read\n"
+                        + "   = name a file that this user may read")
             }
             digests[PathKey(path)] = found.digest.description
         }

@@ -278,7 +278,7 @@ package struct JobRunner: Sendable {
             let refused = try await admission.admit(jobs, &stages)
             result = .success(max(try await carryOut(work, &stages), refused))
         } catch let error as FileError {
-            result = .failure(FarmError(.storage, error.message + Admission(context: context).remedy(for: error)))
+            result = .failure(FarmError(.storage, Admission(context: context).message(for: error)))
         } catch {
             result = .failure(error)
         }

@@ -9,6 +9,7 @@ import Manifests
 import Planning
 import RenderFarm
 import Runs
+import SafeFiles
 import Scheduling
 import Settings
 import WorkerProtocol
@@ -195,7 +196,7 @@ extension PreviewCommand {
         } catch let problem as PlanError {
             throw FarmError(
                 problem.isMissingInput ? .missingInput : .badManifest,
-                "\(PathText.visible(manifest)): error: \(problem.message)")
+                "\(PathText.visible(manifest)): error: \(problem.message(in: .preview))")
         }
     }
 
@@ -382,7 +383,15 @@ struct PreviewTarget {
     ///   - job: a job whose inputs must not be overwritten. The preview must not become one of them.
     func temporaryPath(showing picture: InputFile, of job: JobSpec, _ catalog: Catalog) throws(FarmError) -> String {
         try refuseInputs(picture, pictures: job.picturePaths, InputLookup(job, catalog: catalog))
+        guard !FileSystem.isOwnFolder(path) else {
+            throw FarmError(.usage, "\(PathText.visible(output)): is a folder; choose another name")
+        }
         let folder = PathText.folder(of: path)
+        do {
+            try WritableFolder.refuseForbidden(folder)
+        } catch {
+            throw FarmError(.storage, error.message(orChoose: "another file by -o"))
+        }
         guard FileStamp(of: folder) != nil else {
             throw FarmError(
                 .storage, "\(PathText.visible(output)): its folder is not there; create it, or choose another")
