@@ -86,7 +86,7 @@ package struct ReportFile {
     private func head() throws(FarmError) -> [UInt8]? {
         guard let file = fopen(path, "r") else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw storageError(FileError(path: path, code: errno, action: "read the file that is to be replaced"))
+            throw storageError(FileError(path: path, code: errno, action: "open"))
         }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 4096)

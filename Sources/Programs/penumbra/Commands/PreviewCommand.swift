@@ -231,21 +231,23 @@ extension PreviewCommand {
     private static func error(
         _ reason: EngineError, _ task: PreviewTask, _ output: String
     ) -> FarmError {
+        let shown = PathText.shown(task.input.path, from: currentFolder())
         switch reason {
         case .failed(let failure):
             let status: RunOutcome =
                 failure.kind == .storage ? .storage : failure.kind == .resourceLimit ? .unavailable : .someFailed
-            return FarmError(
-                status, VisibleText.message(failure.message.replacing(task.path, with: output)))
+            let message = failure.message.replacing(task.path, with: output)
+            let words = message.hasPrefix(task.input.path) ? shown + message.dropFirst(task.input.path.count) : message
+            return FarmError(status, VisibleText.message(words))
         case .died(let death):
             let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
             return FarmError(
-                .someFailed, "\(PathText.visible(task.input.path)): the worker ended (\(death.manner))\(words)")
+                .someFailed, "\(shown): the worker ended (\(death.manner))\(words)")
         case .refused(let reason): return FarmError(.unavailable, reason.message())
         case .interrupted(let signal):
             return FarmError(RunOutcome(signal: signal), "interrupted; nothing was written")
         case .tookTooLong:
-            return FarmError(.someFailed, "\(PathText.visible(task.input.path)): no preview after \(limit)")
+            return FarmError(.someFailed, "\(shown): no preview after \(limit)")
         }
     }
 
