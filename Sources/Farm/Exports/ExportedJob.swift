@@ -1,3 +1,5 @@
+import JobModel
+
 /// A job that another scheduler runs in three steps: prepare, shards, finish. All paths are absolute.
 package struct ExportedJob: Hashable, Sendable {
     /// The job's name. It has only letters, digits, dots, hyphens and underscores.

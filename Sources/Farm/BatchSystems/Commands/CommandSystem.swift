@@ -125,7 +125,7 @@ extension CommandSystem {
         guard found.st_mode & S_IFMT == S_IFREG else { return "is no program; '\(key)' under 'commands' names it" }
         return access(path, X_OK) == 0
             ? "cannot be started; its first line must name a program that is there"
-            : "may not be executed; 'chmod +x \(path.shellQuoted)' allows it"
+            : "may not be executed; 'chmod +x \(path)' allows it"
     }
 }
 
