@@ -297,7 +297,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "penumbra", "penumbra-worker", "Invert", "ExamplePictures", "Filters", "Geometry", "Kernels",
+                "penumbra", "penumbra-worker", "penumbra-faults", "Invert", "ExamplePictures", "Filters", "Geometry",
+                "Kernels",
                 "Raster", "Catalogs", "JobModel", "WorkerProtocol",
                 "TestSupport", subprocess, system,
             ], exclude: ["Support"]),

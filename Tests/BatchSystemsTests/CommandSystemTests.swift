@@ -113,6 +113,14 @@ import Testing
         ) { try await programs.commands.describe(withQueues: true) }
     }
 
+    @Test func `a command that may not be executed is reported with the remedy`() async throws {
+        try programs.put("status", "#!/bin/sh\n")
+        let path = programs.path("status")
+        await #expect(
+            throws: BatchError.missing("the status command \(path): may not be executed; 'chmod +x \(path)' allows it")
+        ) { try await programs.commands.query(.ids(["1"])) }
+    }
+
     @Test func `a missing command is reported with the setting that names it`() async throws {
         await #expect(
             throws: BatchError.missing(

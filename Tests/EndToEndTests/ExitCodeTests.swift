@@ -152,12 +152,146 @@ import Testing
     }
 
     /// The superuser may write everywhere, but for one who has given that right away.
-    private func runWithoutRights() async throws -> Program.Result {
-        guard geteuid() == 0 else { return try await Program.run("run", "--quiet", "job.yaml", in: workspace) }
+    private func runWithoutRights(_ arguments: [String] = ["run", "--quiet", "job.yaml"]) async throws -> Program.Result
+    {
+        guard geteuid() == 0 else { return try await Program.run(Program.penumbra, arguments, in: workspace) }
         return try await Program.run(
-            "/usr/bin/setpriv",
-            ["--bounding-set=-dac_override,-dac_read_search", Program.penumbra, "run", "--quiet", "job.yaml"],
+            "/usr/bin/setpriv", ["--bounding-set=-dac_override,-dac_read_search", Program.penumbra] + arguments,
             in: workspace)
+    }
+
+    /// Makes a folder that nobody may write to, or even enter.
+    private func close(_ folder: String, rights: mode_t) throws {
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/\(folder)", withIntermediateDirectories: true)
+        chmod("\(workspace.path)/\(folder)", rights)
+    }
+
+    @Test(arguments: ["closed/", "closed/new/", "closed/a.png"])
+    func `74: apply into a folder where nothing may be written`(output: String) async throws {
+        try close("closed", rights: 0o555)
+        let result = try await runWithoutRights(["apply", "gaussian", "photos/a.png", "-o", output])
+        #expect(result.code == 74)
+        #expect(
+            result.errors == """
+                \(workspace.path)/closed: cannot write in the folder: Permission denied
+                   = let this user write there, or choose another output path
+
+                """)
+    }
+
+    @Test func `74: a preview in a folder where nothing may be written`() async throws {
+        try workspace.writeManifest()
+        try close("closed", rights: 0o555)
+        let result = try await runWithoutRights(["preview", "job.yaml", "-o", "closed/x.png"])
+        #expect(result.code == 74)
+        #expect(
+            result.errors == """
+                \(workspace.path)/closed: cannot write in the folder: Permission denied
+                   = let this user write there, or choose another file by -o
+
+                """)
+    }
+
+    @Test func `64: a preview in the place of a folder`() async throws {
+        try workspace.writeManifest()
+        try close("x.png", rights: 0o755)
+        let result = try await Program.run("preview", "--force", "job.yaml", "-o", "x.png", in: workspace)
+        #expect(result.code == 64)
+        #expect(result.errors == "x.png: is a folder; choose another name\n")
+    }
+
+    @Test func `74: a plan of outputs below a folder that cannot be entered`() async throws {
+        try workspace.writeManifest(output: "closed/out/{stem}.png")
+        try close("closed", rights: 0)
+        defer { chmod("\(workspace.path)/closed", 0o755) }
+        let result = try await runWithoutRights(["plan", "job.yaml"])
+        #expect(result.code == 74)
+        #expect(
+            result.errors == """
+                \(workspace.path)/closed/out: cannot enter the folder: Permission denied
+                   = let this user write there, or choose another output path
+
+                """)
+    }
+
+    @Test(arguments: [("--report", "x.html"), ("--metrics", "x.prom")])
+    func `74: a report below a folder that cannot be entered`(option: String, name: String) async throws {
+        try workspace.writeManifest()
+        try close("closed", rights: 0)
+        defer { chmod("\(workspace.path)/closed", 0o755) }
+        let result = try await runWithoutRights(["run", "job.yaml", option, "closed/\(name)"])
+        #expect(result.code == 74)
+        #expect(
+            result.errors == """
+                \(option): \(workspace.path)/closed/\(name): cannot open: Permission denied
+                   = let this user write there, or choose another path
+
+                """)
+    }
+
+    @Test func `74: an export into a folder where nothing may be written`() async throws {
+        try workspace.writeManifest()
+        try close("closed", rights: 0o555)
+        let result = try await runWithoutRights(["export", "--to", "slurm", "job.yaml", "--output", "closed/jobs"])
+        #expect(result.code == 74)
+        #expect(
+            result.errors.hasSuffix(
+                "closed/jobs: cannot create the folder: Permission denied\n   = let this user write there, or choose another folder\n"
+            ), "\(result.errors)")
+    }
+
+    @Test(arguments: [["status"], ["gc"], ["wait"], ["blur", "--list"], ["is-blurred", "photos/a.png"]])
+    func `74: a state folder that is a file`(command: [String]) async throws {
+        try workspace.write("no folder", to: "file")
+        let result = try await Program.run(Program.penumbra, command + ["--state-dir", "file"], in: workspace)
+        #expect(result.code == 74)
+        #expect(
+            result.errors == """
+                \(workspace.path)/file: the state folder cannot be used: it is no folder
+                   = name a folder by --state-dir
+
+                """)
+    }
+
+    @Test(arguments: [["status"], ["gc"], ["blur", "--list"], ["blur", "--list", "photos/a.png"]])
+    func `0: what only looks makes no state folder`(command: [String]) async throws {
+        let result = try await Program.run(Program.penumbra, command + ["--state-dir", "new"], in: workspace)
+        #expect(result.code == 0, "\(result.errors)")
+        #expect(!workspace.exists("new"))
+    }
+
+    @Test func `69: doctor names the missing commands of a cluster`() async throws {
+        let result = try await Program.run("doctor", "--engine", "commands", in: workspace)
+        #expect(result.code == 69)
+        #expect(result.output.contains("\nFAIL  the engine 'commands' needs the site's commands\n"), "\(result.output)")
+    }
+
+    @Test(arguments: ["empty", "pipe"]) func `66: apply advises only what it has`(input: String) async throws {
+        try close("empty", rights: 0o755)
+        mkfifo("\(workspace.path)/pipe", 0o600)
+        let result = try await Program.run("apply", "gaussian", input, "-o", "new/", in: workspace)
+        #expect(result.code == 66)
+        let problem =
+            input == "empty"
+            ? "no file matches 'empty'"
+            : "\(workspace.path)/pipe: is a pipe, a socket or a device, and no picture file"
+        #expect(result.errors == "apply: error: \(problem)\n   = name picture files, or folders that hold some\n")
+    }
+
+    @Test func `65: a picture of a filter of apply that is no file`() async throws {
+        mkfifo("\(workspace.path)/pipe", 0o600)
+        let result = try await Program.run(
+            "apply", "overlay: {picture: pipe}", "photos/a.png", "-o", "new/", in: workspace)
+        #expect(result.code == 65)
+        #expect(
+            result.errors == """
+                apply:5:24: error: the picture of 'picture', 'pipe': not a file
+                5 |   - overlay: {picture: pipe}
+                  |                        ^^^^
+                  = write the path of a picture that Penumbra can read; this one leads to \(workspace.path)/pipe
+
+                """)
     }
 
     @Test func `74: an output folder where nothing may be written, once there is something to write`() async throws {

@@ -124,7 +124,7 @@ import Testing
         #expect(result.output == "")
         #expect(
             result.errors == """
-                '\(workspace.path)/a\\nb.yaml': a template's parameter cannot hold a control character; rename what it names
+                '\(workspace.path)/a\\u{a}b.yaml': a template's parameter cannot hold a control character; rename what it names
 
                 """)
     }

@@ -136,6 +136,16 @@ import Testing
         #expect(third.code == 0)
         #expect(program.finish().code == 0)
     }
+
+    @Test func `the harness removes only its own folder`() async throws {
+        try workspace.write("mine", to: "place/diary.txt")
+        let result = try await Program.run(
+            "\(Program.folder)/penumbra-faults",
+            ["run", "--seed", "1", "--kind", "calm", "--folder", "\(workspace.path)/place"], in: workspace)
+        #expect(result.code == 0, "\(result.output)\(result.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(workspace.path)/place") == ["diary.txt"])
+    }
+
     /// The one that goes on may be stopped while it has the database, and nobody else can open it then.
     @Test func `a run is refused without a look at the database`() async throws {
         try writeManifest("tile")

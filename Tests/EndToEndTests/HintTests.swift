@@ -20,6 +20,22 @@ import Testing
         #expect(workspace.files(below: "out") == ["a.png", "b.png", "c.png"])
     }
 
+    @Test func `an empty pattern of --only is refused`() async throws {
+        try workspace.writeManifest()
+        for arguments in [["run"], ["plan"], ["run", "--only", "a.png"]] {
+            let result = try await Program.run(
+                Program.penumbra, arguments + ["job.yaml", "--only", ""], in: workspace)
+            #expect(result.code == 64)
+            #expect(
+                result.errors == """
+                    --only has an empty pattern
+                       = write a name or a path, such as 'photos/*.jpg', or leave --only out
+
+                    """)
+        }
+        #expect(!workspace.exists("out"))
+    }
+
     @Test func `an exclude that names a file which is no input is told for what it is`() async throws {
         try workspace.write("read me", to: "photos/readme.txt")
         try workspace.writeManifest(inputs: "photos", more: "exclude: [photos/readme.txt]")

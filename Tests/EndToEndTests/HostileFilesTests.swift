@@ -620,7 +620,9 @@ import Testing
 
     // MARK: Pipes
 
-    @Test(arguments: [["run", "pipe"], ["run", "job.yaml", "--files-from", "pipe"]])
+    @Test(arguments: [
+        ["run", "pipe"], ["run", "job.yaml", "--files-from", "pipe"], ["run", "job.yaml", "--config", "pipe"],
+    ])
     func `a pipe that nobody writes to is waited for until a signal comes`(arguments: [String]) throws {
         mkfifo("\(workspace.path)/pipe", 0o600)
         let program = try RunningProgram(arguments, in: workspace)
@@ -633,6 +635,39 @@ import Testing
         defer { close(writer) }
         kill(program.processID, SIGTERM)
         #expect(program.finish().code == 143)
+    }
+
+    @Test(arguments: ["config", "doctor"])
+    func `a config file may come through a pipe`(command: String) async throws {
+        let result = try await Program.run(
+            "/bin/bash",
+            [
+                "-c", "exec \"$0\" \(command) --config <(sleep 0.3; echo 'workers: 3') | grep -i workers",
+                Program.penumbra,
+            ], in: workspace)
+        #expect(result.output.contains("3"), "\(result.output)\(result.errors)")
+    }
+
+    /// It reads the settings twice, and the pipe once.
+    @Test func `a run is prepared with a config file that comes through a pipe`() async throws {
+        let result = try await Program.run(
+            "/bin/bash",
+            [
+                "-c", "exec \"$0\" prepare job.yaml --run-dir shared --shards 1 --config <(echo 'workers: 0')",
+                Program.penumbra,
+            ], in: workspace)
+        #expect(result.code == 65)
+        #expect(result.errors.contains("error: 'workers' cannot be 0"), "\(result.errors)")
+    }
+
+    @Test func `an empty device is an empty config file, and an endless one is refused`() async throws {
+        let empty = try await Program.run("config", "--config", "/dev/null", in: workspace)
+        #expect(empty.code == 0, "\(empty.errors)")
+        let endless = try await soon("config", "--config", "/dev/zero")
+        #expect(endless.code == 65)
+        #expect(
+            endless.errors.contains("the file has 1048577 bytes, more than the 1048576 that are read"),
+            "\(endless.errors)")
     }
 
     @Test func `a list of files may come through a pipe`() async throws {

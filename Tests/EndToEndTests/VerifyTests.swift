@@ -286,6 +286,8 @@ import Testing
         let result = try await verify("out")
         #expect(result.code == 1)
         #expect(counts(result) == "verified 63 outputs: 62 as published, 1 unreadable")
+        #expect(
+            result.errors == "1 output unreadable\n  out/n7.png: unreadable: may not be opened (permission denied)\n")
     }
 
     @Test func `one folder of many that holds no plain files is told alone`() async throws {

@@ -53,7 +53,7 @@ import Testing
         #expect(found.map { Array($0.unicodeScalars) } == words.map { Array($0.unicodeScalars) })
     }
 
-    @Test(arguments: [("a\nb", #"'a\nb'"#), ("a\r\nb", #"'a\r\nb'"#)])
+    @Test(arguments: [("a\nb", #"'a\u{a}b'"#), ("a\r\nb", #"'a\u{d}\u{a}b'"#)])
     func `a line break is refused`(word: String, shown: String) {
         #expect(
             problem(of: [word])

@@ -88,7 +88,7 @@ import Testing
     @Test func `an option of sbatch with a line break is refused`() {
         #expect(
             problem { try folder(requests: ["--mail-user=a\nrm"]) }
-                == #"'--mail-user=a\nrm': an option of sbatch cannot hold a line break"#)
+                == #"'--mail-user=a\u{a}rm': an option of sbatch cannot hold a line break"#)
     }
 
     @Test(arguments: ["it's \"so\" $HOME `id` #1", "a\nb", "{{x}} %j * é", "-n"])

@@ -166,6 +166,19 @@ import Testing
         #expect(Machine.filesystemType(of: "/homes", mounts: mounts) == "ext4")
     }
 
+    @Test func `pins that are no list are refused as such`() throws {
+        let problem = #expect(throws: Settings.LoadError.self) {
+            try settings(files: ["/etc/penumbra/penumbra.yaml": "plugin_pins: x\n"])
+        }
+        #expect(
+            problem?.message == """
+                /etc/penumbra/penumbra.yaml:1:14: error: 'plugin_pins' is a list of pins, not a text
+                1 | plugin_pins: x
+                  |              ^
+                  = write each pin as an item: - {file: libHalftone.so, sha256: '…'}
+                """)
+    }
+
     @Test func `plugins are told by trust, folders and pins`() throws {
         let digest = String(repeating: "0123456789abcdeF", count: 4)
         let files = [

@@ -1,3 +1,5 @@
+import JobModel
+
 /// A job that another scheduler runs in three steps: prepare, shards, finish. All paths are absolute.
 package struct ExportedJob: Hashable, Sendable {
     /// The job's name. It has only letters, digits, dots, hyphens and underscores.
@@ -100,12 +102,12 @@ package enum ExportError: Error, Hashable, Sendable {
         case .neverComes(let day, let month, let schedule):
             "--schedule: this never comes: no month of '\(month)' has a day of '\(day)' (in '\(schedule)')"
         case .lineBreak(let word):
-            "'\(Self.onOneLine(word))': a crontab's line cannot hold a line break; rename what it names"
+            "'\(VisibleText.line(word))': a crontab's line cannot hold a line break; rename what it names"
         case .tooLong(let bytes):
             "the command has \(bytes) bytes, and cron takes \(CrontabLine.longestCommand); write a line for each "
                 + "manifest, or put options into a config file"
         case .controlCharacter(let value):
-            "'\(Self.onOneLine(value))': a template's parameter cannot hold a control character; rename what it names"
+            "'\(VisibleText.line(value))': a template's parameter cannot hold a control character; rename what it names"
         case .longValue(let value):
             "'\(value.prefix(40))…': a template's parameter has at most \(TemplateParameter.longestValue) characters; put "
                 + "it under a shorter path, or into the manifest"
@@ -113,22 +115,8 @@ package enum ExportError: Error, Hashable, Sendable {
             "the job needs \(count) parameters, and a template has at most \(TemplateParameter.mostParameters); name "
                 + "fewer folders in 'inputs', and write what --set changes into the manifest"
         case .brokenRequest(let request):
-            "'\(Self.onOneLine(request))': an option of sbatch cannot hold a line break"
+            "'\(VisibleText.line(request))': an option of sbatch cannot hold a line break"
         }
-    }
-
-    /// Compares scalars, because `\r\n` is one character.
-    private static func onOneLine(_ text: String) -> String {
-        text.unicodeScalars.map { scalar in
-            switch scalar {
-            case "\n": #"\n"#
-            case "\r": #"\r"#
-            case "\t": #"\t"#
-            case _ where scalar.properties.generalCategory == .control:
-                #"\u{"# + String(scalar.value, radix: 16) + "}"
-            default: String(Character(scalar))
-            }
-        }.joined()
     }
 }
 

@@ -181,6 +181,8 @@ package struct StoreError: Error, Hashable, Sendable {
     package let isDamaged: Bool
     /// The disk was full.
     private let isFull: Bool
+    /// This user may not write to the file, or the file system is read-only.
+    private let isReadOnly: Bool
 
     init(path: String, _ error: any Error) {
         self.path = path
@@ -188,6 +190,7 @@ package struct StoreError: Error, Hashable, Sendable {
         // A value of another type than this version writes is damage.
         isDamaged = code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB || error is RowDecodingError
         isFull = code == .SQLITE_FULL || code == .SQLITE_IOERR || code == .SQLITE_CANTOPEN && !Self.hasRoom(path)
+        isReadOnly = code == .SQLITE_READONLY
         reason = (error as? DatabaseError)?.message ?? "\(error)"
     }
 
@@ -196,6 +199,7 @@ package struct StoreError: Error, Hashable, Sendable {
         self.reason = reason
         isDamaged = false
         isFull = false
+        isReadOnly = false
     }
 
     /// Whether the file system has room for another file.
@@ -213,7 +217,11 @@ package struct StoreError: Error, Hashable, Sendable {
                 "\(path): the database is damaged: \(reason)\n   = move it away and run again: what it knew of outputs is "
                 + "read from the '.penumbra-index' files beside them, and nothing is rendered again"
         }
-        let remedy = isFull ? "\n   = free some space or choose another place, then run it again" : ""
+        let remedy =
+            isFull
+            ? "\n   = free some space or choose another place, then run it again"
+            : isReadOnly
+                ? "\n   = let this user write to it and to its folder, or choose another folder by --state-dir" : ""
         return "\(path): the database cannot be used: \(reason)\(remedy)"
     }
 }

@@ -51,13 +51,22 @@ package struct PictureSearch: Sendable {
             if FileKind(of: file) == .folder {
                 folders.append(file)
             } else if seen.insert(real).inserted, isNew(file) {
-                let parent = FileStamp(of: PathBytes.folder(of: real))?.identity
-                pictures.append(Picture(file: file, isNamed: true, folder: parent))
+                // A link to a device or a pipe stands for itself, so that messages name it.
+                let isOdd = FileKind(of: file) == .other && Self.isLink(path, in: folder)
+                let named = isOdd ? InputFile(bytes: PathBytes.normalized(path, in: Array(folder.utf8)), dir: "") : file
+                let parent = FileStamp(of: PathBytes.folder(of: named.exactPath))?.identity
+                pictures.append(Picture(file: named, isNamed: true, folder: parent))
             }
         }
         for folder in folders {
             open(folder.exactPath, extensions) { () throws(UnreadableFolder) in try OpenFolder(folder.exactPath) }
         }
+    }
+
+    private static func isLink(_ path: [UInt8], in folder: String) -> Bool {
+        var found = stat()
+        return lstat(cPath(PathBytes.normalized(path, in: Array(folder.utf8))), &found) == 0
+            && found.st_mode & S_IFMT == S_IFLNK
     }
 
     /// The real path of a command line's argument, as far as it exists.

@@ -57,6 +57,25 @@ package enum PlanError: Error, Hashable, Sendable {
         }
     }
 
+    /// Commands that lack options or a manifest, so that they need another remedy.
+    package enum Front {
+        case apply, preview
+    }
+
+    /// ``message`` with a remedy that the command has.
+    package func message(in front: Front) -> String {
+        let remedy: String
+        switch (front, self) {
+        case (.apply, .nothingMatched), (.apply, .notAFile): remedy = "name picture files, or folders that hold some"
+        case (.preview, .nothingMatched(_, let hints)) where hints.isEmpty: remedy = Self.previewRemedy
+        case (.preview, .allExcluded): remedy = Self.previewRemedy
+        default: return message
+        }
+        return message.prefix { $0 != "\n" } + "\n   = \(remedy)"
+    }
+
+    private static let previewRemedy = "correct the manifest, or name a picture after it"
+
     private static let missingRemedy =
         "is a disk not mounted, or the path misspelt? If it was removed on purpose, 'penumbra run --allow-gone' continues "
         + "without it. If it may be away, --allow-empty does"

@@ -18,6 +18,7 @@ package struct InPlaceSession: Sendable {
     package init(_ farm: Farm, control: RunControl) async throws {
         self.farm = farm
         self.control = control
+        try RunArchive.refuseUnusable(farm.settings.stateFolder.value)
         originals = Originals(state: farm.settings.stateFolder.value)
         catalog = try await farm.catalogOfFirstWorker()
     }

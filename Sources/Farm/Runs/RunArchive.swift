@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 package import JobModel
 package import JobStorage
 import Planning
@@ -16,10 +17,28 @@ package struct RunArchive: Sendable {
     /// Nil for the runs of a database.
     private let shared: [RunFolder]?
 
+    /// - Throws: ``FarmError`` if the state folder cannot be used. A missing one is no error, because nothing has run yet.
     package init(state: String) throws {
+        try Self.refuseUnusable(state)
         self.state = state
         store = try JobStore.existing(at: JobStore.databasePath(state: state))
         shared = nil
+    }
+
+    /// Throws if the state folder is no folder, or cannot be looked up.
+    package static func refuseUnusable(_ state: String) throws(FarmError) {
+        var found = stat()
+        let reason: String
+        if stat(state, &found) == 0 {
+            guard found.st_mode & S_IFMT != S_IFDIR else { return }
+            reason = "it is no folder"
+        } else {
+            guard errno != ENOENT else { return }
+            reason = String(cString: strerror(errno))
+        }
+        throw FarmError(
+            .storage,
+            "\(PathText.visible(state)): the state folder cannot be used: \(reason)\n   = name a folder by --state-dir")
     }
 
     /// - Parameter folder: the folder of one run, or a folder that holds runs.

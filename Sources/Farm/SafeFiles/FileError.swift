@@ -30,6 +30,23 @@ package struct FileError: Error, Hashable, Sendable {
     /// True if this user lacks permission.
     package var isForbidden: Bool { code == EACCES || code == EPERM }
 
+    /// What to do about a place that the user has chosen.
+    ///
+    /// - Parameter other: what to choose instead: `another output path`.
+    package func remedy(orChoose other: String) -> String? {
+        switch code {
+        case ENOTDIR: "something that is no folder is in its place: move it away, or choose \(other)"
+        case EACCES, EPERM: "let this user write there, or choose \(other)"
+        case EROFS: "its file system is read-only: mount it for writing, or choose \(other)"
+        default: nil
+        }
+    }
+
+    /// The message, and if the error has no remedy of its own, the one of ``remedy(orChoose:)``.
+    package func message(orChoose other: String) -> String {
+        message + (remedy == nil ? self.remedy(orChoose: other).map { "\n   = \($0)" } ?? "" : "")
+    }
+
     /// The problem, and the remedy on a line of its own if there is one.
     package var message: String { problem + (remedy.map { "\n   = \($0)" } ?? "") }
 

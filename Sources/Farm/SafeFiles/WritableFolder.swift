@@ -1,11 +1,16 @@
 import Glibc
+import JobModel
 
 /// Checks whether Penumbra can write in a folder.
 package enum WritableFolder {
-    /// Throws if the rights or the file system of a folder forbid new files. A missing folder passes.
+    /// Throws if the rights or the file system of a folder forbid new files. For a missing folder, the nearest existing one
+    /// above it counts.
     package static func refuseForbidden(_ path: String) throws(FileError) {
-        guard access(path, W_OK | X_OK) != 0, errno != ENOENT else { return }
-        throw FileError(path: path, code: errno, action: "write in the folder")
+        guard access(path, W_OK | X_OK) != 0 else { return }
+        let code = errno
+        if code == ENOENT, let above = PathNames.folder(of: path), above != path { return try refuseForbidden(above) }
+        guard code != ENOENT else { return }
+        throw FileError(path: path, code: code, action: "write in the folder")
     }
 
     /// Writes a file in the folder and removes it.

@@ -75,7 +75,7 @@ struct ConfigFile {
         values.plugins = reader.optional("plugins", .choice)
         values.pluginFolders = reader.optional("plugin_folders", .list(of: path))
         values.workerEnvironment = reader.optional("worker_environment", .list(of: .nonEmptyText))
-        values.pluginPins = reader.optional("plugin_pins", .list(of: .pin))
+        values.pluginPins = reader.optional("plugin_pins", .pins)
         values.worker = reader.optional("worker", path)
         values.nice = reader.optional("nice", .integer(in: GivenValues.niceRange))
         values.ionice = reader.optional("ionice", .choice)

@@ -25,6 +25,14 @@ extension PluginPin {
                 "'plugin_pins' is a list of pins, and \(key.quoted) is no key of one",
                 remedy: "write each pin as an item of its own: - {file: \(file), sha256: '…'}"))
     }
+
+    /// The problem of a single value in place of the list.
+    fileprivate static func notAList(_ found: String) -> Problem {
+        .other(
+            Words(
+                "'plugin_pins' is a list of pins, not \(found)",
+                remedy: "write each pin as an item: - {file: libHalftone.so, sha256: '…'}"))
+    }
 }
 
 extension ValueReader where Value == PluginPin {
@@ -50,6 +58,15 @@ extension ValueReader where Value == PluginPin {
 }
 
 extension ValueReader where Value == [PluginPin] {
+    /// A list of pins, or a single one.
+    static var pins: ValueReader {
+        ValueReader { node, name, log in
+            guard case .scalar = node.content else { return list(of: .pin).read(node, for: name, log: log) }
+            log.error(PluginPin.notAList(node.kindName), at: node.span)
+            return nil
+        }
+    }
+
     /// `libA.so:9f…,libB.so:03…`, for an environment variable.
     static var pinsOnOneLine: ValueReader {
         .scalar("a list of pins") { text, name in

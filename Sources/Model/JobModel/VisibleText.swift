@@ -7,6 +7,11 @@ package enum VisibleText {
     /// Also escapes line breaks and tabs, for text on one line.
     package static func line(_ text: String) -> String { escaped(text) { isUnsafe($0) } }
 
+    /// Also escapes joiners, for messages about text in which an invisible character may be the problem.
+    package static func lineWithoutJoiners(_ text: String) -> String {
+        escaped(text) { isUnsafe($0) || $0 == "\u{200c}" || $0 == "\u{200d}" }
+    }
+
     /// Keeps line breaks and tabs, for whole messages.
     package static func lines(_ text: String) -> String {
         escaped(text) { isUnsafe($0) && $0 != "\n" && $0 != "\t" }

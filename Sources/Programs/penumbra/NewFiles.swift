@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import JobModel
 import Planning
+import SafeFiles
 
 /// Writes new files.
 enum NewFile {
@@ -10,11 +11,22 @@ enum NewFile {
     ///   - option: the option that names the file.
     /// - Throws: ``FarmError`` if the path exists, or if the write fails. Then no file is left.
     static func write(_ text: String, to path: String, _ what: String, option: String) throws(FarmError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        if descriptor < 0, errno == EEXIST {
-            throw FarmError(.usage, "\(PathText.visible(path)): is there already; \(option) replaces no file")
+        do {
+            try create(text, at: path)
+        } catch {
+            guard error.code != EEXIST else {
+                throw FarmError(.usage, "\(PathText.visible(path)): is there already; \(option) replaces no file")
+            }
+            let remedy = error.remedy(orChoose: "another path").map { "\n   = \($0)" } ?? ""
+            throw FarmError(
+                .storage,
+                "\(PathText.visible(path)): \(what) cannot be saved: \(String(cString: strerror(error.code)))\(remedy)")
         }
-        guard descriptor >= 0 else { throw saveError(errno, path, what) }
+    }
+
+    fileprivate static func create(_ text: String, at path: String) throws(FileError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw FileError(path: path, code: errno, action: "create the file") }
         defer { close(descriptor) }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -23,15 +35,10 @@ enum NewFile {
             guard count > 0 else {
                 let code = errno
                 unlink(path)
-                throw saveError(code, path, what)
+                throw FileError(path: path, code: code, action: "write")
             }
             rest = rest.dropFirst(count)
         }
-    }
-
-    private static func saveError(_ code: Int32, _ path: String, _ what: String) -> FarmError {
-        FarmError(
-            .storage, "\(PathText.visible(path)): \(what) cannot be saved: \(String(cString: strerror(code)))")
     }
 }
 
@@ -71,16 +78,15 @@ enum NewFolder {
 
     /// - Parameter undo: removes what was written.
     private static func fill(_ folder: String, _ files: [File], undo: () -> Void) throws(FarmError) {
-        do {
+        do throws(FileError) {
             for file in files {
                 let path = "\(folder)/\(file.path)"
-                try FileManager.default.createDirectory(
-                    atPath: PathNames.folder(of: path) ?? folder, withIntermediateDirectories: true)
-                try Data(file.text.utf8).write(to: URL(filePath: path), options: .withoutOverwriting)
+                _ = try FileSystem.createFolders(PathNames.folder(of: path) ?? folder)
+                try NewFile.create(file.text, at: path)
             }
         } catch {
             undo()
-            throw FarmError(.storage, "\(folder) cannot be written: \(error.localizedDescription)")
+            throw FarmError(.storage, error.message(orChoose: "another folder"))
         }
     }
 }

@@ -17,6 +17,15 @@ import Testing
         try await Program.run(Program.penumbra, arguments, in: workspace)
     }
 
+    @Test(arguments: ["blur", "is-blurred"])
+    func `a link to what is no file is named itself, and not its target`(command: String) async throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(workspace.path)/link.png", withDestinationPath: "/dev/zero")
+        let result = try await Program.run(command, "link.png", in: workspace)
+        #expect(result.code == 1)
+        #expect(result.errors == "link.png: \(command == "blur" ? "is not a file" : "is not blurred")\n")
+    }
+
     @Test func `a picture with several hard links is refused`() async throws {
         let before = try workspace.whole("photos/a.png")
         #expect(link("\(workspace.path)/photos/a.png", "\(workspace.path)/other.png") == 0)

@@ -11,11 +11,11 @@ struct MutationsCommand: ParsableCommand {
 
     func run() throws {
         let real = try Programs(penumbra: place.penumbra, worker: place.worker)
-        try Folder.create(place.place)
-        var missed = try find(Lie.honest, real).violations.isEmpty ? 0 : 1
+        let folder = try place.makeFolder()
+        var missed = try find(Lie.honest, real, in: folder).violations.isEmpty ? 0 : 1
         say("an honest program: \(missed == 0 ? "nothing is said against it" : "ACCUSED")")
         for lie in Lie.all {
-            let result = try find(lie, real)
+            let result = try find(lie, real, in: folder)
             if let reason = result.skipped {
                 say("skipped: a program that \(lie.name): \(reason)")
                 continue
@@ -29,13 +29,13 @@ struct MutationsCommand: ParsableCommand {
         let untried = Set(Check.allCases).subtracting(Lie.all.map(\.check))
         for check in untried { say("UNTRIED: \(check.rawValue)") }
         // A folder that stays harms nobody.
-        if !place.keep { try? FileManager.default.removeItem(atPath: place.place) }
+        if !place.keep { try? FileManager.default.removeItem(atPath: folder) }
         if missed > 0 || !untried.isEmpty { throw ExitCode(1) }
     }
 
     /// - Returns: the first scenario that finds it, or the last one.
-    private func find(_ lie: Lie, _ real: Programs) throws -> ScenarioResult {
-        let folder = "\(place.place)/\(lie.name.replacing(" ", with: "-"))"
+    private func find(_ lie: Lie, _ real: Programs, in parent: String) throws -> ScenarioResult {
+        let folder = "\(parent)/\(lie.name.replacing(" ", with: "-"))"
         try Folder.create(folder)
         let wrapper = "\(folder)/penumbra"
         try Data(lie.wrapper(of: real.penumbra).utf8).write(to: URL(filePath: wrapper))

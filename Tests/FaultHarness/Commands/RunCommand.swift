@@ -6,12 +6,15 @@ import Glibc
 struct LocationOptions: ParsableArguments {
     @Option(help: "The penumbra that is tested. Default: the one beside this program.") var penumbra: String?
     @Option(help: "Its worker program. Default: the one beside this program.") var worker: String?
-    @Option(help: "Where workspaces are made. Default: a new folder for temporary files.") var folder: String?
+    @Option(help: "Where the command makes a new folder for its workspaces. Default: where temporary files are.")
+    var folder: String?
     @Flag(help: "Keep all workspaces, not only those where something was wrong.") var keep = false
 
-    var place: String {
-        folder.map { URL(filePath: $0).path }
-            ?? URL(filePath: NSTemporaryDirectory()).appending(path: "penumbra-faults-\(getpid())").path
+    /// Makes a new folder in ``folder``. Only this one is ever removed, because anything may be in the given one.
+    func makeFolder() throws -> String {
+        let parent = URL(filePath: folder ?? NSTemporaryDirectory())
+        try Folder.create(parent.path)
+        return try Folder.createUnique("penumbra-faults-", in: parent.path)
     }
 }
 
@@ -29,13 +32,14 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         PrivateMounts.enter()
-        let interruption = Interruptions(folder: place.place)
+        let folder = try place.makeFolder()
+        let interruption = Interruptions(folder: folder)
         defer { withExtendedLifetime(interruption) {} }
         let results: [ScenarioResult]
         do {
             let programs = try Programs(penumbra: place.penumbra, worker: place.worker)
             let real = try Programs(penumbra: nil, worker: place.worker).orTested(programs)
-            results = try play(ScenarioRun(programs, real: real, folder: place.place, keepsAll: place.keep))
+            results = try play(ScenarioRun(programs, real: real, folder: folder, keepsAll: place.keep), in: folder)
         } catch let error as any CustomStringConvertible & Error where !(error is ValidationError) {
             say("the harness failed: \(error)")
             throw ExitCode(70)
@@ -47,11 +51,11 @@ struct RunCommand: ParsableCommand {
             say("again: penumbra-faults run --seed \(result.seed) --kind \(result.kind.rawValue)\(own)")
         }
         // A folder that stays harms nobody.
-        if bad.isEmpty, !place.keep { try? FileManager.default.removeItem(atPath: place.place) }
+        if bad.isEmpty, !place.keep { try? FileManager.default.removeItem(atPath: folder) }
         if !bad.isEmpty { throw ExitCode(1) }
     }
 
-    private func play(_ scenario: ScenarioRun) throws -> [ScenarioResult] {
+    private func play(_ scenario: ScenarioRun, in folder: String) throws -> [ScenarioResult] {
         let kinds = try self.kinds()
         let range = try self.range()
         let variant = JobVariant.all.first { $0.name == job }
@@ -60,7 +64,7 @@ struct RunCommand: ParsableCommand {
                 "there is no job like that; write \(JobVariant.all.map(\.name).joined(separator: ", "))")
         }
         let end = minutes.map { Moment.now + $0 * 60 } ?? .infinity
-        say("seeds \(range.lowerBound) and on, \(kinds.count) kinds, in \(place.place)")
+        say("seeds \(range.lowerBound) and on, \(kinds.count) kinds, in \(folder)")
         var results: [ScenarioResult] = []
         for seed in range where Moment.now < end {
             let kind = kinds[Int(seed % UInt64(kinds.count))]

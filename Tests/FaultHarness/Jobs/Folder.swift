@@ -31,6 +31,13 @@ enum Folder {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
+    /// Makes a folder whose name begins so and exists nowhere yet.
+    static func createUnique(_ prefix: String, in parent: String) throws -> String {
+        let path = "\(parent)/\(prefix)\(getpid())-\(String(UInt64.random(in: 1 << 60 ... .max), radix: 16))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        return path
+    }
+
     /// A name that Penumbra gives to what is no output yet.
     static func isTemporary(_ path: String) -> Bool {
         path.split(separator: "/").contains { $0.hasPrefix(".penumbra-") && $0 != ".penumbra-index" }

@@ -32,7 +32,6 @@ final class ScenarioRun {
         let variants = kind.variants
         let drawn = variants[Int.random(in: variants.indices, using: &random)]
         let path = folder(of: seed, kind)
-        try? FileManager.default.removeItem(atPath: path)  // of an earlier try
         let begin = Moment.now
         let stage = try Stage(
             programs, references, chosen ?? drawn, Workspace(path), ScenarioResult(seed: seed, kind: kind), random)

@@ -1,5 +1,6 @@
 package import Cluster
 import Engines
+import Glibc
 package import JobModel
 
 /// Any batch system, through four commands of the site. docs/commands.md is the contract. All output of the commands is
@@ -103,7 +104,7 @@ package struct CommandSystem: BatchSystem {
         } catch {
             switch error {
             case .missing:
-                throw .missing("\(name(command)): no such program; '\(command.rawValue)' under 'commands' names it")
+                throw .missing("\(name(command)): \(Self.reason(unstarted: path(command), named: command.rawValue))")
             case .tooLate: throw .unanswered("\(name(command)) did not end within \(timeout.components.seconds) s")
             case .tooLong: throw .refused("\(name(command)) printed more than \(Self.longestOutput >> 20) MB")
             case .notRun(let words): throw .unanswered("\(name(command)) cannot be run: \(words)")
@@ -113,6 +114,18 @@ package struct CommandSystem: BatchSystem {
         let words = answer.errors.split(separator: "\n").last.map { ": \($0.prefix(500))" } ?? ""
         let message = "\(name(command)) ended with \(answer.status)\(words)"
         throw CommandAnswers.error(answer.exitCode, message)
+    }
+}
+
+extension CommandSystem {
+    /// Why a program did not start.
+    private static func reason(unstarted path: String, named key: String) -> String {
+        var found = stat()
+        guard stat(path, &found) == 0 else { return "no such program; '\(key)' under 'commands' names it" }
+        guard found.st_mode & S_IFMT == S_IFREG else { return "is no program; '\(key)' under 'commands' names it" }
+        return access(path, X_OK) == 0
+            ? "cannot be started; its first line must name a program that is there"
+            : "may not be executed; 'chmod +x \(path)' allows it"
     }
 }
 

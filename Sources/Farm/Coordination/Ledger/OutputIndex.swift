@@ -67,6 +67,10 @@ final class OutputIndex: Sendable {
         do {
             return try FileSystem.lines(of: path, in: folder)
         } catch {
+            // There may be no index at all.
+            if folder == nil, error.isForbidden, access(self.folder, X_OK) != 0 {
+                throw FileError(path: self.folder, code: errno, action: "enter the folder")
+            }
             throw error.reason == nil ? self.error(error.code, "read the index of the outputs") : error
         }
     }

@@ -1,3 +1,5 @@
+import JobModel
+
 // Parts of sentences that several messages use.
 
 extension String {
@@ -11,13 +13,7 @@ extension String {
     }
 
     /// The text with all characters escaped that a terminal would obey or hide.
-    var visible: String {
-        var result = ""
-        for scalar in unicodeScalars {
-            result += scalar.isObeyedOrHidden ? scalar.escaped(asASCII: true) : String(scalar)
-        }
-        return result
-    }
+    var visible: String { VisibleText.lineWithoutJoiners(self) }
 }
 
 extension Unicode.Scalar {

@@ -35,6 +35,8 @@ package struct JobPreparation: Sendable {
     private let allowsMissing: Bool
     /// A job may have no inputs any more.
     package var allowsNothing: Bool
+    /// False for a job of a command line.
+    private let hasManifest: Bool
     /// Pictures that earlier runs found and that are gone were removed on purpose.
     private let allowsGone: Bool
 
@@ -42,14 +44,20 @@ package struct JobPreparation: Sendable {
     ///   - request: selects the frames, and says what may be missing.
     ///   - done: the inputs that are left out.
     ///   - reread: reads a job's manifest again, with more overrides.
-    /// - Throws: all problems of the request's list of files.
+    /// - Throws: all problems of the request's list of files, or an empty pattern among ``RunRequest/only``.
     package init(
         _ request: RunRequest, without done: Set<PathKey> = [], farm: Farm, catalog: Catalog, control: RunControl,
         deadline: Deadline? = nil,
         reread: @escaping @Sendable (JobSpec, [Override]) throws -> ReadResult
     ) throws(FarmError) {
+        guard !request.only.contains("") else {
+            throw FarmError(
+                .usage,
+                "--only has an empty pattern\n   = write a name or a path, such as 'photos/*.jpg', or leave --only out")
+        }
         (self.farm, self.catalog, self.control, self.deadline) = (farm, catalog, control, deadline)
         (folder, limit, firstLimit, isForced) = (request.folder, request.limit, request.limit, request.isForced)
+        hasManifest = !request.manifests.isEmpty
         selection = JobPlan.Selection(
             only: request.only, from: request.folder, inputs: request.inputs.map { Set($0.map(PathKey.init)) },
             done: done)
@@ -286,7 +294,8 @@ package struct JobPreparation: Sendable {
     package func refusal(_ problem: PlanError, _ job: JobSpec) -> FarmError {
         let manifest = PathText.shown(job.manifestPath, from: folder)
         return FarmError(
-            problem.isMissingInput ? .missingInput : .badManifest, "\(manifest): error: \(problem.message)")
+            problem.isMissingInput ? .missingInput : .badManifest,
+            "\(manifest): error: \(hasManifest ? problem.message : problem.message(in: .apply))")
     }
 
     /// Probes frames, and adds what it finds. With a deadline it stops after half of the time, so that the rest is for rendering.
@@ -430,7 +439,8 @@ extension JobPreparation {
                 let manifest = PathText.shown(job.manifestPath, from: folder)
                 throw FarmError(
                     .missingInput,
-                    "\(manifest): error: \(PathText.visible(path)): the picture, which a filter reads, cannot be read")
+                    "\(manifest): error: \(PathText.visible(path)): the picture, which a filter reads, cannot be read\n"
+                        + "   = name a file that this user may read")
             }
             digests[PathKey(path)] = found.digest.description
         }

@@ -86,7 +86,7 @@ package struct ReportFile {
     private func head() throws(FarmError) -> [UInt8]? {
         guard let file = fopen(path, "r") else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw FarmError(.storage, "\(kind.option): \(path): \(String(cString: strerror(errno)))")
+            throw storageError(FileError(path: path, code: errno, action: "open"))
         }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 4096)
@@ -118,8 +118,12 @@ package struct ReportFile {
         do {
             try AtomicFile.write(bytes, to: path, by: try temporary())
         } catch let error as FileError {
-            throw FarmError(.storage, "\(kind.option): \(error.message)")
+            throw storageError(error)
         }
+    }
+
+    private func storageError(_ error: FileError) -> FarmError {
+        FarmError(.storage, "\(kind.option): \(error.message(orChoose: "another path"))")
     }
 }
 

@@ -75,7 +75,7 @@ package struct RequestedRun {
             reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
             reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
             let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
-            let farm = Farm(try settings ?? Settings.load(request))
+            let farm = Farm(try settings ?? Settings.load(request, control: control))
             try refuseWrongEngine(farm.settings)
             let catalog = try await farm.catalogOfFirstWorker()
             listener.warn(ofPluginsIn: catalog)
@@ -278,7 +278,7 @@ package struct JobRunner: Sendable {
             let refused = try await admission.admit(jobs, &stages)
             result = .success(max(try await carryOut(work, &stages), refused))
         } catch let error as FileError {
-            result = .failure(FarmError(.storage, error.message + Admission(context: context).remedy(for: error)))
+            result = .failure(FarmError(.storage, Admission(context: context).message(for: error)))
         } catch {
             result = .failure(error)
         }

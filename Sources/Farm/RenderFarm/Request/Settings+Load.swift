@@ -1,20 +1,24 @@
 package import Catalogs
-import Coordination
+package import Coordination
 import FoundationEssentials
 import Glibc
 package import JobModel
+import Manifests
 import Planning
 package import Runs
 import SafeFiles
 package import Settings
+import Synchronization
 
 extension Settings {
     /// Reads the settings for a request.
-    package static func load(_ request: RunRequest) throws(FarmError) -> Settings {
+    ///
+    /// - Parameter control: A stop ends the wait for a config file that is a pipe.
+    package static func load(_ request: RunRequest, control: RunControl?) throws(FarmError) -> Settings {
         var flags = Flags()
         (flags.configFile, flags.stateFolder) = (request.configFile, request.stateFolder)
         (flags.scratch, flags.workers, flags.engine) = (request.scratch, request.workers, request.engine)
-        let settings = try load(flags, folder: request.folder)
+        let settings = try load(flags, folder: request.folder, control: control)
         try settings.refuseNetworkState()
         return settings
     }
@@ -35,19 +39,22 @@ extension Settings {
 
     /// - Parameters:
     ///   - folder: the folder where relative paths start.
+    ///   - control: A stop ends the wait for a config file that is a pipe.
     ///   - cores: the cores that the process may use.
     /// - Throws: ``FarmError`` if the config file is wrong or missing.
     package static func load(
-        _ flags: Flags, folder: String, cores: Int = Machine.cores(), memory: Int = Machine.memory()
+        _ flags: Flags, folder: String, control: RunControl? = nil, cores: Int = Machine.cores(),
+        memory: Int = Machine.memory()
     ) throws(FarmError) -> Settings {
         let environment = ProcessInfo.processInfo.environment
         let launch = LaunchEnvironment(
             environment: environment, currentFolder: folder, programFolder: programFolder(),
             cores: cores, memory: memory, homeFolder: Machine.homeFolder(environment)
-        ) { foundFile(at: PathText.normalized($0, in: folder)) }
+        ) { foundFile(at: PathText.normalized($0, in: folder), control) }
         do {
             return try Settings(flags, launch)
         } catch {
+            if let reason = control?.stop { throw FarmError(RunOutcome(reason), reason.message()) }
             throw FarmError(error.kind == .missing ? .missingInput : .badManifest, error.message)
         }
     }
@@ -57,17 +64,30 @@ extension Settings {
         ["reduce_transparency": .boolean(reduceTransparency.value)]
     }
 
-    private static func foundFile(at path: String) -> FoundFile {
-        do {
-            return .bytes(Array(try Data(contentsOf: URL(filePath: path))))
+    /// What config files that are pipes held. A command may read its settings twice, and a pipe only once.
+    private static let pipes = Mutex<[PathKey: [UInt8]]>([:])
+
+    private static func foundFile(at path: String, _ control: RunControl?) -> FoundFile {
+        let isPipe = isPipe(path)
+        if isPipe, let bytes = pipes.withLock({ $0[PathKey(path)] }) { return .bytes(bytes) }
+        do throws(InputArgument.ReadError) {
+            // The parser refuses a file with one byte more than it reads.
+            let bytes = try InputArgument.read(path, in: "/", limit: SyntaxLimits.bytes + 1, control: control)
+            if isPipe { pipes.withLock { $0[PathKey(path)] = bytes } }
+            return .bytes(bytes)
         } catch {
-            var found = stat()
-            guard stat(path, &found) == 0 else {
-                return [ENOENT, ENOTDIR].contains(errno) ? .nothing : .unreadable(String(cString: strerror(errno)))
+            switch error {
+            case .system(ENOENT), .system(ENOTDIR): return .nothing
+            case .system(EISDIR): return .unreadable("it is a folder")
+            case .system(let code): return .unreadable(String(cString: strerror(code)))
+            case .stopped(let reason): return .unreadable(reason.message())
             }
-            if found.st_mode & S_IFMT == S_IFDIR { return .unreadable("it is a folder") }
-            return .unreadable(access(path, R_OK) == 0 ? "\(error)" : String(cString: strerror(errno)))
         }
+    }
+
+    private static func isPipe(_ path: String) -> Bool {
+        var found = stat()
+        return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFIFO
     }
 
     /// Refuses a state folder on a network file system, because kernel locks and durable renames may not work there.

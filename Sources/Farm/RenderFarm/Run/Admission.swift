@@ -75,6 +75,7 @@ struct Admission {
     ) async throws -> ClaimedJob {
         guard context.remembersOutputs else {
             let prepared = try await context.preparation.working(for: folder).prepare(job, contents: LedgerContents())
+            try refuseForbidden(OutputFolders.of(job), prepared)
             return ClaimedJob(prepared: prepared, folder: folder, lock: nil, ledger: nil, index: nil)
         }
         let folders = OutputFolders.of(job)
@@ -298,18 +299,13 @@ extension Admission {
         for folder in folders { try WritableFolder.refuseForbidden(folder) }
     }
 
-    /// What to do about a folder that a run cannot use.
-    func remedy(for error: FileError) -> String {
+    /// The message for a folder that a run cannot use, with what to do about it.
+    func message(for error: FileError) -> String {
         let own = [context.state] + (context.farm.settings.scratch.value.map { [$0] } ?? [])
         if own.contains(where: { Self.isOnWay(error.path, to: $0) || Self.isOnWay($0, to: error.path) }) {
-            return "; --state-dir and --scratch name other places for what a run keeps"
+            return error.message + "; --state-dir and --scratch name other places for what a run keeps"
         }
-        switch error.code {
-        case ENOTDIR:
-            return "\n   = something that is no folder is in its place: move it away, or choose another output path"
-        case EACCES, EPERM: return "\n   = let this user write there, or choose another output path"
-        default: return ""
-        }
+        return error.message(orChoose: "another output path")
     }
 
     /// Whether a path is a folder or above it.

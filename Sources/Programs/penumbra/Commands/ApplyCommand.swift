@@ -61,10 +61,11 @@ struct ApplyCommand: AsyncParsableCommand {
             let farm = Farm(try Settings.load(location))
             let control = Signals().control
             let catalog = try await farm.catalogOfFirstWorker()
-            let result = JobReader.read(
+            let read = JobReader.read(
                 bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
                 overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,
                 inspect: FilterPictures.inspect)
+            let result = await WorkerChecks(picturesOf: [read], by: farm.worker).adding(to: read)
             let specs = try reporter.jobs(ManifestFiles.Outcome(result, of: "apply"))
             if let saveManifest {
                 let manifest = try savedManifest(at: saveManifest, result.pictures)

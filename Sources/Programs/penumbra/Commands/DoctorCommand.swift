@@ -41,10 +41,17 @@ struct DoctorCommand: AsyncParsableCommand {
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
             say(true, settings.configFile.map { "config file \($0)" } ?? "no config file; defaults apply")
-            if let system = try settings.batchSystem() {
-                worst = max(worst, await examineCluster(settings, system))
-            }
-            return worst
+            return max(worst, await examineEngine(settings))
+        }
+    }
+
+    private func examineEngine(_ settings: Settings) async -> RunOutcome {
+        do {
+            guard let system = try settings.batchSystem() else { return .done }
+            return await examineCluster(settings, system)
+        } catch {
+            say(false, error.message)
+            return .unavailable
         }
     }
 

@@ -101,7 +101,12 @@ extension JobPreparation {
             allowsEmpty: request.allowsEmpty, allowsGone: request.allowsGone, folder: reporter.folder)
         let state = farm.settings.stateFolder.value
         try check.refuseLostOutputs(of: job, state: state)
-        let contents = try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
+        let contents: LedgerContents
+        do {
+            contents = try Ledger.inspect(state: state, job: job, folders: OutputFolders.of(job))
+        } catch let error as FileError {
+            throw FarmError(.storage, error.message(orChoose: "another output path"))
+        }
         for error in contents.distrusted { reporter.note("\(job.name): \(error.message)") }
         var prepared = try await prepare(job, contents: contents)
         if request.allowsGone { prepared.abandonLost() }

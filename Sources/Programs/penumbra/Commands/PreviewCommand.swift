@@ -9,6 +9,7 @@ import Manifests
 import Planning
 import RenderFarm
 import Runs
+import SafeFiles
 import Scheduling
 import Settings
 import WorkerProtocol
@@ -195,7 +196,7 @@ extension PreviewCommand {
         } catch let problem as PlanError {
             throw FarmError(
                 problem.isMissingInput ? .missingInput : .badManifest,
-                "\(PathText.visible(manifest)): error: \(problem.message)")
+                "\(PathText.visible(manifest)): error: \(problem.message(in: .preview))")
         }
     }
 
@@ -230,21 +231,23 @@ extension PreviewCommand {
     private static func error(
         _ reason: EngineError, _ task: PreviewTask, _ output: String
     ) -> FarmError {
+        let shown = PathText.shown(task.input.path, from: currentFolder())
         switch reason {
         case .failed(let failure):
             let status: RunOutcome =
                 failure.kind == .storage ? .storage : failure.kind == .resourceLimit ? .unavailable : .someFailed
-            return FarmError(
-                status, VisibleText.message(failure.message.replacing(task.path, with: output)))
+            let message = failure.message.replacing(task.path, with: output)
+            let words = message.hasPrefix(task.input.path) ? shown + message.dropFirst(task.input.path.count) : message
+            return FarmError(status, VisibleText.message(words))
         case .died(let death):
             let words = death.lastWords.isEmpty ? "" : ": \(death.lastWords)"
             return FarmError(
-                .someFailed, "\(PathText.visible(task.input.path)): the worker ended (\(death.manner))\(words)")
+                .someFailed, "\(shown): the worker ended (\(death.manner))\(words)")
         case .refused(let reason): return FarmError(.unavailable, reason.message())
         case .interrupted(let signal):
             return FarmError(RunOutcome(signal: signal), "interrupted; nothing was written")
         case .tookTooLong:
-            return FarmError(.someFailed, "\(PathText.visible(task.input.path)): no preview after \(limit)")
+            return FarmError(.someFailed, "\(shown): no preview after \(limit)")
         }
     }
 
@@ -382,7 +385,15 @@ struct PreviewTarget {
     ///   - job: a job whose inputs must not be overwritten. The preview must not become one of them.
     func temporaryPath(showing picture: InputFile, of job: JobSpec, _ catalog: Catalog) throws(FarmError) -> String {
         try refuseInputs(picture, pictures: job.picturePaths, InputLookup(job, catalog: catalog))
+        guard !FileSystem.isOwnFolder(path) else {
+            throw FarmError(.usage, "\(PathText.visible(output)): is a folder; choose another name")
+        }
         let folder = PathText.folder(of: path)
+        do {
+            try WritableFolder.refuseForbidden(folder)
+        } catch {
+            throw FarmError(.storage, error.message(orChoose: "another file by -o"))
+        }
         guard FileStamp(of: folder) != nil else {
             throw FarmError(
                 .storage, "\(PathText.visible(output)): its folder is not there; create it, or choose another")

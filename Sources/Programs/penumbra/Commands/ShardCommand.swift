@@ -4,6 +4,7 @@ import FoundationEssentials
 import JobModel
 import Planning
 import RenderFarm
+import Reports
 import Runs
 import Settings
 import Shards
@@ -98,7 +99,8 @@ struct ShardCommand: AsyncParsableCommand {
         let run = ShardRun(
             folder: shard.folder, number: shard.number, location: allocation.name,
             attempt: String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
-        ) { done, all in openJD.report(progress: 100 * done / max(1, all), "\(done) of \(all) tasks") }
+        ) { done, all in openJD.report(progress: 100 * done / max(1, all), "\(done) of \(Figures.plural(all, "task"))")
+        }
         let written = try run.shard()
         let settings = try Settings.load(location, allocation: allocation)
         let own = Farm.plugins(settings)
@@ -109,7 +111,7 @@ struct ShardCommand: AsyncParsableCommand {
         ) { signals.control.signals() }
         switch end {
         case .done(let tasks, let failed):
-            reporter.say("shard \(index), attempt \(run.attempt): \(tasks) tasks, \(failed) failed")
+            reporter.say("shard \(index), attempt \(run.attempt): \(Figures.plural(tasks, "task")), \(failed) failed")
             return .done
         case .refused(let reason): throw FarmError(.unavailable, "shard \(index): \(reason)")
         case .interrupted(let signal):

@@ -90,7 +90,11 @@ extension VerifiedOutput {
         case .truncated(let bytes): return "truncated (\(Figures.count(bytes)) of \(Figures.count(before)) bytes)"
         case .swapped(let other): return "swapped with \(PathText.shown(other, from: folder))"
         case .copied(let other): return "changed (it holds the bytes of \(PathText.shown(other, from: folder)))"
-        case .unreadable(let message): return "unreadable: \(PathText.visible(message))"
+        case .unreadable(let message):
+            // The line begins with the path.
+            let path = "\(output.record.path): "
+            let reason = message.hasPrefix(path) ? String(message.dropFirst(path.count)) : message
+            return "unreadable: \(PathText.visible(reason))"
         case .changed:
             guard let size = found?.stamp.size else { return "changed (no file, or a link)" }
             return size == before
