@@ -17,7 +17,8 @@ import WorkerProtocol
         return ClusterState(
             ClusterState.Setup(
                 run: "r", epoch: 2, logs: "/l", options: options,
-                traits: BatchTraits(name: name, engine: .slurm, listCommand: nil, logName: .job, takesCoordinators: true),
+                traits: BatchTraits(
+                    name: name, engine: .slurm, listCommand: nil, logName: .job, takesCoordinators: true),
                 largestArray: largestArray, lastShard: 4))
     }
 

@@ -108,7 +108,8 @@ extension PictureHeader {
     init(ofFolder path: String) throws(FrameFailure) {
         let name = PathNames.last(of: path)
         // A file that cannot be read is treated as an empty one.
-        let bytes = try? SafeFolder(path, trusting: .everybody).contents(of: "\(name)\(DeepZoomNames.descriptorEnding)", limit: Self.largestFile)
+        let bytes = try? SafeFolder(path, trusting: .everybody).contents(
+            of: "\(name)\(DeepZoomNames.descriptorEnding)", limit: Self.largestFile)
         let text = String(decoding: bytes ?? [], as: UTF8.self)
         guard let width = Self.number("Width", in: text), let height = Self.number("Height", in: text) else {
             throw FrameFailure(.data, "\(path): \(name).dzi in it does not tell the picture's size")
