@@ -79,7 +79,7 @@ import Yams
         }
         #expect(
             problem { $0.folders = ["/a\nb"] }
-                == #"'/a\nb': a template's parameter cannot hold a control character; rename what it names"#)
+                == #"'/a\u{a}b': a template's parameter cannot hold a control character; rename what it names"#)
         #expect(
             problem { $0.overrides = ["a=\u{1B}[2J"] }
                 == #"'a=\u{1b}[2J': a template's parameter cannot hold a control character; rename what it names"#)

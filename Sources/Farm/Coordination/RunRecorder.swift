@@ -76,7 +76,7 @@ package final class RunRecorder: Sendable {
         let counts = counts(concluded).json
         // Another request, such as --force, applies to all frames.
         if known?.request != request { recovered.forgetPublished() }
-        recovered.hasOtherRequest = known.map { $0.request != request } ?? false
+        recovered.request = known?.request
         let run = try store.write { writer -> RunID in
             let job = try writer.job(manifest: spec.manifestPath, name: spec.name)
             for other in try writer.reader.runs(of: job) where other.name != name && !other.state.isEnded {
@@ -359,8 +359,8 @@ package struct RecoveredWork: Sendable {
         }
     }
 
-    /// Whether an earlier coordinator of the run had another request.
-    package fileprivate(set) var hasOtherRequest = false
+    /// The stored request of the earlier coordinator.
+    package fileprivate(set) var request: String?
 
     mutating func forgetPublished() { (published, started) = ([:], .max) }
 

@@ -325,7 +325,7 @@ import Testing
         #expect(
             Reading.job("", set: "description=a\nb").messages
                 == #"""
-                --set description=a\nb: error: the value has a line break
+                --set description=a\u{a}b: error: the value has a line break
                   | description=a
                   |              ^
                   = write \n inside double quotes

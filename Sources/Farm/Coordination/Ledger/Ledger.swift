@@ -126,7 +126,14 @@ package final class Ledger: Sendable {
         try store.write { try $0.intend(records, job: job) }
         guard isShared else { return }
         try behind.withLock { behind in
-            for record in records { if let index = indexes.holding(record.path) { behind.insert(PathKey(index.path)) } }
+            // At the end of the run the intents go. (An index that is not believed is left as it is for its owner to look at.)
+            let distrusted = Set(contents.distrusted.map { PathKey($0.path) })
+            for record in records {
+                guard let index = indexes.holding(record.path), !distrusted.contains(PathKey(index.path)) else {
+                    continue
+                }
+                behind.insert(PathKey(index.path))
+            }
             _ = try append(records, areIntents: true, &behind)
         }
     }

@@ -53,7 +53,9 @@ struct Execution {
         let tracker = job.tracker()
         stage = .running(job)
         var recovered = recorder?.recovered ?? RecoveredWork()
-        if recovered.hasOtherRequest, let options = context.request.narrowing {
+        if let options = context.request.narrowing, let earlier = recovered.request.flatMap(RunRequest.init(text:)),
+            earlier.narrowing == nil
+        {
             context.listener.report(job.name, .narrowed(by: options))
         }
         if context.isShared, isSameRequest { recovered.add(journalOf: job.folder) }

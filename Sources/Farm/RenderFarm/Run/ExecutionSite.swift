@@ -102,10 +102,12 @@ struct ExecutionSite {
         }
         guard let system = try settings.batchSystem() else {
             if case .takenOver(let epoch) = claim.origin {
-                await endArrays(of: folder, before: epoch)
-                // The elements have ended, and no message of this run names what they printed.
+                let haveEnded = await endArrays(of: folder, before: epoch)
+                // An element that may still run keeps its file.
                 let logs = logs(of: claim)
-                if !context.isShared, FileSystem.exists(logs) { ShardFolder.remove(logs: logs) }
+                if haveEnded, !context.isShared, FileSystem.exists(logs) {
+                    await Blocking.run { ShardFolder.remove(logs: logs) }
+                }
             }
             return context.isShared ? AdoptingEngine(farm.engine(), folder: folder) : farm.engine()
         }
@@ -212,8 +214,11 @@ struct ExecutionSite {
     /// Cancels job arrays of the run's earlier coordinators, in every system that has some.
     ///
     /// - Parameter own: the engine that ends its own earlier jobs itself.
-    private func endArrays(of folder: ShardFolder, before epoch: Int, but own: EngineName? = nil) async {
+    /// - Returns: whether all have ended, as far as is known.
+    @discardableResult
+    private func endArrays(of folder: ShardFolder, before epoch: Int, but own: EngineName? = nil) async -> Bool {
         let jobs = SubmittedJobs(of: folder)
+        var haveEnded = true
         for engine in jobs.engines where engine != own {
             var name = "a cluster"
             do {
@@ -221,11 +226,13 @@ struct ExecutionSite {
                 name = system.traits.name
                 try await jobs.endArrays(before: epoch, on: system)
             } catch {
+                haveEnded = false
                 let message = (error as? BatchError)?.message ?? (error as? FarmError)?.message ?? "\(error)"
                 listener.report(
                     .clusterUnclear("jobs of the run's earlier coordinator may be left in \(name)'s queue: \(message)"))
             }
         }
+        return haveEnded
     }
 }
 
