@@ -22,7 +22,9 @@ import Testing
 
     @Test func `an empty pattern of --only is refused`() async throws {
         try workspace.writeManifest()
-        for arguments in [["run"], ["plan"], ["run", "--only", "a.png"]] {
+        for arguments in [
+            ["run"], ["plan"], ["run", "--only", "a.png"], ["export", "--to", "crontab", "--schedule", "@daily"],
+        ] {
             let result = try await Program.run(
                 Program.penumbra, arguments + ["job.yaml", "--only", ""], in: workspace)
             #expect(result.code == 64)

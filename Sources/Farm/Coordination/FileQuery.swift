@@ -112,7 +112,8 @@ extension PictureHeader {
             of: "\(name)\(DeepZoomNames.descriptorEnding)", limit: Self.largestFile)
         let text = String(decoding: bytes ?? [], as: UTF8.self)
         guard let width = Self.number("Width", in: text), let height = Self.number("Height", in: text) else {
-            throw FrameFailure(.data, "\(path): \(name).dzi in it does not tell the picture's size")
+            throw FrameFailure(
+                .data, "\(path): \(name)\(DeepZoomNames.descriptorEnding) in it does not tell the picture's size")
         }
         self.init(width: width, height: height)
     }

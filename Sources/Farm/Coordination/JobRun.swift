@@ -14,7 +14,7 @@ package final class JobRun: Sendable {
         var summary = RunSummary()
         /// The frames that the scheduler holds.
         var open: [FrameID: OpenFrame] = [:]
-        /// The ended frames whose canvases and tiles are not removed yet.
+        /// How many frames have ended and still have canvases or tiles on disk.
         var tiledEnded = 0
     }
 
@@ -101,13 +101,14 @@ package final class JobRun: Sendable {
         policy.plugins = tracker.plugins
         let start = clock.now
         let found = await loop.run(Scheduler(policy: policy, factory: factory), self)
-        let stop = directory.isSuperseded ? .superseded : found
         // Another coordinator resumes these frames, so their files stay.
         for (_, frame) in state.withLock({ $0.open.sorted { $0.key < $1.key } }) { record(frame.target.report(.left)) }
         while let target = takeTarget() { recordUnbegun(target.settled() ?? target.report(.left)) }
         await removals.run {}
         await tracker.finish()
         await Blocking.run { [recorder] in recorder?.flush() }
+        // Another coordinator may have taken the run over meanwhile.
+        let stop = directory.isSuperseded ? .superseded : found
         // The last records of the run may be the first ones that cannot be written.
         let unwritten = recorder?.stop
         return state.withLock { state in

@@ -144,8 +144,8 @@ package final class JobStore: Sendable {
 
     /// Brings everything into the file itself, if no other process has it open, and closes it. Later reads and writes fail.
     ///
-    /// Without it, a program that ends while a thread still has the store leaves a `-wal` file, which whoever copies the
-    /// database may miss.
+    /// If a program ends before, the last records may be in a `-wal` file beside the database. A copy of the database alone
+    /// lacks them.
     package func close() {
         // The process that opens the file next does what fails here.
         try? queue.close()

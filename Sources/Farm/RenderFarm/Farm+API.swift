@@ -9,13 +9,13 @@ import Settings
 /// What programs that embed the farm use. Everything else of it is for the programs of this package.
 ///
 /// Before its first call, such a program has to ignore SIGPIPE: `signal(SIGPIPE, SIG_IGN)`. The farm talks to worker processes,
-/// which may end at any time. A write to one that has ended would end the program.
+/// which may end at any time. Without this, writing to a worker that has ended would end the program.
 ///
 /// Runs belong to the state folder. Any process that uses the same folder sees them, so that the calls that take a run's name
 /// work for runs of other processes, too: the `penumbra` command, or another program. The process that carries out a run owns it
 /// until the call returns. If the process is killed, the run is `interrupted`, and any process can resume it.
 ///
-/// A run's name may be its beginning, or the name of a job, whose latest run is meant. All errors are ``Failure``s. Their messages are
+/// Calls that take a run's name also take the beginning of the name, or a job's name for its latest run. All errors are ``Failure``s. Their messages are
 /// for persons, and the same as those of the `penumbra` command. Their outcomes are its exit codes.
 extension Farm {
     /// Reads the settings: defaults, the config file, `PENUMBRA_…` variables, and these values, of which the last one counts.

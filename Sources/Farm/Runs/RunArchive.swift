@@ -25,13 +25,17 @@ package struct RunArchive: Sendable {
         shared = nil
     }
 
-    /// Throws if the state folder is no folder, or cannot be looked up.
+    /// Throws if the state folder is no folder, or cannot be read.
     package static func refuseUnusable(_ state: String) throws(FarmError) {
         var found = stat()
         let reason: String
         if stat(state, &found) == 0 {
-            guard found.st_mode & S_IFMT != S_IFDIR else { return }
-            reason = "it is no folder"
+            if found.st_mode & S_IFMT == S_IFDIR {
+                guard access(state, R_OK | X_OK) != 0 else { return }
+                reason = String(cString: strerror(errno))
+            } else {
+                reason = "it is no folder"
+            }
         } else {
             guard errno != ENOENT else { return }
             reason = String(cString: strerror(errno))

@@ -50,11 +50,7 @@ package struct JobPreparation: Sendable {
         deadline: Deadline? = nil,
         reread: @escaping @Sendable (JobSpec, [Override]) throws -> ReadResult
     ) throws(FarmError) {
-        guard !request.only.contains("") else {
-            throw FarmError(
-                .usage,
-                "--only has an empty pattern\n   = write a name or a path, such as 'photos/*.jpg', or leave --only out")
-        }
+        try request.refuseEmptyPatterns()
         (self.farm, self.catalog, self.control, self.deadline) = (farm, catalog, control, deadline)
         (folder, limit, firstLimit, isForced) = (request.folder, request.limit, request.limit, request.isForced)
         hasManifest = !request.manifests.isEmpty
@@ -476,5 +472,15 @@ package struct WorkSample {
     private static func sample(_ frames: [PlannedFrame]) -> [PlannedFrame] {
         guard frames.count > largestSample else { return frames }
         return (0..<largestSample).map { frames[$0 * frames.count / largestSample] }
+    }
+}
+
+extension RunRequest {
+    /// An empty pattern would stand for all below the root folder.
+    package func refuseEmptyPatterns() throws(FarmError) {
+        guard only.contains("") else { return }
+        throw FarmError(
+            .usage,
+            "--only has an empty pattern\n   = write a name or a path, such as 'photos/*.jpg', or leave --only out")
     }
 }

@@ -30,7 +30,9 @@ extension RunArchive {
                 try await Self.endJobs(of: SubmittedJobs(of: ShardFolder(scratch)), system)
             }
             // The run gets the same end as if its coordinator had been stopped.
-            let removal = try abandon(run, reason: "cancelled", outcome: .interrupted, now: currentTime())
+            let removal = try await Blocking.run {
+                try abandon(run, reason: "cancelled", outcome: .interrupted, now: currentTime())
+            }
             guard removal != .refused else {
                 throw FarmError(.busy, "\(name): another coordinator has just taken it over")
             }

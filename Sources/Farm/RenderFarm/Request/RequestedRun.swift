@@ -75,7 +75,7 @@ package struct RequestedRun {
             reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
             reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
             let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
-            let farm = Farm(try settings ?? Settings.load(request, control: control))
+            let farm = Farm(try settings ?? Settings.load(request))
             try refuseWrongEngine(farm.settings)
             let catalog = try await farm.catalogOfFirstWorker()
             listener.warn(ofPluginsIn: catalog)
@@ -153,6 +153,8 @@ extension RunRequest {
             + (filesFrom == nil ? [] : ["--files-from"])
         return options.isEmpty ? nil : options.joined(separator: " and ")
     }
+
+    var wantsSomeFrames: Bool { isRetry || narrowing != nil }
 }
 
 /// What all parts of a run share: its request, its preparation, and its listener.

@@ -1,5 +1,5 @@
 package import Catalogs
-package import Coordination
+import Coordination
 import FoundationEssentials
 import Glibc
 package import JobModel
@@ -8,17 +8,14 @@ import Planning
 package import Runs
 import SafeFiles
 package import Settings
-import Synchronization
 
 extension Settings {
     /// Reads the settings for a request.
-    ///
-    /// - Parameter control: A stop ends the wait for a config file that is a pipe.
-    package static func load(_ request: RunRequest, control: RunControl?) throws(FarmError) -> Settings {
+    package static func load(_ request: RunRequest) throws(FarmError) -> Settings {
         var flags = Flags()
         (flags.configFile, flags.stateFolder) = (request.configFile, request.stateFolder)
         (flags.scratch, flags.workers, flags.engine) = (request.scratch, request.workers, request.engine)
-        let settings = try load(flags, folder: request.folder, control: control)
+        let settings = try load(flags, folder: request.folder)
         try settings.refuseNetworkState()
         return settings
     }
@@ -39,22 +36,19 @@ extension Settings {
 
     /// - Parameters:
     ///   - folder: the folder where relative paths start.
-    ///   - control: A stop ends the wait for a config file that is a pipe.
     ///   - cores: the cores that the process may use.
     /// - Throws: ``FarmError`` if the config file is wrong or missing.
     package static func load(
-        _ flags: Flags, folder: String, control: RunControl? = nil, cores: Int = Machine.cores(),
-        memory: Int = Machine.memory()
+        _ flags: Flags, folder: String, cores: Int = Machine.cores(), memory: Int = Machine.memory()
     ) throws(FarmError) -> Settings {
         let environment = ProcessInfo.processInfo.environment
         let launch = LaunchEnvironment(
             environment: environment, currentFolder: folder, programFolder: programFolder(),
             cores: cores, memory: memory, homeFolder: Machine.homeFolder(environment)
-        ) { foundFile(at: PathText.normalized($0, in: folder), control) }
+        ) { foundFile(at: PathText.normalized($0, in: folder)) }
         do {
             return try Settings(flags, launch)
         } catch {
-            if let reason = control?.stop { throw FarmError(RunOutcome(reason), reason.message()) }
             throw FarmError(error.kind == .missing ? .missingInput : .badManifest, error.message)
         }
     }
@@ -64,17 +58,15 @@ extension Settings {
         ["reduce_transparency": .boolean(reduceTransparency.value)]
     }
 
-    /// What config files that are pipes held. A command may read its settings twice, and a pipe only once.
-    private static let pipes = Mutex<[PathKey: [UInt8]]>([:])
-
-    private static func foundFile(at path: String, _ control: RunControl?) -> FoundFile {
-        let isPipe = isPipe(path)
-        if isPipe, let bytes = pipes.withLock({ $0[PathKey(path)] }) { return .bytes(bytes) }
+    private static func foundFile(at path: String) -> FoundFile {
+        var found = stat()
+        // A pipe can be read once, but the settings of a run are read again by whoever resumes it.
+        if stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFIFO {
+            return .unreadable("it is a pipe, and settings may be read more than once")
+        }
         do throws(InputArgument.ReadError) {
             // The parser refuses a file with one byte more than it reads.
-            let bytes = try InputArgument.read(path, in: "/", limit: SyntaxLimits.bytes + 1, control: control)
-            if isPipe { pipes.withLock { $0[PathKey(path)] = bytes } }
-            return .bytes(bytes)
+            return .bytes(try InputArgument.read(path, in: "/", limit: SyntaxLimits.bytes + 1, control: nil))
         } catch {
             switch error {
             case .system(ENOENT), .system(ENOTDIR): return .nothing
@@ -83,11 +75,6 @@ extension Settings {
             case .stopped(let reason): return .unreadable(reason.message())
             }
         }
-    }
-
-    private static func isPipe(_ path: String) -> Bool {
-        var found = stat()
-        return stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFIFO
     }
 
     /// Refuses a state folder on a network file system, because kernel locks and durable renames may not work there.

@@ -53,10 +53,10 @@ struct Execution {
         let tracker = job.tracker()
         stage = .running(job)
         var recovered = recorder?.recovered ?? RecoveredWork()
-        if let options = context.request.narrowing, let earlier = recovered.request.flatMap(RunRequest.init(text:)),
-            earlier.narrowing == nil
+        if context.request.wantsSomeFrames, let earlier = recovered.request.flatMap(RunRequest.init(text:)),
+            !earlier.wantsSomeFrames
         {
-            context.listener.report(job.name, .narrowed(by: options))
+            context.listener.report(job.name, .replacesWholeRun(manifest: prepared.job.manifestPath))
         }
         if context.isShared, isSameRequest { recovered.add(journalOf: job.folder) }
         for broken in prepared.brokenFiles { tracker.remember(broken.failure, of: broken.files) }

@@ -61,6 +61,8 @@ struct Finishing {
     }
 
     private func updateIndexes(_ job: ClaimedJob) -> RunOutcome {
+        // The next coordinator writes them.
+        guard !job.folder.isSuperseded else { return .done }
         do {
             try job.ledger?.tidyIndexes { try job.folder.temporaryPath(in: $0, for: "index") }
             try reportUpgrades(job)

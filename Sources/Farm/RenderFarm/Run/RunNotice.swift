@@ -77,8 +77,8 @@ package enum JobNotice: Hashable, Sendable {
     case noShardsWritten
     case continuedByJob(left: Int)
     case continuedByNobody(left: Int, folder: String)
-    /// The interrupted run of the job had more frames. These options chose some of them.
-    case narrowed(by: String)
+    /// A run of some frames has taken the place of an interrupted run of all.
+    case replacesWholeRun(manifest: String)
 }
 
 extension RunNotice {
@@ -283,11 +283,11 @@ extension JobNotice {
             return Text(
                 .result,
                 "\(frames(left)) left, and nothing continues the run\n   = penumbra resume --run-dir \(folder) does")
-        case .narrowed(let options):
+        case .replacesWholeRun(let manifest):
             return Text(
                 .warning,
-                "the interrupted run of the job ends with the frames of \(options)\n   = run the job again without \(options) "
-                    + "for the rest")
+                "this run of some frames takes the place of an interrupted run of all\n   = 'penumbra run \(PathText.shown(manifest, from: folder))' "
+                    + "does the rest")
         }
     }
 }

@@ -243,6 +243,7 @@ struct CrontabExport {
         let settings = try Settings.load(location, engine: engine.engine)
         try refuseEngine(settings)
         let request = RunRequest(manifests, jobs)
+        try request.refuseEmptyPatterns()
         let files = ManifestFiles(
             request, catalog: try await Farm(settings).catalog(), settings: settings, control: Signals.current)
         _ = try reporter.jobs(files.read())

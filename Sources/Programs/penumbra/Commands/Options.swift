@@ -232,14 +232,14 @@ extension Settings {
     ///
     /// - Throws: ``FarmError`` if the config file is wrong or missing.
     static func load(_ location: LocationOptions, engine: EngineName? = nil) throws -> Settings {
-        let settings = try load(flags(location, engine), folder: currentFolder(), control: Signals.current)
+        let settings = try load(flags(location, engine), folder: currentFolder())
         try settings.refuseNetworkState()
         return settings
     }
 
     /// The same for a command that keeps no state: the state folder may be on a network file system.
     static func loadWithoutState(_ location: LocationOptions) throws -> Settings {
-        try load(flags(location, nil), folder: currentFolder(), control: Signals.current)
+        try load(flags(location, nil), folder: currentFolder())
     }
 
     /// The state folder of this user, for a command with another state folder. Nil if it is on a network file system, or if the
@@ -251,8 +251,7 @@ extension Settings {
         var location = location
         location.workers = location.workers ?? min(allocation.cores ?? .max, Machine.cores(), 1024)
         return try load(
-            flags(location, nil), folder: currentFolder(), control: Signals.current,
-            memory: min(allocation.memory ?? .max, Machine.memory()))
+            flags(location, nil), folder: currentFolder(), memory: min(allocation.memory ?? .max, Machine.memory()))
     }
 
     private static func flags(_ location: LocationOptions, _ engine: EngineName?) -> Flags {
