@@ -90,6 +90,14 @@ import Testing
                     "photos/c.png: the worker crashed with signal 11 inside the plugin 'bad' in 2 attempts; the picture "
                     + "is set aside"),
             Misdeed(name: "changes the floating-point mode", code: "copy(tile); fesetround(FE_UPWARD);", words: nil),
+            Misdeed(
+                // As libraries do on threads of their own.
+                name: "reads the umask by changing it for a moment",
+                code: """
+                    void *look(void *none) { for (;;) umask(umask(0)); return none; }
+                    static pthread_t reader; static int has;
+                    copy(tile); if (!has) { has = 1; pthread_create(&reader, NULL, look, NULL); } usleep(20000);
+                    """, words: nil),
             // What a call leaves changed of the process costs the frame that it was made for.
             changed("file mode mask (umask)", "umask(0);"),
             changed("resource limits", "struct rlimit few = {4, 4}; setrlimit(RLIMIT_NOFILE, &few);"),

@@ -22,6 +22,7 @@ extension Workspace {
             #include <fcntl.h>
             #include <fenv.h>
             #include <locale.h>
+            #include <pthread.h>
             #include <signal.h>
             #include <stdio.h>
             #include <stdlib.h>

@@ -5,11 +5,13 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What ends, pauses or interrupts a process from outside. */
@@ -269,15 +271,40 @@ static uint32_t restore_locale(void) {
     return PROCESS_LOCALE;
 }
 
+/* Reads the umask without changing it: the line "Umask:\t0022" near the beginning of a file of the kernel. */
+static int read_umask(mode_t *mask) {
+    const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    char bytes[256];
+    const ssize_t length = read(file, bytes, sizeof bytes - 1);
+    close(file);
+    if (length <= 0) return 0;
+    bytes[length] = 0;
+    const char *line = strstr(bytes, "\nUmask:");
+    return line && sscanf(line, "\nUmask: %o", mask) == 1;
+}
+
+/* Libraries on other threads read the umask by changing it for a moment, since POSIX has no other way: libgsf does for each file
+   of a Deep Zoom folder. Only a change that stays is a plugin's. */
+static uint32_t restore_umask(void) {
+    enum { LOOKS = 50 };
+    mode_t now;
+    for (int look = 0; look < LOOKS && read_umask(&now); look++) {
+        if (now == file_mask) return 0;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return umask(file_mask) == file_mask ? 0 : PROCESS_UMASK;
+}
+
 uint32_t process_state_restore(const sigset_t *mask) {
     const int code = errno;
     uint32_t changed = restore_mask(mask);
     pthread_mutex_lock(&lock);
-    if (umask(file_mask) != file_mask) changed |= PROCESS_UMASK;
     /* First of all: what follows may take root. */
     changed |= restore_user();
     changed |= restore_folder();
     changed |= restore_root();
+    changed |= restore_umask();
     changed |= restore_group() | restore_limits() | restore_handlers() | restore_timers() | remove_timers()
         | restore_descriptors() | restore_locale();
     pthread_mutex_unlock(&lock);
