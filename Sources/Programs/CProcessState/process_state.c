@@ -285,9 +285,10 @@ static int read_umask(mode_t *mask) {
 }
 
 /* Libraries on other threads read the umask by changing it for a moment, since POSIX has no other way: libgsf does for each file
-   of a Deep Zoom folder. Only a change that stays is a plugin's. */
+   of a Deep Zoom folder. Only a change that stays is a plugin's. On a busy machine such a thread may wait for a processor between its
+   two calls, for a tenth of a second or longer; so a change that stays costs its plugin some two seconds. */
 static uint32_t restore_umask(void) {
-    enum { LOOKS = 50 };
+    enum { LOOKS = 2000 };
     mode_t now;
     for (int look = 0; look < LOOKS && read_umask(&now); look++) {
         if (now == file_mask) return 0;
