@@ -214,6 +214,57 @@ import TestSupport
         #expect(reasons == [.cancelled, .deadline])
     }
 
+    @Test func `a job that waits for the one before it gives signs of life, as that one does`() async throws {
+        try draw(1, in: "first")
+        try draw(1, in: "waiting")
+        var request = request("first")
+        request.folder = folder.path
+        request.manifests = ["first", "waiting"].map { name in
+            RunRequest.Manifest(
+                path: "\(name)/\(name).yaml",
+                text: "job: \(name)\ninputs: photos/*\nfilters: [{gaussian: {radius: 4}}]\noutput: out/{stem}.png\n")
+        }
+        let (asked, ask) = AsyncStream.makeStream(of: Duration.self)
+        let (passed, pass) = AsyncStream.makeStream(of: Void.self)
+        var run = RequestedRun(request)
+        run.heartbeat = Heartbeat { time in
+            ask.yield(time)
+            var passed = passed.makeAsyncIterator()
+            if await passed.next() == nil { throw CancellationError() }
+        }
+        let (listener, control) = (Listener(), RunControl())
+        control.pause()
+        async let result = run.run(control, listener).result
+        for await job in listener.began {
+            #expect(job == "first")
+            break
+        }
+        let runs = URL(filePath: folder.file("state/runs"))
+        let claims = try FileManager.default.contentsOfDirectory(at: runs, includingPropertiesForKeys: nil)
+            .map { $0.appending(path: "coordinator.1").path }
+        #expect(claims.count == 2)
+        func ages() throws -> [Bool] {
+            try claims.map { claim in
+                let date = try FileManager.default.attributesOfItem(atPath: claim)[.modificationDate] as? Date
+                return try #require(date) < Date(timeIntervalSince1970: 100)
+            }
+        }
+        for claim in claims {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: claim)
+        }
+        #expect(try ages() == [true, true])
+        var times = asked.makeAsyncIterator()
+        #expect(await times.next() == .seconds(10))
+        pass.yield()
+        // The signs of life come before the next wait.
+        #expect(await times.next() == .seconds(10))
+        #expect(try ages() == [false, false])
+        control.resume()
+        #expect(try await result.get() == .done)
+        #expect(listener.jobs == ["first", "waiting"])
+    }
+
     @Test func `a program that embeds the farm follows a run, and finds it among the past ones`() async throws {
         try draw(3, in: "embedded")
         let program = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))

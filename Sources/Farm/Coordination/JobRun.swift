@@ -283,7 +283,7 @@ extension JobRun: RunLoop.Delegate {
     package var request: RunLoop.Request? {
         if let reason = recorder?.stop { return .stop(reason) }
         if directory.isSuperseded { return .stop(.superseded) }
-        directory.beat(at: clock.now) { state.withLock { $0.summary.frames - $0.summary.counts.concluded } }
+        directory.note(left: { state.withLock { $0.summary.frames - $0.summary.counts.concluded } }, at: clock.now)
         let folder = directory.folder
         return folder.isAsked(.cancel) ? .stop(.cancelled) : .pause(folder.isAsked(.pause) || observer.isBehind)
     }
@@ -322,8 +322,11 @@ extension JobRun: RunLoop.Delegate {
         }
     }
 
-    /// A slow disk may not collect the tiles of many frames. One frame's tiles may wait while the next frame is rendered.
-    package var isBehindWithTiles: Bool { state.withLock { $0.tiledEnded > 1 } }
+    /// A slow disk may not collect the tiles of many frames. The tiles of ended frames may wait for their removal while at least
+    /// as many frames with tiles are open: one on one machine, and many on a cluster.
+    package var isBehindWithTiles: Bool {
+        state.withLock { state in state.tiledEnded > max(1, state.open.values.count(where: \.hasTiles)) }
+    }
 
     package func concluded(_ frame: FrameID, _ outcome: FrameOutcome) {
         let found = state.withLock { state in

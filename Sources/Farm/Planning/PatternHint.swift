@@ -21,8 +21,12 @@ package enum PatternHint: Hashable, Sendable {
     init?(choice: String, in folders: [String], among inputs: [InputFile]) {
         let exact = folders.map { PathBytes.normalized(Array(choice.utf8), in: Array($0.utf8)) }
         let name = Array(choice.utf8)[...]
-        if inputs.contains(where: { exact.contains($0.exactPath) || PathBytes.name(of: $0.exactPath) == name }) {
-            self = .literalName(choice, pattern: GlobPattern.matching(choice))
+        let literal = GlobPattern.matching(choice)
+        // An input with a name without wildcards may be there, and be left out for another reason.
+        if literal != choice,
+            inputs.contains(where: { exact.contains($0.exactPath) || PathBytes.name(of: $0.exactPath) == name })
+        {
+            self = .literalName(choice, pattern: literal)
             return
         }
         let folder = PathNames.endsWithSlash(choice) ? String(choice.dropLast()) : choice

@@ -18,7 +18,7 @@ package enum CoordinatorClaim {
     /// A coordinator on another machine that is silent for this time counts as dead. In nanoseconds.
     private static let silence: Int64 = 60_000_000_000
     /// The time between two signs of life, for machines that cannot see the coordinator's lock.
-    static let heartbeat = Duration.seconds(10)
+    package static let heartbeat = Duration.seconds(10)
 
     private static let mostEpochs = 1_000_000
     /// In bytes: 32 digits and the name of a machine.

@@ -35,7 +35,7 @@ package final class RunClaim: Sendable {
     package let journal: Journal
     /// The outputs that earlier coordinators were about to publish, and the time since which the run is active.
     package let published: (paths: Set<PathKey>, since: Int64)
-    private let lastBeat = Mutex<ContinuousClock.Instant?>(nil)
+    private let lastNote = Mutex<ContinuousClock.Instant?>(nil)
     private let lock: KernelLock
     private let createdFolders = Mutex<[String]>([])
     /// The folders that contain temporary files of this coordinator.
@@ -222,19 +222,14 @@ package final class RunClaim: Sendable {
         try? CoordinatorClaim.release(epoch: epoch, in: path)
     }
 
-    /// Gives a sign of life from time to time, for machines that cannot see this coordinator's lock.
-    ///
-    /// - Parameter left: the number of open frames.
-    package func beat(at now: ContinuousClock.Instant, left: () -> Int) {
-        let isDue = lastBeat.withLock { last in
+    /// Writes the number of open frames from time to time. Only `status --run-dir` reads it.
+    package func note(left: () -> Int, at now: ContinuousClock.Instant) {
+        let isDue = lastNote.withLock { last in
             if let last, last.duration(to: now) < CoordinatorClaim.heartbeat { return false }
             last = now
             return true
         }
-        guard isDue else { return }
-        CoordinatorClaim.beat(epoch: epoch, in: path)
-        // Only `status --run-dir` reads the number.
-        guard FileSystem.exists("\(path)/run.json") else { return }
+        guard isDue, FileSystem.exists("\(path)/run.json") else { return }
         folder.note(left: left())
     }
 

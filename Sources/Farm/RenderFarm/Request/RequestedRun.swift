@@ -4,10 +4,11 @@ import FoundationEssentials
 package import JobModel
 import JobStorage
 import Planning
-import SafeFiles
 package import Runs
+import SafeFiles
 import Scheduling
 package import Settings
+import Synchronization
 
 /// Carries out a request, from the reading of its manifests to the end of its last job.
 package struct RequestedRun {
@@ -18,6 +19,7 @@ package struct RequestedRun {
     package var sharing: RunSharing
     /// The run resumes or repeats an earlier one.
     private var isRepeated = false
+    package var heartbeat = Heartbeat()
     /// The manifest and name of the one job that is resumed; nil for all jobs.
     package var single: (manifest: String, job: String)?
     /// The inputs that are left out, if the request names a run by ``RunRequest/leftOf``.
@@ -90,7 +92,8 @@ package struct RequestedRun {
                     reread: files.rereader())
                 preparation.folder = shownFrom ?? request.folder
                 preparation.limit = remainingLimit ?? request.limit
-                var context = RunContext(request, preparation, listener, memory: .run(request: storedText))
+                var context = RunContext(
+                    request, preparation, listener, memory: .run(request: storedText), heartbeat: heartbeat)
                 (context.sharing, context.reports, context.watch) = (sharing, reports, memory)
                 (context.ownState, context.originalCommand) = (ownState, originalCommand)
                 return (specs, JobRunner(context))
@@ -171,6 +174,8 @@ package struct RunContext: Sendable {
     var originalCommand: String?
     /// The state folder of earlier runs, if this run has another one. It tells whether outputs are missing.
     var ownState: String?
+    /// Gives signs of life for the runs of the request.
+    let heartbeat: Heartbeat
     /// Identifies this command.
     let command = RunName.new()
 
@@ -185,8 +190,10 @@ package struct RunContext: Sendable {
     }
 
     package init(
-        _ request: RunRequest, _ preparation: JobPreparation, _ listener: any RunListener, memory: Memory
+        _ request: RunRequest, _ preparation: JobPreparation, _ listener: any RunListener, memory: Memory,
+        heartbeat: Heartbeat = Heartbeat()
     ) {
+        self.heartbeat = heartbeat
         self.request = request
         self.preparation = preparation
         self.listener = listener
@@ -273,6 +280,8 @@ package struct JobRunner: Sendable {
     /// - Returns: the worst outcome of the jobs.
     package func run(_ jobs: [JobSpec], _ work: Work = .render) async throws -> RunOutcome {
         let start = Date()
+        // A job may wait for hours until the jobs before it end, and may take minutes for its plan and for its end.
+        async let _ = context.heartbeat.run()
         var stages: [JobStage] = []
         let result: Result<RunOutcome, any Error>
         do {
@@ -322,6 +331,34 @@ package struct JobRunner: Sendable {
         } catch {
             // The run's own outcome is more important.
             context.listener.report(.failed(FarmError(error)))
+        }
+    }
+}
+
+/// Gives signs of life for the claims of a request, for machines that cannot see the claims' locks.
+package final class Heartbeat: Sendable {
+    private struct Claim {
+        let path: String
+        let epoch: Int
+    }
+
+    private let claims = Mutex<[Claim]>([])
+    private let sleep: @Sendable (Duration) async throws -> Void
+
+    package init(sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }) {
+        self.sleep = sleep
+    }
+
+    /// The claim is not kept: its locks are released when the run lets go of it. A later sign of life finds no file, or the file of
+    /// a coordinator that is not the latest one.
+    func add(_ claim: RunClaim) { claims.withLock { $0.append(Claim(path: claim.path, epoch: claim.epoch)) } }
+
+    /// Returns when its task is cancelled.
+    func run() async {
+        while (try? await sleep(CoordinatorClaim.heartbeat)) != nil {
+            let claims = claims.withLock(\.self)
+            // A network disk may not answer.
+            await Blocking.run { for claim in claims { CoordinatorClaim.beat(epoch: claim.epoch, in: claim.path) } }
         }
     }
 }

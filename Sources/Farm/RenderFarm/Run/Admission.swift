@@ -37,6 +37,7 @@ struct Admission {
                 }
                 let existing = MissingDisks.existingFolders(of: job)
                 var folder = try await newFolder(for: job)
+                context.heartbeat.add(folder)
                 do {
                     stages.append(.prepared(try await prepare(job, &folder, existing)))
                 } catch {
@@ -90,11 +91,27 @@ struct Admission {
             claimed.takeFolders(of: folder)
             await Blocking.run { [folder] in folder.remove() }
             folder = claimed
+            context.heartbeat.add(claimed)
         }
         let (state, log) = (context.state, context.isShared ? folder.folder.log : nil)
         let ledger = try await Blocking.run {
             try Ledger(state: state, job: job, folders: folders, roots: lock.roots, log: log)
         }
+        do {
+            let (prepared, index) = try await prepare(job, folder, folders, ledger)
+            // Another job of the request may write to these folders, too.
+            lockedFolders.formUnion(lock.roots.locked)
+            return ClaimedJob(prepared: prepared, folder: folder, lock: lock, ledger: ledger, index: index)
+        } catch {
+            await Blocking.run { ledger.close() }
+            throw error
+        }
+    }
+
+    /// - Parameter folders: the folders of the job's outputs.
+    private func prepare(
+        _ job: JobSpec, _ folder: RunClaim, _ folders: [String], _ ledger: Ledger
+    ) async throws -> (PreparedJob, IndexFile?) {
         if folder.isNew { context.passOn(.known, of: ledger, to: folder.folder) }
         for error in ledger.contents.distrusted where try ledger.reportOnce("doubt: \(error.path)") {
             listener.report(job.name, .ledgerDistrusted(error.message))
@@ -105,7 +122,7 @@ struct Admission {
         if context.watch?.isNew(prepared.plan) ?? true { listener.hint(prepared.plan, folder: context.folder) }
         try reportDanglingLinks(prepared, ledger)
         if request.allowsGone { prepared.abandonLost() }
-        try check.refuseLostInputs(prepared)
+        try context.missingDiskCheck.refuseLostInputs(prepared)
         for loss in context.watch?.newLosses(prepared) ?? [] {
             listener.report(job.name, .picturesLost(loss))
         }
@@ -113,9 +130,7 @@ struct Admission {
         try refuseForbidden(folders, prepared)
         let index = try IndexFile(prepared)
         try ledger.setKnownDisks(knownDisks(prepared))
-        // Another job of the request may write to these folders, too.
-        lockedFolders.formUnion(lock.roots.locked)
-        return ClaimedJob(prepared: prepared, folder: folder, lock: lock, ledger: ledger, index: index)
+        return (prepared, index)
     }
 
     /// If warnings are not printed, links that lead nowhere are reported once, because they may have led to pictures.
