@@ -275,7 +275,7 @@ let package = Package(
                 "FarmTestSupport",
             ]),
         tests("JobStorageTests", ["JobStorage", "JobModel", "TestSupport", sqlite]),
-        tests("RunsTests", ["Runs", "SafeFiles", "JobStorage", "JobModel", "TestSupport"]),
+        tests("RunsTests", ["Runs", "SafeFiles", "JobStorage", "JobModel", "Scheduling", "TestSupport"]),
         tests(
             "CoordinationTests",
             [

@@ -148,6 +148,9 @@ import WorkerProtocol
         let attempts = try store.read { try $0.attempts(of: run) }
         #expect(attempts.filter { $0.kind == "frame" }.count == 3)
         #expect(attempts.allSatisfy { if case .done = $0.state { true } else { false } })
+        try recorder.end(exitCode: 0, reason: nil, counts: RunCounts())
+        let map = try store.read { try $0.map(of: run) }
+        #expect(map == #"{"version":1,"frames":[[1,3]]}"# + "\n3p")
     }
 }
 

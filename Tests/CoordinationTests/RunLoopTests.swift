@@ -141,7 +141,7 @@ import WorkerProtocol
 
     @Test func `a delegate that is behind pauses the run`() async {
         let run = run { $0.task.frame.number == 1 ? .silence : nil }
-        let plan = Plan((1...3).map(Self.compared), request: .pause(true))
+        let plan = Plan((1...3).map(Self.compared), request: .proceed(isPaused: true, workers: nil))
         let scheduler = scheduler(frames: 3)
         _ = await run {
             await run.loop().run(scheduler, plan)
@@ -153,6 +153,42 @@ import WorkerProtocol
             plan.ask(nil)
         }
         #expect(run.engine.leases.map(\.task.frame.number) == [1, 2, 3])
+    }
+
+    @Test func `a run has no more tasks at a time than its folder asks for, and begins more when it asks for more`()
+        async
+    {
+        let run = run { _ in .silence }
+        let plan = Plan((1...5).map(Self.compared), request: .proceed(isPaused: false, workers: 1))
+        let scheduler = scheduler(frames: 5, workers: 3, limit: 600)
+        run.control.pause()
+        func answer() { for lease in run.engine.leases { run.engine.reply(to: lease, Self.right(lease)) } }
+        let reason = await run {
+            await run.loop().run(scheduler, plan)
+        } during: {
+            // The first look at the folder comes after a tick.
+            await run.pass(.seconds(1))
+            run.control.resume()
+            await run.pass(.seconds(1))
+            #expect(run.engine.leases.count == 1)
+            plan.ask(.proceed(isPaused: false, workers: 0))
+            await run.pass(.seconds(1))
+            answer()
+            await run.pass(.seconds(1))
+            #expect(run.engine.leases.count == 1)
+            plan.ask(.proceed(isPaused: false, workers: 2))
+            await run.pass(.seconds(1))
+            #expect(run.engine.leases.count == 3)
+            plan.ask(.proceed(isPaused: false, workers: nil))
+            await run.pass(.seconds(1))
+            #expect(run.engine.leases.count == 4)
+            for _ in 0..<5 {
+                answer()
+                await run.pass(.seconds(1))
+            }
+        }
+        #expect(reason == nil)
+        #expect(run.engine.leases.map(\.task.frame.number) == [1, 2, 3, 4, 5])
     }
 
     @Test func `a cancelled run leaves what it has begun`() async {

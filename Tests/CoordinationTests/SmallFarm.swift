@@ -124,7 +124,7 @@ struct SmallFarm: Sendable {
             settings: RunSettings(workers: 1, memory: 1 << 30, seed: 1),
             tracker: OutputTracker(
                 ledger: ledger, freshness: freshness, hasPictures: false, now: Int(now / 1_000_000_000)),
-            recorder: recorder, observer: observer, calls: calls, removeTree: removeTree)
+            recorder: recorder, observer: observer, now: { now }, calls: calls, removeTree: removeTree)
         let engine = engine ?? FakeEngine(answers)
         return await run.run(RunLoop(engine: engine, control: control.child(), clock: Self.unhurried()))
     }

@@ -94,7 +94,8 @@ import Testing
             try database.execute(
                 sql: """
                     DROP TABLE encodings; DROP TABLE input_counts; DROP TABLE mounts; DROP TABLE previews;
-                    DELETE FROM grdb_migrations WHERE identifier IN ('3', '4', '5')
+                    DROP TABLE maps;
+                    DELETE FROM grdb_migrations WHERE identifier IN ('3', '4', '5', '6')
                     """)
         }
     }
@@ -119,9 +120,10 @@ import Testing
         #expect(try look.read { try $0.outputs(at: "/out/a.webp") }.map(\.job) == ["a"])
         #expect(try look.read { try $0.knownDisks(of: job) } == KnownDisks())
         #expect(try look.read { try $0.preview(at: "/p.png") } == nil)
+        #expect(try look.read { try $0.map(of: RunID(number: 1)) } == nil)
         #expect(try migrations == ["1", "2"])
         let store = try store()
-        #expect(try migrations == ["1", "2", "3", "4", "5"])
+        #expect(try migrations == ["1", "2", "3", "4", "5", "6"])
         #expect(try store.read { try $0.outputs(of: job) }.map(\.path) == ["/out/a.webp"])
         try store.write { writer in
             var record = record("/out/b.webp", try writer.recipe("{}"))

@@ -75,6 +75,51 @@ import TestSupport
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["letter.json"])
     }
 
+    /// As another program does.
+    private func limitWorkers(of run: RunFolder, to text: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: "\(run.path)/workers"), options: .atomic)
+    }
+
+    @Test func `a worker limit holds for half a minute, unless it is renewed`() throws {
+        let (run, directory) = try begin("run-1")
+        defer { withExtendedLifetime(directory) {} }
+        let now = { Int64(Date().timeIntervalSince1970 * 1e9) }
+        #expect(run.workerLimit(at: now()) == nil)
+        for limit in [3, 0, 1] {
+            try limitWorkers(of: run, to: "\(limit)")
+            #expect(run.workerLimit(at: now()) == limit)
+        }
+        #expect(run.workerLimit(at: now() + 29_000_000_000) == 1)
+        #expect(run.workerLimit(at: now() + 31_000_000_000) == nil)
+        // The clock was set back.
+        #expect(run.workerLimit(at: now() - 31_000_000_000) == nil)
+        #expect(run.workerLimit(at: .min) == nil && run.workerLimit(at: .max) == nil)
+    }
+
+    @Test(arguments: ["", "-1", "two", "1e3", "99999999999999999999", "0x10", " 3", "000000000000000000000000000001"])
+    func `a worker limit that is no number limits nothing`(text: String) throws {
+        let (run, directory) = try begin("run-1")
+        defer { withExtendedLifetime(directory) {} }
+        try limitWorkers(of: run, to: text)
+        #expect(run.workerLimit(at: Int64(Date().timeIntervalSince1970 * 1e9)) == nil)
+    }
+
+    /// A run whose coordinator is gone.
+    private func left(_ name: String) throws -> RunFolder {
+        let directory = try RunClaim(state: place.path, name: name, scratch: place.path)
+        return directory.folder
+    }
+
+    @Test func `the next coordinator of a run is not limited by what was asked of the last one`() throws {
+        let run = try left("run-1")
+        try limitWorkers(of: run, to: "0")
+        try run.ask(.pause)
+        let next = try #require(try RunClaim(claiming: run))
+        #expect(run.workerLimit(at: Int64(Date().timeIntervalSince1970 * 1e9)) == nil)
+        #expect(!run.isAsked(.pause))
+        withExtendedLifetime(next) {}
+    }
+
     @Test func `the end of a run is known after its folder is gone`() throws {
         let (run, directory) = try begin("run-1")
         try end(run, code: 1)

@@ -125,11 +125,11 @@ import WorkerProtocol
         #expect(farm.running.count == 3)
         farm.finish(farm.running[0])
         #expect(farm.running.count == 2)
-        // None at all would be a pause.
         farm.send(.limitWorkers(0))
         farm.finish(farm.running[0])
         farm.finish(farm.running[0])
-        #expect(farm.running.count == 1)
+        #expect(farm.running.count == 0)
+        #expect(farm.finished == nil)
         farm.send(.limitWorkers(nil))
         #expect(farm.running.count == 3)
         farm.finishAll()

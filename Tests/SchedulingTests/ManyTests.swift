@@ -57,9 +57,9 @@ import WorkerProtocol
         var farm = Farm(.make(workers: 300, frames: 300))
         farm.begin(workers: 300, frames: 300)
         #expect(farm.running.count == 300)
-        #expect(farm.scheduler.progress.running.map(\.id.number) == Array(1...64))
+        #expect(farm.scheduler.progress().running.map(\.id.number) == Array(1...64))
         for lease in farm.running.prefix(290) { farm.finish(lease) }
-        #expect(farm.scheduler.progress.running.map(\.id) == Array(farm.running.map(\.id).prefix(64)))
+        #expect(farm.scheduler.progress().running.map(\.id) == Array(farm.running.map(\.id).prefix(64)))
     }
 
     @Test func `few frames are held in store beside those that very many workers have`() {

@@ -44,9 +44,13 @@ package final class JobRun: Sendable {
     /// Nil for a run that is not recorded.
     private let recorder: RunRecorder?
     private let recovered: RecoveredWork
+    /// Nil for a run that is not recorded.
+    private let monitor: RunMonitor?
     private let outputs: OutputGuard
     private let publishQueue: PublishQueue
     private let clock: RunClock
+    /// Nanoseconds since 1970.
+    private let now: @Sendable () -> Int64
     private let removeTree: @Sendable (String) -> Void
     private let state = Mutex(State())
     /// Removes files of frames on a thread of its own, because a folder of tiles has thousands of files.
@@ -63,7 +67,8 @@ package final class JobRun: Sendable {
         settings: RunSettings, tracker: OutputTracker, recorder: RunRecorder? = nil,
         recovered: RecoveredWork = RecoveredWork(),
         receipts: ReceiptMaker? = nil,
-        observer: any RunObserver, clock: RunClock = .system, calls: FileCalls = .kernel,
+        observer: any RunObserver, clock: RunClock = .system, now: @escaping @Sendable () -> Int64,
+        calls: FileCalls = .kernel,
         removeTree: @escaping @Sendable (String) -> Void = { FileSystem.removeTree($0) }
     ) {
         self.receipts = receipts
@@ -76,7 +81,12 @@ package final class JobRun: Sendable {
         self.observer = observer
         self.tracker = tracker
         self.clock = clock
+        self.now = now
         self.removeTree = removeTree
+        monitor = recorder.map { _ in
+            let frames = targets.map(\.frame.id) + ended.map { FrameID($0.index, page: $0.page) }
+            return RunMonitor(folder: directory.path, frames: frames, now: now)
+        }
         outputs = OutputGuard(
             roots: roots,
             folders: Set(
@@ -106,6 +116,8 @@ package final class JobRun: Sendable {
         while let target = takeTarget() { recordUnbegun(target.settled() ?? target.report(.left)) }
         await removals.run {}
         await tracker.finish()
+        await monitor?.finish()
+        if let monitor { recorder?.note(monitor.map) }
         await Blocking.run { [recorder] in recorder?.flush() }
         // Another coordinator may have taken the run over meanwhile.
         let stop = directory.isSuperseded ? .superseded : found
@@ -123,6 +135,7 @@ package final class JobRun: Sendable {
 
     private func record(_ report: FrameReport) {
         state.withLock { $0.summary.add(report) }
+        monitor?.set(FrameID(report.index, page: report.page), FrameMap.Cell(report.state.kind))
         observer.concluded(report)
     }
 
@@ -144,7 +157,12 @@ extension JobRun: RunLoop.Delegate {
     package func nextFrames(_ count: Int) -> RunLoop.Frames {
         var orders: [FrameOrder] = []
         while orders.count < count, let target = takeTarget() {
-            if let report = publishedBefore(target) ?? target.settled() {
+            if let report = publishedBefore(target) {
+                recordUnbegun(report)
+                monitor?.set(target.frame.id, .published)
+                continue
+            }
+            if let report = target.settled() {
                 recordUnbegun(report)
                 continue
             }
@@ -258,6 +276,7 @@ extension JobRun: RunLoop.Delegate {
             if state.open[lease.task.frame]?.began == nil { state.open[lease.task.frame]?.began = now }
             if lease.spec.usesTiles { state.open[lease.task.frame]?.hasTiles = true }
         }
+        monitor?.set(lease.task.frame, .running)
         switch lease.spec {
         case .frame(let task):
             for temporary in task.outputs.compactMap(\.temporaryPath) { try expect(temporary, of: lease.task.frame) }
@@ -285,7 +304,8 @@ extension JobRun: RunLoop.Delegate {
         if directory.isSuperseded { return .stop(.superseded) }
         directory.note(left: { state.withLock { $0.summary.frames - $0.summary.counts.concluded } }, at: clock.now)
         let folder = directory.folder
-        return folder.isAsked(.cancel) ? .stop(.cancelled) : .pause(folder.isAsked(.pause) || observer.isBehind)
+        if folder.isAsked(.cancel) { return .stop(.cancelled) }
+        return .proceed(isPaused: folder.isAsked(.pause) || observer.isBehind, workers: folder.workerLimit(at: now()))
     }
 
     private func expect(_ temporary: String, of frame: FrameID) throws(FileError) {
@@ -358,9 +378,13 @@ extension JobRun: RunLoop.Delegate {
 
     package func workerLost() { state.withLock { $0.summary.workersLost += 1 } }
 
+    package func wantsTiles(at time: Timestamp) -> Bool { monitor?.wantsLive(at: time.elapsed) ?? false }
+
     package func progressed(_ progress: Scheduler.Progress, at time: Timestamp) {
         let summary = state.withLock { $0.summary }
-        observer.progressed(RunProgress(summary, elapsed: time.elapsed, scheduler: progress))
+        let progress = RunProgress(summary, elapsed: time.elapsed, scheduler: progress)
+        monitor?.note(progress)
+        observer.progressed(progress)
     }
 }
 

@@ -46,10 +46,10 @@ public final class RunControl: Sendable {
         [state.withLock(\.workerLimit), parent?.workerLimit].compactMap(\.self).min()
     }
 
-    /// Limits the number of workers, to at least one. Busy workers finish their tasks. On a cluster, each task that is
+    /// Limits the number of workers that have a task. Busy workers finish their tasks. On a cluster, each task that is
     /// handed out counts as a worker.
     ///
-    /// - Parameter count: nil for the initial number.
+    /// - Parameter count: nil for the initial number. With 0 nothing new begins.
     public func limitWorkers(to count: Int?) { state.withLock { $0.workerLimit = count } }
 
     /// Ends the runs as `penumbra cancel` does.

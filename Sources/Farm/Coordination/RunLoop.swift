@@ -30,6 +30,8 @@ package struct RunLoop: Sendable {
         /// Whether the tiles of several ended frames wait to be removed. Then no further frame is tiled. Read at every event.
         var isBehindWithTiles: Bool { get }
         func workerLost()
+        /// Whether the progress at this time should have the tiles of frames. Read at every tick.
+        func wantsTiles(at time: Timestamp) -> Bool
         func progressed(_ progress: Scheduler.Progress, at time: Timestamp)
     }
 
@@ -41,7 +43,8 @@ package struct RunLoop: Sendable {
     }
 
     package enum Request: Hashable, Sendable {
-        case pause(Bool)
+        /// - Parameter workers: the most tasks at a time; nil for as many as there are workers.
+        case proceed(isPaused: Bool, workers: Int?)
         case stop(StopReason)
     }
 
@@ -117,7 +120,7 @@ package struct RunLoop: Sendable {
             }
             // Progress is reported only at ticks, because thousands of events come between two ticks.
             if case .tick = event {
-                delegate.progressed(scheduler.progress, at: now)
+                delegate.progressed(scheduler.progress(withTiles: delegate.wantsTiles(at: now)), at: now)
                 command.yield(.pulse)
             }
             return nil
@@ -192,8 +195,10 @@ package struct RunLoop: Sendable {
             let request = delegate.request
             if request != last {
                 switch request {
-                case .pause(true): control.pause(for: .run)
-                case .pause(false), nil: control.resume(for: .run)
+                case .proceed(let isPaused, let workers):
+                    isPaused ? control.pause(for: .run) : control.resume(for: .run)
+                    control.limitWorkers(to: workers)
+                case nil: control.resume(for: .run)
                 case .stop(let reason): control.stop(reason)
                 }
                 last = request
@@ -222,6 +227,7 @@ package struct RunLoop: Sendable {
 extension RunLoop.Delegate {
     package var request: RunLoop.Request? { nil }
     package var isBehindWithTiles: Bool { false }
+    package func wantsTiles(at time: Timestamp) -> Bool { false }
     package func willStart(_ lease: Lease) {}
     package func workerLost() {}
     package func ended(_ lease: Lease, _ end: AttemptEnd) {}

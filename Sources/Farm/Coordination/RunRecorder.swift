@@ -24,6 +24,7 @@ package final class RunRecorder: Sendable {
         var running: [LeaseID: StoredAttempt] = [:]
         var leases: [WorkerID: LeaseID] = [:]
         var stop: StopReason?
+        var map: FrameMap?
     }
 
     package let run: RunID
@@ -98,9 +99,10 @@ package final class RunRecorder: Sendable {
     /// - Parameter reason: nil if the plan was completed.
     package func end(exitCode: Int, reason: String?, counts: RunCounts) throws(StoreError) {
         flush()
-        let time = now()
+        let (time, map) = (now(), state.withLock { $0.map })
         try store.write { writer in
             try writer.set(run, counts: counts.json)
+            if let map { try writer.set(run, map: map.text) }
             try writer.end(run, at: time, exitCode: exitCode, reason: reason)
             try writer.prune()
         }
@@ -114,6 +116,9 @@ package final class RunRecorder: Sendable {
 
     /// Why the run has to stop: a record could not be written.
     var stop: StopReason? { state.withLock { $0.stop } }
+
+    /// What has become of the frames. It is stored at the end of the run.
+    func note(_ map: FrameMap) { state.withLock { $0.map = map } }
 
     func began(_ frame: FrameID, _ record: StoredFrame) {
         change { state in

@@ -59,6 +59,8 @@ package struct RunProgress: Hashable, Sendable {
     package let done: Int
     package let failed: Int
     package let total: Int
+    /// Of published frames.
+    package let megapixels: Double
     package let elapsed: Duration
     package let scheduler: Scheduler.Progress
 
@@ -66,6 +68,7 @@ package struct RunProgress: Hashable, Sendable {
         done = summary.frames - summary.counts.open
         failed = summary.failed
         total = summary.frames
+        megapixels = summary.counts.megapixels
         self.elapsed = elapsed
         self.scheduler = scheduler
     }

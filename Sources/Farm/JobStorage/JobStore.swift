@@ -115,6 +115,7 @@ package final class JobStore: Sendable {
         migrator.registerMigration("3") { try Migration3.apply($0) }
         migrator.registerMigration("4") { try Migration4.apply($0) }
         migrator.registerMigration("5") { try Migration5.apply($0) }
+        migrator.registerMigration("6") { try Migration6.apply($0) }
         return migrator
     }
 

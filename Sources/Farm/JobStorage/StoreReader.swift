@@ -236,6 +236,12 @@ extension StoreReader {
         }
     }
 
+    /// What became of the frames of an ended run; nil if that is not known.
+    package func map(of run: RunID) throws -> String? {
+        guard try database.tableExists("maps") else { return nil }
+        return try String.fetchOne(database, sql: "SELECT text FROM maps WHERE run = ?", arguments: [run.number])
+    }
+
     /// The number of begun frames that have been concluded.
     package func concluded(of run: RunID) throws -> Int {
         try Int.fetchOne(

@@ -161,6 +161,10 @@ extension StoreWriter {
         try execute("UPDATE runs SET counts = ? WHERE id = ?", [counts, run.number])
     }
 
+    package func set(_ run: RunID, map: String) throws {
+        try execute("INSERT OR REPLACE INTO maps (run, text) VALUES (?, ?)", [run.number, map])
+    }
+
     /// Only the first end counts.
     package func end(_ run: RunID, at time: Int64, exitCode: Int, reason: String?) throws {
         try execute(

@@ -8,7 +8,7 @@ package enum StoredNumbers {
     /// In nanoseconds since 1970: about a hundred years.
     package static let times: ClosedRange<Int64> = -4_000_000_000_000_000_000...4_000_000_000_000_000_000
     /// For durations.
-    static let seconds = 0.0...1e12
+    package static let seconds = 0.0...1e12
 }
 
 /// A frame of a run that had work, or that failed before it began.

@@ -103,7 +103,7 @@ package struct InPlaceSession: Sendable {
         observer: any RunObserver, ended: ([InPlaceResult]) -> Void
     ) async throws -> StopReason? {
         let directory = try await Blocking.run { [state, scratch = farm.settings.scratch.value] () throws(FileError) in
-            try RunClaim(state: state, name: RunName.new(), scratch: scratch)
+            try RunClaim(state: state, name: RunName.new().text, scratch: scratch)
         }
         let stop: Result<StopReason?, any Error>
         do {

@@ -206,6 +206,20 @@ extension RunArchive {
         return try store?.read { try $0.concluded(of: run.stored.id) } ?? 0
     }
 
+    /// What the run is doing; nil if no coordinator has it, or if that is not known.
+    package func live(of run: RunStatus) -> LiveRun? {
+        run.condition == .running || run.condition == .paused ? LiveRun(in: run.folder) : nil
+    }
+
+    /// The states of all frames of a run; nil if they are not known.
+    package func map(of run: RunStatus) throws -> FrameMap? {
+        guard !run.condition.isEnded else {
+            return try store?.read { try $0.map(of: run.stored.id) }.flatMap(FrameMap.init(text:))
+        }
+        return SafeFolder.trustedContents("\(run.folder.path)/map", limit: FrameMap.largestSize).flatMap(
+            FrameMap.init(file:))
+    }
+
     /// The inputs of concluded frames. If the run was a retry of frames that another run left, the inputs of that run are
     /// included. Empty if the run is not recorded any more.
     package func concludedInputs(ofRun name: String) throws -> Set<PathKey> {
@@ -312,6 +326,18 @@ package enum StoredRuns {
         let known = try runs.filter { run in try store?.read { try $0.run(named: run.name) }?.state.isEnded == false }
         for run in runs where run != known.first { run.remove() }
         return known.first
+    }
+
+    /// Gives up the unfinished runs of a job, but one: their files are removed. The next run of the job records their ends.
+    package static func removeUnfinished(of job: JobSpec, but name: String, state: String) {
+        for run in RunFolder.unfinished(of: job, state: state) where run.name != name { run.remove() }
+    }
+
+    /// Nil if no run has had the name.
+    package static func run(named name: String, state: String) throws -> RunRecord? {
+        let path = JobStore.databasePath(state: state)
+        guard FileSystem.exists(path) else { return nil }
+        return try JobStore(path: path).read { try $0.run(named: name) }
     }
 
     /// Ends a run that nobody will resume.

@@ -130,6 +130,7 @@ package final class RunClaim: Sendable {
         for kind in RunFolder.Control.allCases where kind == .detached || !isAsked {
             FileSystem.removeTree("\(path)/\(kind)")
         }
+        if !isAsked { FileSystem.removeTree("\(path)/workers") }
         let entries = Journal.read("\(path)/journal")
         journal = try Journal("\(path)/journal")
         try journal.endTornLine()

@@ -33,6 +33,8 @@ package struct RunFolder: Hashable, Sendable {
 
     /// The largest text or number that a coordinator writes, in bytes.
     private static let largestNote = 1 << 16
+    /// In bytes.
+    private static let largestNumber = 20
 
     /// The number of ends that a state folder keeps.
     private static let mostEnds = 100
@@ -186,6 +188,24 @@ extension RunFolder {
             // The request exists already.
             guard error.code == EEXIST else { throw error }
         }
+    }
+
+    /// For how long a worker limit holds, in nanoseconds. Who limits a run renews the limit, so that a program that was killed holds
+    /// no run back.
+    private static let limitTime: Int64 = 30_000_000_000
+
+    /// The most tasks that may run at a time, by the request of another program; nil for as many as there are workers. With 0 nothing
+    /// new begins.
+    ///
+    /// - Parameter now: in nanoseconds since 1970.
+    package func workerLimit(at now: Int64) -> Int? {
+        let path = "\(path)/workers"
+        guard let written = FileSystem.stamp(path)?.modified,
+            now.subtractingReportingOverflow(written).partialValue.magnitude < Self.limitTime
+        else { return nil }
+        return SafeFolder.trustedContents(path, limit: Self.largestNumber)
+            .flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+            .flatMap { StoredNumbers.counts.contains($0) ? $0 : nil }
     }
 
     package func takeBack(_ control: Control) {

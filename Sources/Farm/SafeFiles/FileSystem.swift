@@ -347,6 +347,42 @@ package enum AtomicFile {
             throw error
         }
     }
+
+    /// For a file that may be lost: nothing is synced, and no folder is created.
+    package static func writeUnsynced(
+        _ bytes: [UInt8], to path: String, by temporary: String
+    ) throws(FileError) {
+        FileSystem.remove(temporary)
+        try FileSystem.append(bytes, to: temporary)
+        try FileSystem.rename(temporary, to: path)
+    }
+}
+
+/// An open file whose bytes are replaced in their places.
+package final class PatchableFile: Sendable {
+    private let path: String
+    private let descriptor: Int32
+
+    /// - Throws: ``FileError`` if there is no such regular file.
+    package init(_ path: String) throws(FileError) {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw FileError(path: path, code: errno, action: "write") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Some of the bytes may be written if this fails.
+    package func write(_ bytes: [UInt8], at offset: Int) throws(FileError) {
+        var (rest, offset) = (bytes[...], offset)
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw FileError(path: path, code: count < 0 ? errno : ENOSPC, action: "write") }
+            rest = rest.dropFirst(count)
+            offset += count
+        }
+    }
 }
 
 extension FileStamp {

@@ -23,7 +23,7 @@ package enum Event: Sendable {
     case pause(Bool)
     /// While true, no further frame begins to fill a canvas, because the tiles of ended frames still take their space.
     case holdTiling(Bool)
-    /// At most so many attempts run at once from now on, at least one; nil for as many as there are workers. What runs comes to its end.
+    /// At most so many attempts run at once from now on; nil for as many as there are workers. What runs comes to its end.
     case limitWorkers(Int?)
     /// Finish the frames that are being rendered, and begin no others.
     case drain
@@ -128,5 +128,5 @@ package struct Lease: Hashable, Sendable {
     }
 
     /// The time at which the lease was given.
-    var start: Timestamp { Timestamp(deadline.elapsed - timeLimit) }
+    package var start: Timestamp { Timestamp(deadline.elapsed - timeLimit) }
 }

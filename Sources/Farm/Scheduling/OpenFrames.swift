@@ -16,9 +16,11 @@ struct OpenFrames: Sendable {
     /// The lowest frame that waits to be tiled, if fewer than the allowed number of others are being tiled.
     func nextToTile(besides others: Int) -> FrameID? { occupants.count <= others ? waitingToTile.first : nil }
 
-    /// The states of the frames that are being tiled.
-    var tilings: [Tiling] {
-        occupants.compactMap { id in if case .tiling(let tiling) = states[id]?.phase { tiling } else { nil } }
+    /// The frames that are being tiled, in order.
+    var tilings: [(frame: FrameID, tiling: Tiling)] {
+        occupants.sorted().compactMap { id in
+            if case .tiling(let tiling) = states[id]?.phase { (id, tiling) } else { nil }
+        }
     }
 
     /// Compares the index with the frames, for tests.

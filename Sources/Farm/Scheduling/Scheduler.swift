@@ -76,7 +76,7 @@ package struct Scheduler: Sendable {
         case .stop(let reason): stop(reason)
         case .pause(let paused): isPaused = paused
         case .holdTiling(let holds): holdsTiling = holds
-        case .limitWorkers(let limit): workerLimit = limit.map { max(1, $0) } ?? .max
+        case .limitWorkers(let limit): workerLimit = limit.map { max(0, $0) } ?? .max
         case .stalled(let gap): postponeDeadlines(gap)
         case .words, .tick: break
         }
@@ -97,14 +97,42 @@ package struct Scheduler: Sendable {
         /// Tiles done and planned, of the frames that are being tiled.
         package let tilesDone: Int
         package let tilesPlanned: Int
+        /// How many tasks run, and how many could run now.
+        package let leased: Int
+        package let ready: Int
+        package let isPaused: Bool
+        /// Nil for as many tasks as there are workers.
+        package let workerLimit: Int?
+        /// Empty unless they were asked for.
+        package let tiled: [TiledFrame]
     }
 
-    package var progress: Progress {
+    /// The tiles of a frame that is being tiled.
+    package struct TiledFrame: Hashable, Sendable {
+        package let id: FrameID
+        package let tiles: Int
+        /// How many of them are in a row.
+        package let columns: Int
+        package let finished: Set<Int>
+
+        fileprivate init(_ id: FrameID, _ tiling: Tiling) {
+            self.id = id
+            tiles = tiling.probe.grid.count
+            columns = tiling.probe.grid.columnCount
+            finished = Set(tiling.receipts.keys)
+        }
+    }
+
+    /// - Parameter withTiles: takes time that grows with the number of tiles.
+    package func progress(withTiles: Bool = false) -> Progress {
         let tilings = frames.tilings
         return Progress(
             running: firstLeases(64),
-            tilesDone: tilings.reduce(0) { $0 + $1.receipts.count },
-            tilesPlanned: tilings.reduce(0) { $0 + $1.probe.grid.count })
+            tilesDone: tilings.reduce(0) { $0 + $1.tiling.receipts.count },
+            tilesPlanned: tilings.reduce(0) { $0 + $1.tiling.probe.grid.count },
+            leased: leases.count, ready: ready.count, isPaused: isPaused,
+            workerLimit: workerLimit == .max ? nil : workerLimit,
+            tiled: withTiles ? tilings.map { TiledFrame($0.frame, $0.tiling) } : [])
     }
 
     /// The first leases in order. Does not sort all of them.

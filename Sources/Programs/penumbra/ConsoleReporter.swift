@@ -162,7 +162,7 @@ extension ConsoleReporter: RunListener {
             if openjd { openJD.show(progress) } else if !json { self.progress.show(progress) }
         case .frame(let job, let report):
             if openjd { return }
-            if json { FrameLine(report, job: job).print() } else { progress.count(report) }
+            if json { FrameLine(report, job: job).print() }
         case .notice(let notice): show(notice.text(from: folder))
         case .ended(let end): show(end)
         case .handedOver(_, let summary):

@@ -33,7 +33,7 @@ struct Weighing {
             gathering.add(lease, at: .start)
         }
         let all = memory()
-        _ = (reserved, scheduler.progress.tilesDone)
+        _ = (reserved, scheduler.progress().tilesDone)
         return (withFrames - empty, withLeases - reserved, all - withLeases)
     }
 

@@ -17,6 +17,8 @@ public struct Farm: Sendable {
     package let worker: WorkerCommand
     /// Identifies the workers of a run; nil if the farm is not for a run.
     private var token: CoordinatorToken?
+    /// The name of the run; nil for a new one.
+    var runName: RunName?
     private let firstWorker = FirstWorker()
 
     /// - Parameter plugins: replaces the plugins of the settings.
@@ -56,7 +58,7 @@ public struct Farm: Sendable {
     /// - Throws: the errors of ``catalog()``.
     package func catalogOfFirstWorker() async throws -> Catalog {
         try secureDescriptors()
-        let token = CoordinatorToken(run: RunName.new())
+        let token = CoordinatorToken(run: (runName ?? .new()).text)
         let engine = LocalEngine(command: command(token))
         // If the worker does not start, the other way reports why.
         guard let catalog = await engine.introduce() else { return try await catalog() }
@@ -67,7 +69,7 @@ public struct Farm: Sendable {
 
     /// A token for a new run. The first run gets the token of the worker that reported the catalog.
     func newToken() -> CoordinatorToken {
-        firstWorker.token.withLock { $0.take() } ?? CoordinatorToken(run: RunName.new())
+        firstWorker.token.withLock { $0.take() } ?? CoordinatorToken(run: (runName ?? .new()).text)
     }
 
     /// A copy whose workers belong to a run.
@@ -95,7 +97,7 @@ public struct Farm: Sendable {
         return LocalEngine(command: workerOfRun)
     }
 
-    var workerOfRun: WorkerCommand { command(token ?? CoordinatorToken(run: RunName.new())) }
+    var workerOfRun: WorkerCommand { command(token ?? CoordinatorToken(run: RunName.new().text)) }
 
     private func command(_ token: CoordinatorToken) -> WorkerCommand {
         var command = worker
@@ -143,11 +145,35 @@ extension FarmError {
     }
 }
 
-/// Names of runs.
-enum RunName {
+/// The name of a run, which is the name of its folder, too.
+package struct RunName: Hashable, Sendable {
+    package let text: String
+
+    /// The longest name, in characters. Names of temporary files beside outputs contain it.
+    package static let longest = 64
+
+    /// Nil unless it is made of letters, digits, `-`, `_` and `.`, and begins with a letter or a digit.
+    package init?(_ text: String) {
+        func isPlain(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"):
+                true
+            default: false
+            }
+        }
+        let marks = "-_.".utf8
+        guard let first = text.utf8.first, isPlain(first), text.utf8.count <= Self.longest,
+            text.utf8.allSatisfy({ isPlain($0) || marks.contains($0) })
+        else { return nil }
+        self.text = text
+    }
+
+    private init(new text: String) { self.text = text }
+
     /// `20261121T213000Z-1a2b3c`
-    package static func new() -> String {
+    package static func new() -> RunName {
         let time = Date().formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
-        return "\(time)-\(String(UInt32.random(in: 0x100000...0xffffff), radix: 16))"
+        return RunName(new: "\(time)-\(String(UInt32.random(in: 0x100000...0xffffff), radix: 16))")
     }
 }

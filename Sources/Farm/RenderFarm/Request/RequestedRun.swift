@@ -20,6 +20,8 @@ package struct RequestedRun {
     /// The run resumes or repeats an earlier one.
     private var isRepeated = false
     package var heartbeat = Heartbeat()
+    /// The name of its one run, which may have been interrupted; nil for new runs.
+    package var name: RunName?
     /// The manifest and name of the one job that is resumed; nil for all jobs.
     package var single: (manifest: String, job: String)?
     /// The inputs that are left out, if the request names a run by ``RunRequest/leftOf``.
@@ -77,7 +79,8 @@ package struct RequestedRun {
             reports.page = try request.reportPage.map { try ReportFile($0, .page, in: request.folder) }
             reports.metrics = try request.metricsFile.map { try ReportFile($0, .metrics, in: request.folder) }
             let deadline = request.deadline.map { Deadline(start: .now, allowed: .seconds($0)) }
-            let farm = Farm(try settings ?? Settings.load(request))
+            var farm = Farm(try settings ?? Settings.load(request))
+            farm.runName = name
             try refuseWrongEngine(farm.settings)
             let catalog = try await farm.catalogOfFirstWorker()
             listener.warn(ofPluginsIn: catalog)
@@ -86,6 +89,11 @@ package struct RequestedRun {
             func read() async throws -> (specs: [JobSpec], runner: JobRunner) {
                 let specs = try listener.jobs(await files.withExaminedPictures(by: farm.worker)).filter { spec in
                     single.map { spec.manifestPath == $0.manifest && spec.name == $0.job } ?? true
+                }
+                if name != nil, specs.count > 1 {
+                    throw FarmError(
+                        .usage,
+                        "--run names one run, and there are \(specs.count) jobs\n   = give one manifest with one job")
                 }
                 var preparation = try JobPreparation(
                     request, without: concluded, farm: farm, catalog: catalog, control: control, deadline: deadline,
@@ -177,7 +185,7 @@ package struct RunContext: Sendable {
     /// Gives signs of life for the runs of the request.
     let heartbeat: Heartbeat
     /// Identifies this command.
-    let command = RunName.new()
+    let command = RunName.new().text
 
     /// What is remembered of a run.
     package enum Memory: Hashable, Sendable {

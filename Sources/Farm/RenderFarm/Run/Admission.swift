@@ -87,7 +87,12 @@ struct Admission {
         if !context.sharing.isResumed {
             try check.refuseLostOutputs(of: job, state: context.ownState ?? context.state, there: existing)
         }
-        if folder.isNew, let claimed = try await claimInterrupted(job) {
+        if context.farm.runName != nil {
+            // The job has one run at a time, and this one has its name already.
+            await Blocking.run { [state = context.state, name = folder.name] in
+                StoredRuns.removeUnfinished(of: job, but: name, state: state)
+            }
+        } else if folder.isNew, let claimed = try await claimInterrupted(job) {
             claimed.takeFolders(of: folder)
             await Blocking.run { [folder] in folder.remove() }
             folder = claimed
@@ -154,6 +159,9 @@ extension Admission {
         switch context.sharing {
         case .none:
             try refuseDetached(job)
+            if let name = context.farm.runName?.text, let claimed = try await claimInterrupted(job, named: name) {
+                return claimed
+            }
             let (state, token, scratch) = (context.state, token(), site.scratchFolder(for: job))
             let recorded = context.isRecorded ? job : nil
             return try await Blocking.run { () throws(FileError) in
@@ -209,10 +217,10 @@ extension Admission {
             // The lock of a dead machine may hold for a while, too.
             if isJob { try await Task.sleep(for: .seconds(2)) }
         } while ContinuousClock.now < end
+        let option = context.isShared ? " --run-dir \(run.path)" : ""
         throw FarmError(
             .busy,
-            "\(job.name): the run \(run.name) has a coordinator that lives; 'penumbra status --run-dir \(run.path)' tells "
-                + "of it")
+            "\(job.name): the run \(run.name) has a coordinator that lives; 'penumbra status\(option)' tells of it")
     }
 
     /// Refuses a job that a cluster works on.
@@ -227,6 +235,28 @@ extension Admission {
             .busy,
             "\(job.name): its detached run \(run.name) has not ended\n"
                 + "   = penumbra status, wait, resume and cancel take it by --run-dir \(run.path)")
+    }
+
+    /// Takes over the interrupted run of a name. Nil if there is no run of this name yet.
+    ///
+    /// - Throws: ``FarmError`` if the run has ended, belongs to another job, or has a coordinator.
+    private func claimInterrupted(_ job: JobSpec, named name: String) async throws -> RunClaim? {
+        let state = context.state
+        let (known, open) = try await Blocking.run {
+            let known = try StoredRuns.run(named: name, state: state)
+            return (known, RunFolder.unfinished(of: job, state: state).first { $0.name == name })
+        }
+        let isOther = known.map { $0.manifest != job.manifestPath || $0.job != job.name }
+        guard isOther != true, open != nil || !FileSystem.exists(RunFolder(state: state, name: name).path) else {
+            let owner = known.map { ": '\(PathText.visible($0.job))' of \(PathText.visible($0.manifest))" } ?? ""
+            throw FarmError(
+                .usage, "--run \(name): the run of this name belongs to another job\(owner)\n   = give another name")
+        }
+        guard known?.state.isEnded != true else {
+            throw FarmError(.usage, "--run \(name): a run of this name has ended\n   = give another name")
+        }
+        guard let open else { return nil }
+        return try await claim(open, job)
     }
 
     /// Takes over the job's interrupted run. Nil if there is none, or if it cannot be resumed, because its disk is not mounted, say.

@@ -69,7 +69,7 @@ struct Execution {
             recovered: recovered,
             receipts: ReceiptMaker(
                 prepared.job, run: job.folder, catalog: context.preparation.catalog, now: currentTime),
-            observer: collector ?? observer)
+            observer: collector ?? observer, now: currentTime)
         let loop = RunLoop(
             engine: engine, control: context.control.child(), deadline: context.deadline,
             continuesElsewhere: context.isContinued(job.folder))

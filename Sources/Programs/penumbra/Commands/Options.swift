@@ -141,6 +141,19 @@ struct SelectionOptions: ParsableArguments {
 }
 
 /// A time on the command line: `90`, `90s`, `50m`, `1.5h`.
+struct RunNameArgument {
+    let name: RunName
+
+    @Sendable static func read(_ argument: String) throws -> RunNameArgument {
+        guard let name = RunName(argument) else {
+            throw ValidationError(
+                "a run's name begins with a letter or a digit, and has letters, digits, '-', '_' and '.', at most "
+                    + "\(RunName.longest): night-7.")
+        }
+        return RunNameArgument(name: name)
+    }
+}
+
 struct TimeArgument {
     let seconds: Double
 

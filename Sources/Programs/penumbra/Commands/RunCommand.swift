@@ -73,6 +73,14 @@ struct RunCommand: AsyncParsableCommand {
     var detach = false
 
     @Option(
+        name: .customLong("run"),
+        help: ArgumentHelp(
+            "Name the run, which may have been interrupted under this name. By default its name is its time.",
+            valueName: "name"),
+        transform: RunNameArgument.read)
+    var runName: RunNameArgument?
+
+    @Option(
         help: ArgumentHelp(
             "Write a page that reports the run, with pictures before and after.", valueName: "file.html"))
     var report: String?
@@ -85,6 +93,12 @@ struct RunCommand: AsyncParsableCommand {
             throw ValidationError("--files-from names the files of one job; give one manifest.")
         }
         let ending = (jobs.filesFrom == nil ? [] : ["--files-from"]) + (deadline == nil ? [] : ["--deadline"])
+        if watch || detach, runName != nil {
+            throw ValidationError(
+                watch
+                    ? "--watch begins a run at each change; --run names one run."
+                    : "--detach leaves the run to jobs of the cluster; --run names a run of this machine.")
+        }
         if watch, !ending.isEmpty {
             throw ValidationError(
                 "--watch runs until it is stopped; leave out \(ending.joined(separator: " and ")).")
@@ -97,7 +111,9 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporter in
-            try await reporter.follow(RequestedRun(request()))
+            var run = RequestedRun(request())
+            run.name = runName?.name
+            return try await reporter.follow(run)
         }
     }
 

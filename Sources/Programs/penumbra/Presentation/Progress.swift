@@ -2,34 +2,23 @@ import Coordination
 import JobModel
 import Planning
 import Reports
-import Scheduling
+import Runs
 import Synchronization
-import WorkerProtocol
 
 /// Shows a run to a person: a progress bar on a terminal, nothing until the end elsewhere.
 final class ProgressView: Sendable {
-    private struct State {
-        var bar = ProgressBar()
-        var megapixels = 0.0
-    }
-
     private let showsBar: Bool
-    private let state = Mutex(State())
+    private let bar = Mutex(ProgressBar())
 
     init(showsBar: Bool) { self.showsBar = showsBar }
 
     func show(_ progress: RunProgress) {
         guard showsBar else { return }
-        state.withLock { $0.bar.show(progress, megapixels: $0.megapixels) }
-    }
-
-    func count(_ report: FrameReport) {
-        guard let probe = report.probe else { return }
-        state.withLock { $0.megapixels += probe.megapixels }
+        bar.withLock { $0.show(LiveRun(progress, now: 0)) }
     }
 
     /// Removes the bar before anything else is printed.
-    func clear() { state.withLock { $0.bar.clear() } }
+    func clear() { bar.withLock { $0.clear() } }
 }
 
 /// Prints the progress of a run for a scheduler of Open Job Description.
@@ -53,8 +42,8 @@ struct ProgressBar {
     private var lastLine = ""
 
     /// Draws the bar if it has changed.
-    mutating func show(_ progress: RunProgress, megapixels: Double) {
-        let line = Self.line(progress, megapixels: megapixels, width: Console.width)
+    mutating func show(_ run: LiveRun) {
+        let line = Self.line(run, width: Console.width)
         guard line != lastLine else { return }
         lastLine = line
         Console.draw("\r\u{1b}[K" + VisibleText.line(line))
@@ -66,28 +55,15 @@ struct ProgressBar {
         Console.draw("\r\u{1b}[K")
     }
 
-    static func line(_ progress: RunProgress, megapixels: Double, width: Int) -> String {
-        let fraction = fraction(progress)
-        var text = "[\(bar(fraction, cells: 20))] \(progress.done)/\(progress.total)"
-        if progress.failed > 0 { text += " (\(progress.failed) failed)" }
-        text += "  \(Int(fraction * 100)) %"
-        let seconds =
-            Double(progress.elapsed.components.seconds) + Double(progress.elapsed.components.attoseconds) / 1e18
-        if megapixels > 0, seconds > 0.5 { text += "  \(Figures.fixed(megapixels / seconds, 1)) MP/s" }
-        if fraction > 0.02, seconds > 2 {
-            text += "  \(Figures.duration(.seconds((seconds * (1 - fraction) / fraction).rounded()))) left"
-        }
-        let names = currentNames(progress.scheduler)
+    static func line(_ run: LiveRun, width: Int) -> String {
+        var text = "[\(bar(run.fraction, cells: 20))] \(run.done)/\(run.frames)"
+        if run.failed > 0 { text += " (\(run.failed) failed)" }
+        text += "  \(Int(run.fraction * 100)) %"
+        if let rate = run.megapixelsPerSecond { text += "  \(Figures.fixed(rate, 1)) MP/s" }
+        if let left = run.secondsLeft { text += "  \(Figures.duration(.seconds(left))) left" }
+        let names = currentNames(run)
         if !names.isEmpty { text += "  \(names.joined(separator: ", "))" }
         return text.prefix(columns: max(1, width - 1))
-    }
-
-    /// The part of the work that is done. Finished tiles count as a part of their frame.
-    private static func fraction(_ progress: RunProgress) -> Double {
-        guard progress.total > 0 else { return 1 }
-        let tiles = progress.scheduler
-        let partial = tiles.tilesPlanned > 0 ? Double(tiles.tilesDone) / Double(tiles.tilesPlanned) : 0
-        return min(1, (Double(progress.done) + 0.9 * partial) / Double(progress.total))
     }
 
     private static func bar(_ fraction: Double, cells: Int) -> String {
@@ -98,30 +74,24 @@ struct ProgressBar {
     }
 
     /// The names of the tasks that workers have now, without repetitions.
-    private static func currentNames(_ progress: Scheduler.Progress) -> [String] {
+    private static func currentNames(_ run: LiveRun) -> [String] {
         var names: [String] = []
-        for lease in progress.running {
-            let name = name(of: lease.spec, progress)
+        for task in run.running {
+            let name = name(of: task, run)
             if !names.contains(name) { names.append(name) }
         }
         return names
     }
 
-    private static func name(of task: TaskSpec, _ progress: Scheduler.Progress) -> String {
-        switch task {
-        case .probe(let task): fileName(task.input.path)
-        case .frame(let task): fileName(task.input.path)
-        case .canvas(let task): fileName(task.input.path)
-        case .tile: "tile \(progress.tilesDone + 1) of \(progress.tilesPlanned)"
-        case .stitch: "stitching"
-        case .audit: "auditing"
-        case .preview: "previewing"
-        case .check: "checking"
-        case .compare(let task): fileName(task.files.first?.path ?? "")
+    private static func name(of task: LiveRun.Task, _ run: LiveRun) -> String {
+        if let file = task.file { return PathText.visible(file) }
+        return switch task.kind {
+        case "tile": "tile \(run.tilesDone + 1) of \(run.tilesPlanned)"
+        case "stitch": "stitching"
+        case "audit": "auditing"
+        case "preview": "previewing"
+        case "check": "checking"
+        default: PathText.visible(task.kind)
         }
-    }
-
-    private static func fileName(_ path: String) -> String {
-        PathText.visible(PathNames.last(of: path))
     }
 }

@@ -29,6 +29,13 @@ struct RunLine: JSONLine {
     let counts: RunCounts
     /// The argument of `--run-dir`; nil for a run of one machine.
     var runDir: String?
+    /// What it is doing; nil if no coordinator has it.
+    var live: LiveRun?
+
+    init(_ run: RunStatus, in archive: RunArchive) throws {
+        self.init(run, concluded: try archive.concluded(of: run))
+        live = archive.live(of: run)
+    }
 
     init(_ run: RunStatus, concluded: Int) {
         runDir = run.sharedFolder
@@ -70,6 +77,20 @@ struct StoredFrameLine: JSONLine {
         state = frame.state.kind.rawValue
         seconds = frame.seconds
         if case .failed(let cause, let message) = frame.state { (self.cause, self.message) = (cause, message) }
+    }
+}
+
+/// The JSON line of the states of all frames.
+struct MapLine: JSONLine {
+    let event = "map"
+    /// `[first, count]` for inputs, and `[input, first page, count]` for pages of one input.
+    let frames: [[Int]]
+    /// A letter for each frame.
+    let states: String
+
+    init(_ map: FrameMap) {
+        frames = map.frames
+        states = String(decoding: map.letters(0..<map.count), as: UTF8.self)
     }
 }
 
@@ -135,6 +156,11 @@ enum RunText {
         return table.lines
     }
 
+    /// The progress of a run that a coordinator has, as the run itself shows it on a terminal.
+    static func progressBar(_ line: RunLine, width: Int) -> String? {
+        line.live.map { ProgressBar.line($0, width: width) }
+    }
+
     /// `show` also prints the other lines, with the remedy.
     private static func firstLine(_ text: String) -> String {
         text.split(maxSplits: 1, whereSeparator: \.isNewline).first.map { PathText.visible(String($0)) } ?? ""
@@ -161,6 +187,10 @@ enum RunText {
             "started   \(line.started)\(line.ended.map { ", ended \($0)" } ?? "")\(epochs(line))",
             "frames    \(counts(line))",
         ]
+        if let live = line.live {
+            lines.append("now       \(ProgressBar.line(live, width: .max))")
+            if let limit = live.workerLimit { lines.append("limit     \(Figures.plural(limit, "task")) at a time") }
+        }
         lines += (line.counts.notes ?? []).map { "note      \(PathText.visible($0))" }
         lines += tasks(attempts)
         let failed = frames.filter { $0.state.kind == .failed }
@@ -182,6 +212,19 @@ enum RunText {
                 let words = SummaryText.line(record.input, record.message, currentFolder())
                 return "  \(words) (since \(Figures.day(record.since)))"
             }
+    }
+
+    /// Rows of a hundred frames, each with the number of its first one.
+    static func map(_ map: FrameMap?) -> [String] {
+        guard let map else { return ["map       not known: an earlier version began the run, or it has left no trace"] }
+        var (lines, cells) = (["map"], map.cells[...])
+        while let first = cells.first {
+            let row = cells.prefix(100)
+            let name = first.frame.page == 0 ? "\(first.frame.number)" : "\(first.frame.number)p\(first.frame.page + 1)"
+            lines.append("  \(name)  " + String(decoding: row.map(\.cell.rawValue), as: UTF8.self))
+            cells = cells.dropFirst(100)
+        }
+        return lines
     }
 
     private static func epochs(_ line: RunLine) -> String {

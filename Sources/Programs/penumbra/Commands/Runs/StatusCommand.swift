@@ -31,7 +31,7 @@ struct StatusCommand: AsyncParsableCommand {
             var view = StatusView(json: options.json, isRedrawn: follow && Console.outputIsTerminal)
             while true {
                 let runs = try archive.runs()
-                view.show(try chosen(of: runs).map { RunLine($0, concluded: try archive.concluded(of: $0)) })
+                view.show(try chosen(of: runs).map { try RunLine($0, in: archive) })
                 guard follow, runs.contains(where: \.condition.isGoingOn) else { return .done }
                 try await ContinuousClock().sleep(for: Self.pause)
             }
@@ -56,9 +56,10 @@ private struct StatusView {
     }
 
     mutating func show(_ lines: [RunLine]) {
-        let texts =
+        var texts =
             json
             ? lines.map { $0.text } : lines.isEmpty ? ["nothing has run yet"] : RunText.table(lines)
+        if isRedrawn { texts += lines.compactMap { RunText.progressBar($0, width: Console.width) } }
         guard texts != printed else { return }
         let fresh = isRedrawn ? texts : texts.filter { !printed.contains($0) }
         // Moves to the first line, and clears everything below.
@@ -70,18 +71,26 @@ private struct StatusView {
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show one run: its request, its results, what failed and why.")
+        commandName: "show", abstract: "Show one run: its request, its results, what failed and why.",
+        discussion: """
+            The map of --map has a letter for each frame: '.' waits, '>' a worker has it, 'p' published, 's' up to date, \
+            'k' kept, 'b' still broken, 'f' failed, 'l' left.
+            """)
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
 
+    @Flag(help: "Show the state of every frame, too.")
+    var map = false
+
     func run() async throws {
         try await ConsoleReporter(json: options.json).handling { _ in
             let archive = try options.archive(shared)
             let run = try archive.run(argument.run)
+            let frameMap = map ? try archive.map(of: run) : nil
             let details = try archive.details(of: run)
-            let line = RunLine(run, concluded: try archive.concluded(of: run))
+            let line = try RunLine(run, in: archive)
             let broken = try archive.stillBroken(in: run, details)
             if options.json {
                 line.print()
@@ -90,9 +99,11 @@ struct ShowCommand: AsyncParsableCommand {
                     StoredFrameLine(frame, published: times[frame.id]).print()
                 }
                 for record in broken { BrokenLine(record).print() }
+                if let frameMap { MapLine(frameMap).print() }
             } else {
                 for text in RunText.details(line, run, details.frames, details.attempts) { Console.print(text) }
                 for text in RunText.stillBroken(broken, of: line.counts.stillBroken) { Console.print(text) }
+                if map { for text in RunText.map(frameMap) { Console.print(text) } }
             }
             return .done
         }

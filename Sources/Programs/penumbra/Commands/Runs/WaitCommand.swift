@@ -46,7 +46,7 @@ struct WaitCommand: AsyncParsableCommand {
 
     /// - Returns: the exit code of the run.
     private func report(_ run: RunStatus, _ archive: RunArchive, _ reporter: ConsoleReporter) throws -> Int32 {
-        let line = RunLine(run, concluded: try archive.concluded(of: run))
+        let line = try RunLine(run, in: archive)
         if options.json {
             line.print()
         } else if run.exitCode != nil {

@@ -1,0 +1,145 @@
+import Engines
+import JobModel
+package import Runs
+import SafeFiles
+package import Scheduling
+import Synchronization
+import WorkerProtocol
+
+/// Writes how a run goes into its folder, for programs that show it: the files `map` (``FrameMap``) and `live` (``LiveRun``).
+///
+/// States are noted in memory, and a thread of its own writes what has changed. Nothing depends on the files, so what cannot be
+/// written is left out.
+package final class RunMonitor: Sendable {
+    private struct State {
+        var map: FrameMap
+        /// The frames whose letters have changed since they were written.
+        var changed: Range<Int>?
+        var live: LiveRun?
+        var lastLive: Duration?
+    }
+
+    /// The time between two writes of `live`.
+    private static let pause = Duration.seconds(1)
+
+    private let folder: String
+    private let state: Mutex<State>
+    private let file: PatchableFile?
+    private let header: Int
+    private let thread = SerialThread()
+    private let isWriting = Mutex(false)
+    private let now: @Sendable () -> Int64
+
+    /// Writes the map of a run that has not begun.
+    ///
+    /// - Parameters:
+    ///   - folder: the run's folder.
+    ///   - now: nanoseconds since 1970.
+    package init(folder: String, frames: [FrameID], now: @escaping @Sendable () -> Int64) {
+        let map = FrameMap(frames)
+        self.folder = folder
+        self.now = now
+        header = map.header.count
+        state = Mutex(State(map: map))
+        let path = "\(folder)/map"
+        do {
+            try AtomicFile.writeUnsynced(map.file, to: path, by: "\(folder)/.map")
+            file = try PatchableFile(path)
+        } catch {
+            file = nil
+        }
+    }
+
+    /// The states of all frames now.
+    package var map: FrameMap { state.withLock(\.map) }
+
+    package func set(_ frame: FrameID, _ cell: FrameMap.Cell) {
+        state.withLock { state in
+            guard let offset = state.map.set(frame, cell) else { return }
+            let range = state.changed ?? offset..<offset + 1
+            state.changed = min(range.lowerBound, offset)..<max(range.upperBound, offset + 1)
+        }
+    }
+
+    /// Whether the progress at this time is written, so that it should have tiles.
+    package func wantsLive(at elapsed: Duration) -> Bool {
+        state.withLock { $0.lastLive.map { elapsed - $0 >= Self.pause } ?? true }
+    }
+
+    /// Called at every tick of the run.
+    package func note(_ progress: RunProgress) {
+        if wantsLive(at: progress.elapsed) {
+            let live = LiveRun(progress, now: now())
+            state.withLock { ($0.live, $0.lastLive) = (live, progress.elapsed) }
+        }
+        begin()
+    }
+
+    /// Writes what is left.
+    package func finish() async {
+        begin()
+        await thread.run { self.write() }
+    }
+
+    /// A slow disk gets no second write before the first has ended.
+    private func begin() {
+        let begins = isWriting.withLock { isWriting in
+            defer { isWriting = true }
+            return !isWriting
+        }
+        guard begins else { return }
+        thread.begin {
+            self.write()
+            self.isWriting.withLock { $0 = false }
+        }
+    }
+
+    private func write() {
+        let (letters, offset, live) = state.withLock { state in
+            defer { (state.changed, state.live) = (nil, nil) }
+            return (
+                state.changed.map { Array(state.map.letters($0)) }, state.changed?.lowerBound ?? 0, state.live
+            )
+        }
+        if let letters { try? file?.write(letters, at: header + offset) }
+        if let live { try? AtomicFile.writeUnsynced(live.file, to: "\(folder)/live", by: "\(folder)/.live") }
+    }
+}
+
+extension LiveRun {
+    /// - Parameter now: nanoseconds since 1970.
+    package init(_ progress: RunProgress, now: Int64) {
+        let (scheduler, elapsed) = (progress.scheduler, progress.elapsed)
+        self.init(
+            time: now, seconds: elapsed / .seconds(1), frames: progress.total, done: progress.done,
+            failed: progress.failed, megapixels: progress.megapixels, isPaused: scheduler.isPaused,
+            workerLimit: scheduler.workerLimit, wanted: scheduler.leased + scheduler.ready, leased: scheduler.leased,
+            running: scheduler.running.map { lease in
+                let (kind, tile) = lease.task.kind.columns
+                return Task(
+                    frame: lease.task.frame.number, page: lease.task.frame.page, kind: kind, tile: tile,
+                    attempt: lease.attempt, worker: lease.worker.number, slot: lease.worker.slot.number,
+                    since: now - Int64((elapsed - lease.start.elapsed) / .nanoseconds(1)),
+                    file: lease.spec.fileName)
+            },
+            tilesDone: scheduler.tilesDone, tilesPlanned: scheduler.tilesPlanned,
+            tiled: scheduler.tiled.map { frame in
+                TiledFrame(
+                    frame: frame.id.number, page: frame.id.page, tiles: frame.tiles, columns: frame.columns,
+                    finished: frame.finished)
+            })
+    }
+}
+
+extension TaskSpec {
+    /// The name of the file that the task reads; nil for tasks that work on tiles or outputs.
+    fileprivate var fileName: String? {
+        switch self {
+        case .probe(let task): PathNames.last(of: task.input.path)
+        case .frame(let task): PathNames.last(of: task.input.path)
+        case .canvas(let task): PathNames.last(of: task.input.path)
+        case .compare(let task): task.files.first.map { PathNames.last(of: $0.path) }
+        case .tile, .stitch, .audit, .preview, .check: nil
+        }
+    }
+}
