@@ -108,21 +108,29 @@ package final class LocalEngine: Engine {
 }
 
 /// Keeps the events that come before there is a listener.
-private final class EventRelay: Sendable {
-    private let waiting = EventQueue()
-    private let listener = Mutex<(@Sendable (Event) -> Void)?>(nil)
+package final class EventRelay: Sendable {
+    /// A closure that is itself the value of a `Mutex` is wrapped once more at each access (Swift 6.3), until a call of it takes more
+    /// than the stack.
+    private struct Listener {
+        let receive: @Sendable (Event) -> Void
+    }
 
-    func post(_ event: Event) {
+    private let waiting = EventQueue()
+    private let listener = Mutex<Listener?>(nil)
+
+    package init() {}
+
+    package func post(_ event: Event) {
         listener.withLock { listener in
-            if let listener { listener(event) } else { waiting.post(event) }
+            if let listener { listener.receive(event) } else { waiting.post(event) }
         }
     }
 
     /// Gives the listener the waiting events in order, and then every event.
-    func connect(_ listener: @escaping @Sendable (Event) -> Void) {
+    package func connect(_ listener: @escaping @Sendable (Event) -> Void) {
         self.listener.withLock { current in
             while let event = waiting.next() { listener(event) }
-            current = listener
+            current = Listener(receive: listener)
         }
     }
 }
