@@ -44,6 +44,8 @@ import Testing
 
     @Test func `what became of frames is in the map when the run has ended`() async {
         let monitor = monitor()
+        #expect(letters == nil)
+        await monitor.finish()
         #expect(letters == ".....")
         monitor.set(FrameID(2), .running)
         monitor.set(FrameID(4), .failed)
@@ -69,6 +71,7 @@ import Testing
 
     @Test func `a folder that is gone is not made again, and disturbs nothing`() async throws {
         let monitor = monitor()
+        await monitor.finish()
         try FileManager.default.removeItem(atPath: folder.path)
         monitor.set(FrameID(2), .published)
         monitor.note(progress(at: 0, done: 1))

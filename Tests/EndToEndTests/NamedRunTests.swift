@@ -27,7 +27,7 @@ import Testing
         #expect(try await runs().map { $0["run"] as? String } == ["night-7"])
         let again = try await run("job.yaml", "--run", "night-7")
         #expect(again.code == 64)
-        #expect(again.errors == "--run night-7: a run of this name has ended\n   = give another name\n")
+        #expect(again.errors == "night-7: a run of this name has ended\n   = give another name\n")
         try workspace.write(
             "job: other\ninputs: photos/*\nfilters: [{gaussian: {radius: 3}}]\noutput: other/{stem}.png\n",
             to: "other.yaml")
@@ -35,7 +35,7 @@ import Testing
         #expect(other.code == 64)
         #expect(
             other.errors == """
-                --run night-7: the run of this name belongs to another job: 'test' of \(workspace.path)/job.yaml
+                night-7: the run of this name belongs to another job: 'test' of \(workspace.path)/job.yaml
                    = give another name
 
                 """)

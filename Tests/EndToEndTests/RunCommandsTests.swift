@@ -57,7 +57,7 @@ import Testing
             try #require(try await penumbra("wait", "--timeout", "0.3").code == 75)
         } while workspace.files(below: "out").count > paused
         #expect(paused < 10)
-        try await lookAtPaused(published: paused)
+        try await look(at: program, published: paused)
         #expect(try await penumbra("resume").output.hasSuffix(": resumed\n"))
         program.wait { workspace.files(below: "out").count == 18 }
         #expect(try await penumbra("show", "test").output.contains("state     running\n"))
@@ -84,19 +84,22 @@ import Testing
     }
 
     /// Other programs look at the run: its map, what it is doing, and a limit of its workers.
-    private func lookAtPaused(published: Int) async throws {
+    private func look(at program: RunningProgram, published: Int) async throws {
         let status = try await penumbra("status", "--json").output.split(separator: "\n")
         let line = try #require(status.first { $0.contains(#""event":"run""#) })
         let run = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         let live = try #require(run["live"] as? [String: Any])
         #expect(live["frames"] as? Int == 20)
         let folder = "state/penumbra/runs/\(try #require(run["run"] as? String))"
-        let map = String(decoding: try workspace.read("\(folder)/map"), as: UTF8.self).split(separator: "\n").map(
-            String.init)
-        #expect(map.first == #"{"version":1,"frames":[[1,20]]}"#)
-        let letters = try #require(map.last)
+        func map() -> [String] {
+            let text = String(decoding: (try? workspace.read("\(folder)/map")) ?? Data(), as: UTF8.self)
+            return text.split(separator: "\n").map(String.init)
+        }
+        #expect(map().first == #"{"version":1,"frames":[[1,20]]}"#)
+        // It is written a moment later.
+        program.wait { map().last?.count { $0 == "p" } == published }
+        let letters = try #require(map().last)
         #expect(letters.count == 20)
-        #expect(letters.count { $0 == "p" } == published)
         #expect(letters.allSatisfy { ".>p".contains($0) })
         #expect(try await penumbra("show", "test").output.contains("\nnow       ["))
         #expect(try await penumbra("show", "test", "--map").output.hasSuffix("\nmap\n  1  \(letters)\n"))

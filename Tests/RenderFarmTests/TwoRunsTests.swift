@@ -285,7 +285,30 @@ import TestSupport
         #expect(runs.map(\.job) == ["embedded"])
         #expect(runs.map(\.state) == ["done"])
         #expect(runs.map(\.published) == [3])
+        #expect(runs.map(\.outcome) == [.done])
+        #expect(runs.allSatisfy { $0.started > 0 && $0.ended ?? 0 > $0.started })
         #expect(FileManager.default.fileExists(atPath: folder.file("own-state/penumbra.sqlite")))
+    }
+
+    @Test func `a program names its run, and cannot run it twice`() async throws {
+        try draw(1, in: "named")
+        let farm = try Farm(stateFolder: folder.file("state"), workers: 1, folder: folder.path)
+        #expect(try await farm.run(request("named"), named: "order-17") { _ in } == .done)
+        #expect(try farm.runs().map(\.name) == ["order-17"])
+        let again = await #expect(throws: Farm.Failure.self) {
+            try await farm.run(request("named"), named: "order-17") { _ in }
+        }
+        #expect(again?.outcome == .usage)
+        #expect(again?.message == "order-17: a run of this name has ended\n   = give another name")
+        let bad = await #expect(throws: Farm.Failure.self) {
+            try await farm.run(request("named"), named: "../order") { _ in }
+        }
+        #expect(bad?.outcome == .usage)
+        #expect(
+            bad?.message
+                == "'../order': a run's name begins with a letter or a digit, and has letters, digits, '-', '_' and '.', at most 64: night-7"
+        )
+        #expect(try farm.runs().count == 1)
     }
 
     @Test func `a run whose task is cancelled ends in good order`() async throws {

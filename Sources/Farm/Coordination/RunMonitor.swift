@@ -13,6 +13,9 @@ import WorkerProtocol
 package final class RunMonitor: Sendable {
     private struct State {
         var map: FrameMap
+        /// Nil until the map is written, and if it cannot be written.
+        var file: PatchableFile?
+        var hasFile = false
         /// The frames whose letters have changed since they were written.
         var changed: Range<Int>?
         var live: LiveRun?
@@ -24,13 +27,12 @@ package final class RunMonitor: Sendable {
 
     private let folder: String
     private let state: Mutex<State>
-    private let file: PatchableFile?
     private let header: Int
     private let thread = SerialThread()
     private let isWriting = Mutex(false)
     private let now: @Sendable () -> Int64
 
-    /// Writes the map of a run that has not begun.
+    /// For a run that has not begun. Writes nothing yet.
     ///
     /// - Parameters:
     ///   - folder: the run's folder.
@@ -41,13 +43,6 @@ package final class RunMonitor: Sendable {
         self.now = now
         header = map.header.count
         state = Mutex(State(map: map))
-        let path = "\(folder)/map"
-        do {
-            try AtomicFile.writeUnsynced(map.file, to: path, by: "\(folder)/.map")
-            file = try PatchableFile(path)
-        } catch {
-            file = nil
-        }
     }
 
     /// The states of all frames now.
@@ -72,7 +67,7 @@ package final class RunMonitor: Sendable {
             let live = LiveRun(progress, now: now())
             state.withLock { ($0.live, $0.lastLive) = (live, progress.elapsed) }
         }
-        begin()
+        if state.withLock({ !$0.hasFile || $0.changed != nil || $0.live != nil }) { begin() }
     }
 
     /// Writes what is left.
@@ -95,14 +90,35 @@ package final class RunMonitor: Sendable {
     }
 
     private func write() {
-        let (letters, offset, live) = state.withLock { state in
+        let (news, live) = state.withLock { state in
             defer { (state.changed, state.live) = (nil, nil) }
-            return (
-                state.changed.map { Array(state.map.letters($0)) }, state.changed?.lowerBound ?? 0, state.live
-            )
+            return (state.hasFile ? .letters(of: state) : News.map(state.map.file), state.live)
         }
-        if let letters { try? file?.write(letters, at: header + offset) }
+        switch news {
+        case .nothing: break
+        case .map(let bytes): create(bytes)
+        case .letters(let letters, let offset, let file): try? file.write(letters, at: header + offset)
+        }
         if let live { try? AtomicFile.writeUnsynced(live.file, to: "\(folder)/live", by: "\(folder)/.live") }
+    }
+
+    private func create(_ bytes: [UInt8]) {
+        let path = "\(folder)/map"
+        try? AtomicFile.writeUnsynced(bytes, to: path, by: "\(folder)/.map")
+        let file = try? PatchableFile(path)
+        state.withLock { ($0.file, $0.hasFile) = (file, true) }
+    }
+
+    /// What is to be written of the map.
+    private enum News {
+        case nothing
+        case map([UInt8])
+        case letters([UInt8], at: Int, PatchableFile)
+
+        static func letters(of state: State) -> News {
+            guard let changed = state.changed, let file = state.file else { return .nothing }
+            return .letters(Array(state.map.letters(changed)), at: changed.lowerBound, file)
+        }
     }
 }
 

@@ -43,17 +43,26 @@ extension Farm {
     /// The farm's own settings count: its state folder, config file, engine and scratch folder, not those of the request.
     ///
     /// - Parameters:
+    ///   - name: the name of the run, for a request with one job: up to 64 letters, digits and `-_.`, of which the first is a letter or
+    ///     a digit. A run that was interrupted under this name is continued. Without it the name has the time.
     ///   - control: pauses, limits or cancels the runs meanwhile.
     ///   - receive: gets the events in their order, on a thread of its own. If it is slow, no event is lost, and the runs wait.
     /// - Returns: the worst outcome of the jobs.
-    /// - Throws: why they could not run at all.
+    /// - Throws: why they could not run at all; ``Failure`` with the outcome `usage` if a run of this name has ended, or belongs to
+    ///   another job.
     public func run(
-        _ request: RunRequest, control: RunControl = RunControl(), receive: @escaping @Sendable (Event) -> Void
+        _ request: RunRequest, named name: String? = nil, control: RunControl = RunControl(),
+        receive: @escaping @Sendable (Event) -> Void
     ) async throws(FarmError) -> RunOutcome {
         var request = request
         // Whoever resumes the run needs the same.
         setOwn(&request)
-        return try await carryOut(RequestedRun(request), folder: request.folder, control, receive)
+        var run = RequestedRun(request)
+        if let name {
+            guard let known = RunName(name) else { throw FarmError(.usage, "'\(name)': \(RunName.rule)") }
+            run.name = known
+        }
+        return try await carryOut(run, folder: request.folder, control, receive)
     }
 
     private func carryOut(
@@ -98,13 +107,13 @@ extension Farm {
     /// Resumes a run whose process was killed: `interrupted`. Published outputs stay, and rendered tiles are used. A run that another
     /// process has paused is released, and that process continues it.
     ///
-    /// The run keeps its name and its request. This farm's own settings count, as in ``run(_:control:receive:)``. This process owns
+    /// The run keeps its name and its request. This farm's own settings count, as in ``run(_:named:control:receive:)``. This process owns
     /// the run until the call returns. Messages name absolute paths.
     ///
     /// - Parameters:
     ///   - name: the run's name, its beginning, or a job.
     ///   - control: pauses, limits or cancels the run meanwhile. So does the task that calls this, if it is cancelled.
-    ///   - receive: gets the events, as in ``run(_:control:receive:)``.
+    ///   - receive: gets the events, as in ``run(_:named:control:receive:)``.
     /// - Returns: the outcome of the run; nil if another process has it, and continues.
     /// - Throws: ``Failure`` with the outcome `missingInput` if no run has the name, or if the run cannot be repeated, because the
     ///   folder where it was started is gone, say; `busy` if the run is `running`, `detached`, or has ended. For a run that was
@@ -148,13 +157,13 @@ extension Farm {
 
     /// Does frames of an ended run again, in a new run with the same request. Outputs that are up to date stay.
     ///
-    /// Of a job, the latest run is meant that was no retry. The deadline of the request holds again. This farm's own settings count, as in ``run(_:control:receive:)``. This
+    /// Of a job, the latest run is meant that was no retry. The deadline of the request holds again. This farm's own settings count, as in ``run(_:named:control:receive:)``. This
     /// process owns the new run until the call returns. Messages name absolute paths.
     ///
     /// - Parameters:
     ///   - name: the run's name, its beginning, or a job.
     ///   - control: pauses, limits or cancels the new run meanwhile. So does the task that calls this, if it is cancelled.
-    ///   - receive: gets the events, as in ``run(_:control:receive:)``. Messages about the chosen frames come first, on the caller's
+    ///   - receive: gets the events, as in ``run(_:named:control:receive:)``. Messages about the chosen frames come first, on the caller's
     ///     thread.
     /// - Returns: the outcome of the new run. If no frame failed or was left, there is no new run: a message says so, and the outcome
     ///   is `done`.
@@ -312,8 +321,16 @@ extension Farm {
         public let frames: Int
         public let published: Int
         public let failed: Int
+        /// In nanoseconds since 1970.
+        public let started: Int64
+        /// Nil if it has not ended.
+        public let ended: Int64?
+        /// Nil if it has not ended.
+        public let outcome: RunOutcome?
 
         init(_ run: RunStatus) {
+            (started, ended) = (run.stored.started, run.ended)
+            outcome = run.exitCode.flatMap { RunOutcome(number: $0) }
             (name, job, manifest) = (run.stored.name, run.stored.job, run.stored.manifest)
             (state, reason) = (run.condition.rawValue, run.reason)
             (frames, published, failed) = (run.counts.frames, run.counts.published, run.counts.failed)

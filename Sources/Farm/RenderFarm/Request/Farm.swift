@@ -152,7 +152,11 @@ package struct RunName: Hashable, Sendable {
     /// The longest name, in characters. Names of temporary files beside outputs contain it.
     package static let longest = 64
 
-    /// Nil unless it is made of letters, digits, `-`, `_` and `.`, and begins with a letter or a digit.
+    /// For messages.
+    package static let rule =
+        "a run's name begins with a letter or a digit, and has letters, digits, '-', '_' and '.', at most \(longest): night-7"
+
+    /// Nil for a name that the ``rule`` excludes.
     package init?(_ text: String) {
         func isPlain(_ byte: UInt8) -> Bool {
             switch byte {

@@ -250,10 +250,10 @@ extension Admission {
         guard isOther != true, open != nil || !FileSystem.exists(RunFolder(state: state, name: name).path) else {
             let owner = known.map { ": '\(PathText.visible($0.job))' of \(PathText.visible($0.manifest))" } ?? ""
             throw FarmError(
-                .usage, "--run \(name): the run of this name belongs to another job\(owner)\n   = give another name")
+                .usage, "\(name): the run of this name belongs to another job\(owner)\n   = give another name")
         }
         guard known?.state.isEnded != true else {
-            throw FarmError(.usage, "--run \(name): a run of this name has ended\n   = give another name")
+            throw FarmError(.usage, "\(name): a run of this name has ended\n   = give another name")
         }
         guard let open else { return nil }
         return try await claim(open, job)

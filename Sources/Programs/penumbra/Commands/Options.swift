@@ -146,9 +146,7 @@ struct RunNameArgument {
 
     @Sendable static func read(_ argument: String) throws -> RunNameArgument {
         guard let name = RunName(argument) else {
-            throw ValidationError(
-                "a run's name begins with a letter or a digit, and has letters, digits, '-', '_' and '.', at most "
-                    + "\(RunName.longest): night-7.")
+            throw ValidationError("\(RunName.rule).")
         }
         return RunNameArgument(name: name)
     }

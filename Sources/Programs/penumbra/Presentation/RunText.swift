@@ -34,7 +34,10 @@ struct RunLine: JSONLine {
 
     init(_ run: RunStatus, in archive: RunArchive) throws {
         self.init(run, concluded: try archive.concluded(of: run))
-        live = archive.live(of: run)
+        guard var live = archive.live(of: run) else { return }
+        // The database knows of frames that ended since it was written.
+        live.done = min(max(live.done, concluded), live.frames)
+        self.live = live
     }
 
     init(_ run: RunStatus, concluded: Int) {
