@@ -44,7 +44,7 @@ import Testing
 
     @Test func `what became of frames is in the map when the run has ended`() async {
         let monitor = monitor()
-        #expect(letters == nil)
+        #expect(letters == "")
         await monitor.finish()
         #expect(letters == ".....")
         monitor.set(FrameID(2), .running)
