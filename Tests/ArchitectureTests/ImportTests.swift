@@ -90,8 +90,12 @@ import Testing
     /// Time zones and decoding come from FoundationEssentials. Times are given to it.
     @Test func `the queue of the service is pure`() {
         for file in files where file.module == "Queueing" {
-            #expect(Set(file.imports).isSubset(of: ["JobModel", "FoundationEssentials"]), "\(file.path) imports \(file.imports)")
-            for word in ["Clock", "Date()", "Date.now", "FileManager", "ProcessInfo", "SystemRandom", ".random(", "await "] {
+            #expect(
+                Set(file.imports).isSubset(of: ["JobModel", "FoundationEssentials"]),
+                "\(file.path) imports \(file.imports)")
+            for word in [
+                "Clock", "Date()", "Date.now", "FileManager", "ProcessInfo", "SystemRandom", ".random(", "await ",
+            ] {
                 #expect(!file.text.contains(word), "\(file.path) mentions \(word)")
             }
         }

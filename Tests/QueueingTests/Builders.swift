@@ -28,7 +28,9 @@ extension Submission {
     }
 
     /// A job whose process has ended with an exit code.
-    static func ended(_ id: JobID = 17, code: Int? = 0, text: String = "", at time: WallTime = .noon) throws -> Submission {
+    static func ended(_ id: JobID = 17, code: Int? = 0, text: String = "", at time: WallTime = .noon) throws
+        -> Submission
+    {
         var job = try running(id, at: time)
         try job.processEnded(code: code, text: text, progressed: false, at: time)
         return job

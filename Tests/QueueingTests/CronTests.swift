@@ -104,9 +104,10 @@ import Testing
             try times("0 0 29 2 */6", "UTC", after: "2088-03-01T00:00:00Z", count: 2) == [
                 "2116-02-29T00:00:00Z", "2128-02-29T00:00:00Z",
             ])
-        #expect(try times("0 0 31 2 1", "UTC", after: "2026-01-10T00:00:00Z", count: 2) == [
-            "2026-02-02T00:00:00Z", "2026-02-09T00:00:00Z",
-        ])
+        #expect(
+            try times("0 0 31 2 1", "UTC", after: "2026-01-10T00:00:00Z", count: 2) == [
+                "2026-02-02T00:00:00Z", "2026-02-09T00:00:00Z",
+            ])
     }
 
     @Test func `after the last year there is no next time`() throws {
@@ -128,65 +129,68 @@ import Testing
         #expect(try CronExpression(text).text == text.split { " \t".contains($0) }.joined(separator: " "))
     }
 
-    @Test(arguments: [
-        (
-            "15 2 * *", "five fields are wanted, not 4",
-            "write minute, hour, day of month, month and weekday: '15 2 * * *' is 02:15 each day"
-        ),
-        (
-            "", "five fields are wanted, not 0",
-            "write minute, hour, day of month, month and weekday: '15 2 * * *' is 02:15 each day"
-        ),
-        (
-            "15 2 * * * root", "five fields are wanted, not 6",
-            "write minute, hour, day of month, month and weekday: '15 2 * * *' is 02:15 each day"
-        ),
-        (
-            "@reboot", "no schedule is called '@reboot'",
-            "there are @annually, @daily, @hourly, @midnight, @monthly, @weekly, @yearly"
-        ),
-        (
-            "@Daily", "no schedule is called '@Daily'",
-            "there are @annually, @daily, @hourly, @midnight, @monthly, @weekly, @yearly"
-        ),
-        (
-            "@daily 5", "@daily stands for all five fields, and nothing comes after it",
-            "leave out the fields, or the word"
-        ),
-        ("60 2 * * *", "the minute is 0 to 59, not '60'", nil),
-        ("15 25 * * *", "the hour is 0 to 23, not '25'", nil),
-        ("15 2 0 * *", "the day of month is 1 to 31, not '0'", nil),
-        ("15 2 * june *", "the month is 1 to 12, or jan to dec, not 'june'", nil),
-        ("15 2 * * 8", "the weekday is 0 to 7 (both are Sunday), or sun to sat, not '8'", nil),
-        ("15 2 mon * *", "the day of month is 1 to 31, not 'mon'", nil),
-        ("15 2 L * *", "the day of month is 1 to 31, not 'L'", nil), ("? * * * *", "the minute is 0 to 59, not '?'", nil),
-        ("*5 * * * *", "the minute is 0 to 59, not '*5'", nil), ("15 +2 * * *", "the hour is 0 to 23, not '+2'", nil),
-        ("15 ٢ * * *", "the hour is 0 to 23, not '٢'", nil), ("15 1,,3 * * *", "the hour is 0 to 23, not ''", nil),
-        ("1-2-3 2 * * *", "the minute is 0 to 59, not '2-3'", nil),
-        ("15 99999999999999999999 * * *", "the hour is 0 to 23, not '99999999999999999999'", nil),
-        ("15 2 * * 1\n", "the weekday is 0 to 7 (both are Sunday), or sun to sat, not '1\\u{a}'", nil),
-        ("*/0 * * * *", "the minute's step is a number from 1, not '0'", "write '*/5' for each fifth value"),
-        ("15 */two * * *", "the hour's step is a number from 1, not 'two'", "write '*/5' for each fifth value"),
-        ("5/15 * * * *", "the minute's step in '5/15' has no range", "write '5-59/15'"),
-        ("*/90 * * * *", "the minute's step in '*/90' is longer than its range", "write '0'"),
-        ("0 4 * * */7", "the weekday's step in '*/7' is longer than its range", "write '0'"),
-        ("0 22-5 * * *", "the hour's range '22-5' ends before it begins", "write '22-23,0-5'"),
-        ("0 23-0 * * *", "the hour's range '23-0' ends before it begins", "write '23,0'"),
-        ("0 4 * * sat-mon", "the weekday's range 'sat-mon' ends before it begins", "write '6,0-1'"),
-        ("0 4 * nov-feb *", "the month's range 'nov-feb' ends before it begins", "write '11-12,1-2'"),
-        (
-            "30 2 31 2 *", "this never comes: no month of '2' has a day of '31'",
-            "'28-31' covers the last days of every month"
-        ),
-        (
-            "0 0 31 4,6,9,11 */2", "this never comes: no month of '4,6,9,11' has a day of '31'",
-            "'28-31' covers the last days of every month"
-        ),
-        (
-            "0 0 30-31 feb *", "this never comes: no month of 'feb' has a day of '30-31'",
-            "'28-31' covers the last days of every month"
-        ),
-    ] as [(String, String, String?)])
+    @Test(
+        arguments: [
+            (
+                "15 2 * *", "five fields are wanted, not 4",
+                "write minute, hour, day of month, month and weekday: '15 2 * * *' is 02:15 each day"
+            ),
+            (
+                "", "five fields are wanted, not 0",
+                "write minute, hour, day of month, month and weekday: '15 2 * * *' is 02:15 each day"
+            ),
+            (
+                "15 2 * * * root", "five fields are wanted, not 6",
+                "write minute, hour, day of month, month and weekday: '15 2 * * *' is 02:15 each day"
+            ),
+            (
+                "@reboot", "no schedule is called '@reboot'",
+                "there are @annually, @daily, @hourly, @midnight, @monthly, @weekly, @yearly"
+            ),
+            (
+                "@Daily", "no schedule is called '@Daily'",
+                "there are @annually, @daily, @hourly, @midnight, @monthly, @weekly, @yearly"
+            ),
+            (
+                "@daily 5", "@daily stands for all five fields, and nothing comes after it",
+                "leave out the fields, or the word"
+            ),
+            ("60 2 * * *", "the minute is 0 to 59, not '60'", nil),
+            ("15 25 * * *", "the hour is 0 to 23, not '25'", nil),
+            ("15 2 0 * *", "the day of month is 1 to 31, not '0'", nil),
+            ("15 2 * june *", "the month is 1 to 12, or jan to dec, not 'june'", nil),
+            ("15 2 * * 8", "the weekday is 0 to 7 (both are Sunday), or sun to sat, not '8'", nil),
+            ("15 2 mon * *", "the day of month is 1 to 31, not 'mon'", nil),
+            ("15 2 L * *", "the day of month is 1 to 31, not 'L'", nil),
+            ("? * * * *", "the minute is 0 to 59, not '?'", nil),
+            ("*5 * * * *", "the minute is 0 to 59, not '*5'", nil),
+            ("15 +2 * * *", "the hour is 0 to 23, not '+2'", nil),
+            ("15 ٢ * * *", "the hour is 0 to 23, not '٢'", nil), ("15 1,,3 * * *", "the hour is 0 to 23, not ''", nil),
+            ("1-2-3 2 * * *", "the minute is 0 to 59, not '2-3'", nil),
+            ("15 99999999999999999999 * * *", "the hour is 0 to 23, not '99999999999999999999'", nil),
+            ("15 2 * * 1\n", "the weekday is 0 to 7 (both are Sunday), or sun to sat, not '1\\u{a}'", nil),
+            ("*/0 * * * *", "the minute's step is a number from 1, not '0'", "write '*/5' for each fifth value"),
+            ("15 */two * * *", "the hour's step is a number from 1, not 'two'", "write '*/5' for each fifth value"),
+            ("5/15 * * * *", "the minute's step in '5/15' has no range", "write '5-59/15'"),
+            ("*/90 * * * *", "the minute's step in '*/90' is longer than its range", "write '0'"),
+            ("0 4 * * */7", "the weekday's step in '*/7' is longer than its range", "write '0'"),
+            ("0 22-5 * * *", "the hour's range '22-5' ends before it begins", "write '22-23,0-5'"),
+            ("0 23-0 * * *", "the hour's range '23-0' ends before it begins", "write '23,0'"),
+            ("0 4 * * sat-mon", "the weekday's range 'sat-mon' ends before it begins", "write '6,0-1'"),
+            ("0 4 * nov-feb *", "the month's range 'nov-feb' ends before it begins", "write '11-12,1-2'"),
+            (
+                "30 2 31 2 *", "this never comes: no month of '2' has a day of '31'",
+                "'28-31' covers the last days of every month"
+            ),
+            (
+                "0 0 31 4,6,9,11 */2", "this never comes: no month of '4,6,9,11' has a day of '31'",
+                "'28-31' covers the last days of every month"
+            ),
+            (
+                "0 0 30-31 feb *", "this never comes: no month of 'feb' has a day of '30-31'",
+                "'28-31' covers the last days of every month"
+            ),
+        ] as [(String, String, String?)])
     func `other texts are refused, with what to write`(text: String, problem: String, remedy: String?) {
         let shown = text.split { " \t".contains($0) }.joined(separator: " ").replacing("\n", with: "\\u{a}")
         let remedy = remedy ?? "'*' stands for all values; lists are written as '1,5', ranges as '1-5'"

@@ -5,7 +5,8 @@ import Testing
 @Suite struct FilterTests {
     private func jobs() throws -> [Submission] {
         [
-            try .make(1, name: "night", labels: ["show": "a", "camera": "a7"]), try .make(2, name: "nightly", isHeld: true),
+            try .make(1, name: "night", labels: ["show": "a", "camera": "a7"]),
+            try .make(2, name: "nightly", isHeld: true),
             try .running(3), try .ended(4), try .ended(5, code: 1),
             try .make(6, owner: .token("7"), name: "day", labels: ["show": "b=c"]),
         ]
@@ -16,15 +17,17 @@ import Testing
         return try jobs().filter(filter.matches).map(\.id.number)
     }
 
-    @Test(arguments: [
-        ("", [1, 2, 3, 4, 5, 6]), ("state=waiting", [1, 6]), ("state=waiting,held", [1, 2, 6]),
-        ("state=held&state=failed", [2, 5]), ("state=open", [1, 2, 3, 6]), ("state=ended", [4, 5]),
-        ("label=show", [1, 6]), ("label=show=a", [1]), ("label=show=b=c", [6]), ("label=show=b%3Dc", [6]),
-        ("label=show&label=camera=a7", [1]), ("label=show=a&label=show=b", []), ("label=none", []),
-        ("owner=token:7", [6]), ("owner=uid:1000&owner=token:7", [1, 2, 3, 4, 5, 6]), ("name=night", [1, 3, 4, 5]),
-        ("name=night*", [1, 2, 3, 4, 5]), ("name=*y", [2, 6]), ("name=d*y&name=nightly", [2, 6]), ("name=Night", []),
-        ("state=open&name=night*&owner=uid:1000&label=show", [1]),
-    ] as [(String, [Int])])
+    @Test(
+        arguments: [
+            ("", [1, 2, 3, 4, 5, 6]), ("state=waiting", [1, 6]), ("state=waiting,held", [1, 2, 6]),
+            ("state=held&state=failed", [2, 5]), ("state=open", [1, 2, 3, 6]), ("state=ended", [4, 5]),
+            ("label=show", [1, 6]), ("label=show=a", [1]), ("label=show=b=c", [6]), ("label=show=b%3Dc", [6]),
+            ("label=show&label=camera=a7", [1]), ("label=show=a&label=show=b", []), ("label=none", []),
+            ("owner=token:7", [6]), ("owner=uid:1000&owner=token:7", [1, 2, 3, 4, 5, 6]), ("name=night", [1, 3, 4, 5]),
+            ("name=night*", [1, 2, 3, 4, 5]), ("name=*y", [2, 6]), ("name=d*y&name=nightly", [2, 6]),
+            ("name=Night", []),
+            ("state=open&name=night*&owner=uid:1000&label=show", [1]),
+        ] as [(String, [Int])])
     func `a filter matches jobs`(text: String, numbers: [Int]) throws {
         #expect(try matches(text) == numbers)
     }
@@ -59,7 +62,10 @@ import Testing
             "filter: '%zz' cannot be decoded\n   = write '%' and two digits for a byte of UTF-8; '%25' is '%'"
         ),
         ("name=%", "filter: '%' cannot be decoded\n   = write '%' and two digits for a byte of UTF-8; '%25' is '%'"),
-        ("name=%FF", "filter: '%FF' cannot be decoded\n   = write '%' and two digits for a byte of UTF-8; '%25' is '%'"),
+        (
+            "name=%FF",
+            "filter: '%FF' cannot be decoded\n   = write '%' and two digits for a byte of UTF-8; '%25' is '%'"
+        ),
     ])
     func `other texts are refused`(text: String, message: String) {
         #expect(refusal { _ = try JobFilter(text: text) } == message)
@@ -74,7 +80,10 @@ import Testing
     @Test func `a filter's text is that filter`() throws {
         var random = SplitMix64(seed: 1)
         func word() -> String {
-            String((0...Int.random(in: 0...5, using: &random)).map { _ in "ab&%=+ ,*#ü\u{0}😀".randomElement(using: &random) ?? "a" })
+            String(
+                (0...Int.random(in: 0...5, using: &random)).map { _ in
+                    "ab&%=+ ,*#ü\u{0}😀".randomElement(using: &random) ?? "a"
+                })
         }
         for _ in 0..<2000 {
             var filter = JobFilter()
@@ -101,7 +110,10 @@ import Testing
     @Test func `patterns match as their slow twin says`() throws {
         var random = SplitMix64(seed: 2)
         func word(_ letters: String, _ longest: Int) -> String {
-            String((0..<Int.random(in: 0...longest, using: &random)).map { _ in letters.randomElement(using: &random) ?? "a" })
+            String(
+                (0..<Int.random(in: 0...longest, using: &random)).map { _ in
+                    letters.randomElement(using: &random) ?? "a"
+                })
         }
         for _ in 0..<3000 {
             let (name, pattern) = (word("ab", 6), word("ab*", 5))

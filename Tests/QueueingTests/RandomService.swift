@@ -186,7 +186,9 @@ struct RandomService {
                 if job.state.run != nil { complain("\(job.id) lost its run") }
             }
             if let asked = before.state.request, before.state.hasProcess, job.state.hasProcess {
-                if case .cancel = asked, job.state.request != asked { complain("\(job.id) forgot that it is cancelled") }
+                if case .cancel = asked, job.state.request != asked {
+                    complain("\(job.id) forgot that it is cancelled")
+                }
             }
             if case .cancel? = before.state.request, job.state.name == .waiting || job.state.name == .stopped {
                 complain("\(job.id) was cancelled, and is \(job.state.name)")

@@ -6,7 +6,10 @@ import Testing
     @Test(arguments: [
         (JobState.End.done, "job 17 has ended: done"),
         (.doneWithWorkLeft, "job 17 has ended: done, with work left at the deadline"),
-        (.failed(code: 65, text: "night.yaml:3:1: error"), "job 17 has ended: failed with exit code 65: night.yaml:3:1: error"),
+        (
+            .failed(code: 65, text: "night.yaml:3:1: error"),
+            "job 17 has ended: failed with exit code 65: night.yaml:3:1: error"
+        ),
         (.failed(code: 1, text: ""), "job 17 has ended: failed with exit code 1"),
         (.stopped(text: "by hand"), "job 17 has ended: stopped: by hand"),
         (.cancelled(by: .token("7")), "job 17 has ended: cancelled by token:7"),

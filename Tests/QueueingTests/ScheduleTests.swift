@@ -8,7 +8,8 @@ import Testing
         _ text: String = "0 2 * * *", missed: Schedule.Missed = .once, overlap: Schedule.Overlap = .queue
     ) throws -> Schedule {
         try Schedule(
-            name: "nightly", cron: CronExpression(text), zone: Schedule.zone(named: "UTC"), missed: missed, overlap: overlap)
+            name: "nightly", cron: CronExpression(text), zone: Schedule.zone(named: "UTC"), missed: missed,
+            overlap: overlap)
     }
 
     private func time(_ text: String) throws -> WallTime { try #require(WallTime(text: text)) }
@@ -56,10 +57,12 @@ import Testing
         #expect(late.action == .pass(time: late.last, reason: .missed))
     }
 
-    @Test(arguments: [
-        (Schedule.Overlap.queue, Schedule.LastJob.running(7), nil), (.queue, .waiting(7), .waits(7)),
-        (.skip, .running(7), .overlaps(7)), (.skip, .waiting(7), .overlaps(7)), (.queue, .ended, nil), (.skip, .ended, nil),
-    ] as [(Schedule.Overlap, Schedule.LastJob, Schedule.PassReason?)])
+    @Test(
+        arguments: [
+            (Schedule.Overlap.queue, Schedule.LastJob.running(7), nil), (.queue, .waiting(7), .waits(7)),
+            (.skip, .running(7), .overlaps(7)), (.skip, .waiting(7), .overlaps(7)), (.queue, .ended, nil),
+            (.skip, .ended, nil),
+        ] as [(Schedule.Overlap, Schedule.LastJob, Schedule.PassReason?)])
     func `a job that has not ended is queued behind once, or not at all`(
         overlap: Schedule.Overlap, job: Schedule.LastJob, reason: Schedule.PassReason?
     ) throws {
@@ -73,7 +76,8 @@ import Testing
     @Test func `a pass has words`() {
         #expect(Schedule.PassReason.missed.words == "the service was not running at this time")
         #expect(Schedule.PassReason.overlaps(7).words == "job 7 of the schedule has not ended")
-        #expect(Schedule.PassReason.waits(7).words == "job 7 of the schedule still waits, and serves for this time, too")
+        #expect(
+            Schedule.PassReason.waits(7).words == "job 7 of the schedule still waits, and serves for this time, too")
     }
 
     @Test func `a machine whose time is set back submits nothing twice`() throws {
@@ -93,7 +97,10 @@ import Testing
         var submitted: [String] = []
         let end = try time("2026-04-20T00:00:00Z")
         while now < end {
-            now = now + .seconds(Int.random(in: 0...[10, 4000, 200_000][Int.random(in: 0...2, using: &random)], using: &random))
+            now =
+                now
+                + .seconds(
+                    Int.random(in: 0...[10, 4000, 200_000][Int.random(in: 0...2, using: &random)], using: &random))
             let decision = schedule.decision(since: last, lastJob: .ended, at: now)
             // All times through now were decided.
             #expect(decision.next.map { $0 > now } == true)

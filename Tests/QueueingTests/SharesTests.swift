@@ -41,7 +41,9 @@ import Testing
                 "as handed out one by one": shares.filter { $0.value > 0 } == slow,
                 "all that is wanted, and no more than there is": shares.values.reduce(0, +) == min(workers, wanted),
                 "every run has a share": shares.count == demands.count,
-                "nobody has more than he can use": demands.allSatisfy { (0...$0.wants).contains(shares[$0.job, default: 0]) },
+                "nobody has more than he can use": demands.allSatisfy {
+                    (0...$0.wants).contains(shares[$0.job, default: 0])
+                },
                 "a lower priority waits, and equals have the same to one": demands.allSatisfy { one in
                     let own = shares[one.job, default: 0]
                     return own >= one.wants

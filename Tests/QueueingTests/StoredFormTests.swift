@@ -35,7 +35,10 @@ enum StoredForm {
                 #"{"pause":{"cause":"vanished","text":"x","until":"2026-11-25T12:00:05Z"},"resumes":"run-17","#
                     + #""setback":{"cause":"vanished","count":1},\#(time),"state":"waiting","tries":1}"#
             ),
-            (try Submission.starting().state, #"{"resumed":false,"run":"run-17",\#(time),"state":"starting","tries":1}"#),
+            (
+                try Submission.starting().state,
+                #"{"resumed":false,"run":"run-17",\#(time),"state":"starting","tries":1}"#
+            ),
             (
                 resumed.state,
                 #"{"resumed":true,"run":"run-17","setback":{"cause":"vanished","count":1},\#(time),"state":"starting","#
@@ -69,7 +72,8 @@ enum StoredForm {
     @Test(arguments: [
         #"{"since":"2026-11-25T12:00:00Z","state":"starting","tries":1}"#,
         #"{"since":"2026-11-25T12:00:00Z","state":"failed","tries":1}"#,
-        #"{"since":"2026-11-25T12:00:00Z","state":"asleep","tries":1}"#, #"{"since":"noon","state":"waiting","tries":1}"#,
+        #"{"since":"2026-11-25T12:00:00Z","state":"asleep","tries":1}"#,
+        #"{"since":"noon","state":"waiting","tries":1}"#,
     ])
     func `a state without what exists in it is no state`(text: String) {
         #expect(throws: DecodingError.self) { try StoredForm.value(JobState.self, of: text) }

@@ -30,11 +30,14 @@ import Testing
         #expect(try Submission.ended(code: code, text: "why").state.end == end)
     }
 
-    @Test(arguments: [
-        (75, JobState.Cause.locked, 10, nil), (69, .unavailable, 30, nil), (74, .storage, 30, nil),
-        (nil, .vanished, 5, "run-17"), (137, .vanished, 5, "run-17"), (139, .vanished, 5, "run-17"),
-    ] as [(Int?, JobState.Cause, Int, String?)])
-    func `after other exits another process follows`(code: Int?, cause: JobState.Cause, pause: Int, resumes: String?) throws {
+    @Test(
+        arguments: [
+            (75, JobState.Cause.locked, 10, nil), (69, .unavailable, 30, nil), (74, .storage, 30, nil),
+            (nil, .vanished, 5, "run-17"), (137, .vanished, 5, "run-17"), (139, .vanished, 5, "run-17"),
+        ] as [(Int?, JobState.Cause, Int, String?)])
+    func `after other exits another process follows`(code: Int?, cause: JobState.Cause, pause: Int, resumes: String?)
+        throws
+    {
         let job = try Submission.ended(code: code, text: "why")
         guard case .waiting(let waiting) = job.state else { throw Unexpected() }
         #expect(waiting.pause?.cause == cause)
@@ -58,7 +61,8 @@ import Testing
     }
 
     /// The pauses of a job whose processes always end in the same way, in seconds.
-    private func pauses(code: Int?, most: Int, progressed: Bool = false) throws -> (pauses: [Int64], end: JobState.End?) {
+    private func pauses(code: Int?, most: Int, progressed: Bool = false) throws -> (pauses: [Int64], end: JobState.End?)
+    {
         var job = try Submission.make()
         var pauses: [Int64] = []
         for _ in 0..<most {

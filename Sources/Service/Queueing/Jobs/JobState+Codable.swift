@@ -92,7 +92,8 @@ extension JobState: Codable {
         case .running:
             self = .running(
                 Running(
-                    run: try values.decode(String.self, forKey: .run), history: history, since: since, request: request))
+                    run: try values.decode(String.self, forKey: .run), history: history, since: since, request: request)
+            )
         case .done: self = try ended(.done)
         case .workLeft: self = try ended(.doneWithWorkLeft)
         case .failed: self = try ended(.failed(code: try values.decode(Int.self, forKey: .code), text: try text()))

@@ -31,7 +31,7 @@ package struct Labels: Hashable, Sendable, Codable {
     /// As the command line has them, sorted.
     package var texts: [String] { values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
 
-    package subscript(name: String) -> String? { values[name] }
+    package subscript(name name: String) -> String? { values[name] }
 
     /// - Parameter value: Nil removes the label.
     package mutating func set(_ name: String, to value: String?) throws(InputError) {

@@ -20,7 +20,8 @@ package enum RestartPolicy {
     }
 
     static func words(forVanished count: Int, _ text: String) -> String {
-        "its process was gone \(count) times in a row, without progress" + (text.isEmpty ? "" : "; the last said: \(text)")
+        "its process was gone \(count) times in a row, without progress"
+            + (text.isEmpty ? "" : "; the last said: \(text)")
     }
 
     private static func doubled(_ first: Duration, _ count: Int, most: Duration) -> Duration {

@@ -99,7 +99,8 @@ extension WallTime: CustomStringConvertible {
         }
         guard rest.isEmpty else { return nil }
         let days = CalendarDay(year: year, month: month, day: day).daysSince1970
-        let milliseconds = Int64(days * 86_400 + hour * 3600 + minute * 60 + second - offset) * 1000 + Int64(thousandths)
+        let milliseconds =
+            Int64(days * 86_400 + hour * 3600 + minute * 60 + second - offset) * 1000 + Int64(thousandths)
         guard (0...Self.last).contains(milliseconds) else { return nil }
         self.init(milliseconds: milliseconds)
     }

@@ -6,7 +6,7 @@ package struct JobQueue: Sendable {
     /// Jobs that have not ended, by number.
     package private(set) var jobs: [Submission] = []
     /// Ends of jobs that others need. It may contain more.
-    private var ends: [JobID: JobState.Ended] = [:]
+    private(set) var ends: [JobID: JobState.Ended] = [:]
     /// The number of ``ends`` at which those that no job needs are removed.
     private var pruneLimit = leastPruneLimit
 
@@ -61,7 +61,8 @@ package struct JobQueue: Sendable {
         var lost: Set<JobID> = [id]
         var dependents: [JobID] = []
         // Every job needs only earlier ones.
-        for job in jobs[index(of: id)...] where job.needs.contains(where: { $0.on == .success && lost.contains($0.job) }) {
+        for job in jobs[index(of: id)...]
+        where job.needs.contains(where: { $0.on == .success && lost.contains($0.job) }) {
             lost.insert(job.id)
             dependents.append(job.id)
         }

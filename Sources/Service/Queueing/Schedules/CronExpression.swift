@@ -103,7 +103,8 @@ package enum CronProblem: Error, Hashable, Sendable {
         switch self {
         case .fieldCount(let count): "schedule: five fields are wanted, not \(count)"
         case .unknownWord(let word): "schedule: no schedule is called '\(shown(word))'"
-        case .wordWithFields(let word): "schedule: \(shown(word)) stands for all five fields, and nothing comes after it"
+        case .wordWithFields(let word):
+            "schedule: \(shown(word)) stands for all five fields, and nothing comes after it"
         case .value(let field, let found):
             "schedule: the \(field.name) is \(field.allowed), not '\(shown(found))'"
         case .step(let field, let found): "schedule: the \(field.name)'s step is a number from 1, not '\(shown(found))'"
