@@ -46,7 +46,13 @@ extension WallTime {
 extension JobQueue {
     init(_ jobs: [Submission]) {
         self.init()
-        for job in jobs { put(job) }
+        for job in jobs { put(job, known: { _ in nil }) }
+    }
+}
+
+extension KnownJob {
+    init(end: JobState.End?, retriedAs: JobID? = nil) {
+        self.init(ended: end.map { .init(end: $0, time: .noon, run: nil, tries: 1) }, retriedAs: retriedAs)
     }
 }
 

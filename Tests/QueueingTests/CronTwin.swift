@@ -15,10 +15,16 @@ struct CronTwin {
         Case(text: "@daily", isDay: { _, _, _, _ in true }, isTime: { $0 == 0 && $1 == 0 }),
         Case(text: "*/20 0-3 * * *", isDay: { _, _, _, _ in true }, isTime: { $0 <= 3 && $1 % 20 == 0 }),
         Case(text: "59 23 * * Sun", isDay: { _, _, _, weekday in weekday == 0 }, isTime: { $0 == 23 && $1 == 59 }),
-        Case(text: "0 12 1,15 * mon", isDay: { _, _, day, weekday in day == 1 || day == 15 || weekday == 1 }, isTime: { $0 == 12 && $1 == 0 }),
-        Case(text: "15 3 1-7 * */2", isDay: { _, _, day, weekday in day <= 7 && weekday % 2 == 0 }, isTime: { $0 == 3 && $1 == 15 }),
+        Case(
+            text: "0 12 1,15 * mon", isDay: { _, _, day, weekday in day == 1 || day == 15 || weekday == 1 },
+            isTime: { $0 == 12 && $1 == 0 }),
+        Case(
+            text: "15 3 1-7 * */2", isDay: { _, _, day, weekday in day <= 7 && weekday % 2 == 0 },
+            isTime: { $0 == 3 && $1 == 15 }),
         Case(text: "0 0 31 * *", isDay: { _, _, day, _ in day == 31 }, isTime: { $0 == 0 && $1 == 0 }),
-        Case(text: "30 1,2 29 2 *", isDay: { _, month, day, _ in month == 2 && day == 29 }, isTime: { ($0 == 1 || $0 == 2) && $1 == 30 }),
+        Case(
+            text: "30 1,2 29 2 *", isDay: { _, month, day, _ in month == 2 && day == 29 },
+            isTime: { ($0 == 1 || $0 == 2) && $1 == 30 }),
         Case(
             text: "5-59/25 1 * mar,apr,OCT-nov fri-sun",
             isDay: { _, month, _, weekday in [3, 4, 10, 11].contains(month) && [5, 6, 0].contains(weekday) },

@@ -133,7 +133,7 @@ import Testing
         try queue.change(1) { job throws(Refusal) in
             try job.start(run: "r", waited: start.waited, at: .noon(plus: 3000))
         }
-        queue.put(try .running(2, priority: 99, at: .noon(plus: 3000)))
+        queue.put(try .running(2, priority: 99, at: .noon(plus: 3000)), known: { _ in nil })
         #expect(queue.shares(aging, wants: [1: 20, 2: 20]) == [1: 8, 2: 0])
     }
 
@@ -149,8 +149,8 @@ import Testing
 
     @Test func `ends that nobody needs are forgotten, and those that are needed stay`() throws {
         var queue = JobQueue([try .make(1), try .make(2, needs: [Need(1)], isHeld: true)])
-        queue.put(try .ended(1))
-        for number in 3...5000 { queue.put(try .ended(JobID(number))) }
+        queue.put(try .ended(1), known: { _ in nil })
+        for number in 3...5000 { queue.put(try .ended(JobID(number)), known: { _ in nil }) }
         #expect(queue.end(of: 1)?.end == .done)
         let kept = (3...5000).count { queue.end(of: JobID($0)) != nil }
         #expect(kept < 2048)
@@ -158,7 +158,9 @@ import Testing
 
     @Test func `ten thousand jobs in a chain are skipped in one decision`() throws {
         var queue = JobQueue([try .ended(1, code: 1)])
-        for number in 2...10_000 { queue.put(try .make(JobID(number), needs: [Need(JobID(number - 1))])) }
+        for number in 2...10_000 {
+            queue.put(try .make(JobID(number), needs: [Need(JobID(number - 1))]), known: { _ in nil })
+        }
         let decision = queue.decision(.usual, at: .noon)
         #expect(decision.skips.count == 9999)
         #expect(decision.skips.allSatisfy { $0.cause == 1 })

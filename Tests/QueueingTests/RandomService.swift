@@ -144,10 +144,7 @@ struct RandomService {
     private mutating func restart() {
         var other = JobQueue()
         for job in table.jobs.values.shuffled(using: &random) where !job.state.isEnded {
-            other.put(job)
-            for need in job.needs {
-                if case .ended(let ended)? = table.jobs[need.job]?.state { other.learn(ended, of: need.job) }
-            }
+            other.put(job, known: table.known)
         }
         queue = other
     }
@@ -159,7 +156,7 @@ struct RandomService {
     private mutating func change(_ id: JobID, _ body: (inout Submission) throws(Refusal) -> Void) {
         let before = table.jobs[id]
         do {
-            store(try queue.change(id, body), before: before)
+            store(try queue.change(id, known: table.known, body), before: before)
         } catch {
             refusals += 1
             if queue[id] != before, before?.state.isEnded == false { complain("\(id) was refused and changed") }
@@ -194,7 +191,7 @@ struct RandomService {
                 complain("\(job.id) was cancelled, and is \(job.state.name)")
             }
         } else {
-            queue.put(job)
+            queue.put(job, known: table.known)
         }
         if job.state.isEnded { ends[job.state.name, default: 0] += 1 }
         table.jobs[job.id] = job

@@ -14,9 +14,9 @@ struct SlowQueue {
     func known(_ id: JobID) -> KnownJob? {
         jobs[id].map { job in
             if case .ended(let ended) = job.state {
-                KnownJob(end: ended.end, retriedAs: jobs.values.filter { $0.retryOf == id }.map(\.id).max())
+                KnownJob(ended: ended, retriedAs: jobs.values.filter { $0.retryOf == id }.map(\.id).max())
             } else {
-                KnownJob(end: nil)
+                KnownJob(ended: nil)
             }
         }
     }

@@ -109,9 +109,9 @@ package enum BulkAction: Hashable, Sendable {
         return try job.retry(
             as: JobID(context.nextID.number + count), by: context.owner, digest: job.digest, at: context.now
         ) { id in
-            if made.contains(id) { return KnownJob(end: nil) }
+            if made.contains(id) { return KnownJob(ended: nil) }
             guard let known = context.known(id) else { return nil }
-            return KnownJob(end: known.end, retriedAs: retries[id] ?? known.retriedAs)
+            return KnownJob(ended: known.ended, retriedAs: retries[id] ?? known.retriedAs)
         }
     }
 }

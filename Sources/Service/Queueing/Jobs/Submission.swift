@@ -108,17 +108,19 @@ package struct ManifestSource: Hashable, Sendable {
     }
 }
 
-/// What other jobs need to know of a job.
+/// What others need to know of a job.
 package struct KnownJob: Hashable, Sendable {
     /// Nil if it has not ended.
-    package let end: JobState.End?
+    package let ended: JobState.Ended?
     /// The latest job that repeats it.
     package let retriedAs: JobID?
 
-    package init(end: JobState.End?, retriedAs: JobID? = nil) {
-        self.end = end
+    package init(ended: JobState.Ended?, retriedAs: JobID? = nil) {
+        self.ended = ended
         self.retriedAs = retriedAs
     }
+
+    package var end: JobState.End? { ended?.end }
 }
 
 /// Another job that has to end before a job starts.

@@ -26,7 +26,9 @@ package struct JobQueue: Sendable {
     /// Adds a job, or replaces it. An ended job is kept only as far as others need it.
     ///
     /// A new job takes amortized O(1), because its number is the highest. An end takes O(n) to close the gap.
-    package mutating func put(_ job: Submission) {
+    ///
+    /// - Parameter known: Looks up a job that it needs and that is not in the queue.
+    package mutating func put(_ job: Submission, known: (JobID) -> KnownJob?) {
         let index = index(of: job.id)
         let isKnown = index < jobs.count && jobs[index].id == job.id
         switch job.state {
@@ -36,22 +38,24 @@ package struct JobQueue: Sendable {
             if ends.count >= pruneLimit { prune() }
         case .held, .waiting, .starting, .running:
             if isKnown { jobs[index] = job } else { jobs.insert(job, at: index) }
+            for need in job.needs where ends[need.job] == nil && self[need.job] == nil {
+                ends[need.job] = known(need.job)?.ended
+            }
         }
     }
 
-    /// Tells how a job ended that jobs of the queue need. For a service that starts.
-    package mutating func learn(_ ended: JobState.Ended, of id: JobID) { ends[id] = ended }
-
     /// Changes a job, and returns it as it is now. If the change is refused, nothing changes.
+    ///
+    /// - Parameter known: Looks up jobs, for a change of what the job needs.
     @discardableResult
     package mutating func change(
-        _ id: JobID, _ change: (inout Submission) throws(Refusal) -> Void
+        _ id: JobID, known: (JobID) -> KnownJob? = { _ in nil }, _ change: (inout Submission) throws(Refusal) -> Void
     ) throws(Refusal) -> Submission {
         guard var job = self[id] else {
             throw Refusal(id, ends[id].map { .hasEnded($0.end) } ?? .unknownJob)
         }
         try change(&job)
-        put(job)
+        put(job, known: known)
         return job
     }
 
