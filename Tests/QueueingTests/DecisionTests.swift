@@ -147,6 +147,17 @@ import Testing
                 == "job 1 has ended: cancelled by uid:0")
     }
 
+    @Test func `a job may need one that ended before the queue was made`() throws {
+        var queue = JobQueue()
+        queue.put(try .make(2, needs: [Need(1)]), known: { _ in KnownJob(end: .done) })
+        #expect(queue.decision(.usual, at: .noon).starts.map(\.job) == [2])
+        queue.put(try .make(4), known: { _ in nil })
+        try queue.change(4, known: { _ in KnownJob(end: .done) }) { job throws(Refusal) in
+            try job.set([Need(3)], known: { _ in KnownJob(end: .done) })
+        }
+        #expect(queue.decision(.usual, at: .noon).starts.map(\.job) == [2, 4])
+    }
+
     @Test func `ends that nobody needs are forgotten, and those that are needed stay`() throws {
         var queue = JobQueue([try .make(1), try .make(2, needs: [Need(1)], isHeld: true)])
         queue.put(try .ended(1), known: { _ in nil })

@@ -126,6 +126,9 @@ enum StoredForm {
         #expect(entry.run == "run-2")
         var job = try Submission.running()
         #expect(QueueEntry(job).cancelling == nil)
+        #expect(QueueEntry(job).started == .noon)
+        try job.runNext(at: .noon(plus: 5))
+        #expect(QueueEntry(job).runNext == .noon(plus: 5))
         try job.cancel(by: .user(0), at: .noon)
         #expect(QueueEntry(job).cancelling == true)
     }

@@ -57,8 +57,7 @@ extension JobQueue {
     /// only jobs that are better than the best r so far are moved.
     ///
     /// - Parameter wants: How many workers each open run could use. A run that is not listed has not said so yet, and
-    ///   counts as
-    ///   one that can use all.
+    ///   counts as one that can use all of them.
     package func decision(_ limits: Limits, wants: [JobID: Int] = [:], at now: WallTime) -> QueueDecision {
         decisionAndDemands(limits, wants, at: now).decision
     }

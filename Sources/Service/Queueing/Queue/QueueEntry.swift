@@ -10,6 +10,8 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let run: String?
     package let tries: Int
     package let priority: Priority
+    /// When somebody asked that it run next. Nil if nobody did.
+    package let runNext: WallTime?
     package let labels: Labels
     package let after: [Need]
     package let notBefore: WallTime?
@@ -41,6 +43,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         run = job.state.run
         tries = job.state.tries
         priority = job.priority
+        runNext = job.expedited
         labels = job.labels
         after = job.needs
         notBefore = job.notBefore
@@ -61,7 +64,9 @@ package struct QueueEntry: Hashable, Sendable, Codable {
 
     /// The names are those of the API.
     private enum CodingKeys: String, CodingKey {
-        case id, key, owner, name, manifest, state, run, tries, priority, labels, after
+        case id, key, owner, name, manifest, state, run, tries, priority
+        case runNext = "run_next"
+        case labels, after
         case notBefore = "not_before"
         case retryOf = "retry_of"
         case submitted, started, ended

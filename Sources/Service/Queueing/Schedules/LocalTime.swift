@@ -1,6 +1,6 @@
 /// What clocks on a wall show in a time zone, from the zone's offsets.
 ///
-/// Clocks are moved forward and back. Each local time is *reached* once: at the first moment at which clocks show it,
+/// People move clocks forward and back. Each local time is *reached* once: at the first moment at which clocks show it,
 /// or a later one. So a time that clocks skip is reached when they are moved, and a time that they show twice is
 /// reached the first time.
 struct LocalTime {
