@@ -1,7 +1,7 @@
 /// All jobs that have not ended, and the ends of those that they need.
 ///
 /// It is a value, and performs no I/O. The database has the same jobs. The service changes both through
-/// ``change(_:_:)``, and asks ``decision(_:at:)`` what to start.
+/// ``change(_:known:_:)``, and asks ``decision(_:wants:at:)`` what to start.
 package struct JobQueue: Sendable {
     /// Jobs that have not ended, by number.
     package private(set) var jobs: [Submission] = []
