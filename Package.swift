@@ -162,6 +162,9 @@ let package = Package(
                 "InPlace", "Reports", "Settings",
             ]),
 
+        // Service
+        module("Service", "Queueing", ["JobModel"]),
+
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
         .target(name: "CProcessState", path: "Sources/Programs/CProcessState"),
@@ -282,6 +285,7 @@ let package = Package(
                 "Coordination", "Runs", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Scheduling",
                 "Engines", "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
+        tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",

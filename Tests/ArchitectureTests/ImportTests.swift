@@ -8,7 +8,8 @@ import Testing
         "Model": [],
         "Pixels": ["Model"],
         "Farm": ["Model"],
-        "Programs": ["Model", "Pixels", "Farm"],
+        "Service": ["Model", "Farm"],
+        "Programs": ["Model", "Pixels", "Farm", "Service"],
     ]
 
     /// Which modules may import a library, or another module that is kept behind a door.
@@ -83,6 +84,20 @@ import Testing
         for file in files where ["Scheduling", "Manifests", "Exports"].contains(file.module) {
             #expect(Set(file.imports).isDisjoint(with: Self.system), "\(file.path) imports \(file.imports)")
             #expect(!file.text.contains("Clock"), "\(file.path) mentions a clock")
+        }
+    }
+
+    /// Time zones and decoding come from FoundationEssentials. Times are given to it.
+    @Test func `the queue of the service is pure`() {
+        for file in files where file.module == "Queueing" {
+            #expect(
+                Set(file.imports).isSubset(of: ["JobModel", "FoundationEssentials"]),
+                "\(file.path) imports \(file.imports)")
+            for word in [
+                "Clock", "Date()", "Date.now", "FileManager", "ProcessInfo", "SystemRandom", ".random(", "await ",
+            ] {
+                #expect(!file.text.contains(word), "\(file.path) mentions \(word)")
+            }
         }
     }
 

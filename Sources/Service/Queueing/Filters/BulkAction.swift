@@ -1,0 +1,117 @@
+/// A change of all jobs that a filter matches.
+///
+/// The first request has no expected count, changes nothing, and is answered with the count. The second one has the
+/// count, so that nobody changes jobs that he has not seen.
+package enum BulkAction: Hashable, Sendable {
+    case hold
+    case release
+    case cancel
+    case runNext
+    case retry
+    case setPriority(Priority)
+    /// Nil removes the label.
+    case setLabel(String, String?)
+
+    /// Who asks, and what the queue knows.
+    package struct Context {
+        package let owner: Owner
+        package let now: WallTime
+        /// The number of the first retry.
+        package let nextID: JobID
+        /// Looks up a job that others need.
+        package let known: (JobID) -> KnownJob?
+
+        package init(owner: Owner, now: WallTime, nextID: JobID, known: @escaping (JobID) -> KnownJob?) {
+            self.owner = owner
+            self.now = now
+            self.nextID = nextID
+            self.known = known
+        }
+    }
+
+    package enum Outcome: Hashable, Sendable {
+        /// So many jobs match. Nothing was changed.
+        case count(Int)
+        case done(Changes)
+    }
+
+    package struct Changes: Hashable, Sendable {
+        /// Jobs that are changed, by number.
+        package var changed: [Submission] = []
+        /// New jobs: the retries, by number.
+        package var submitted: [Submission] = []
+        /// Why other jobs were not changed.
+        package var refused: [Refusal] = []
+
+        package init() {}
+    }
+
+    /// Another number of jobs matches than was expected. Nothing was changed.
+    package struct Mismatch: Error, Hashable, Sendable {
+        package let expected: Int
+        package let found: Int
+
+        package var message: String {
+            "the filter matches \(found) \(found == 1 ? "job" : "jobs"), not \(expected)\n   = look at the list again, and "
+                + "repeat the action with \(found)"
+        }
+    }
+
+    /// - Parameters:
+    ///   - jobs: All jobs that may match, ended ones included.
+    ///   - expected: Nil to count the jobs only.
+    package func apply(
+        to jobs: some Sequence<Submission>, matching filter: JobFilter, expecting expected: Int?, _ context: Context
+    ) throws -> Outcome {
+        let matching = jobs.filter(filter.matches).sorted { $0.id < $1.id }
+        guard let expected else { return .count(matching.count) }
+        guard expected == matching.count else { throw Mismatch(expected: expected, found: matching.count) }
+        var changes = Changes()
+        var retries: [JobID: JobID] = [:]
+        for job in matching {
+            do {
+                if self == .retry {
+                    let retry = try self.retry(job, after: changes.submitted.count, retries, context)
+                    retries[job.id] = retry.id
+                    changes.submitted.append(retry)
+                } else {
+                    var changed = job
+                    try apply(to: &changed, context)
+                    if changed != job { changes.changed.append(changed) }
+                }
+            } catch let refusal as Refusal {
+                changes.refused.append(refusal)
+            }
+        }
+        return .done(changes)
+    }
+
+    private func apply(to job: inout Submission, _ context: Context) throws {
+        switch self {
+        case .hold: try job.hold()
+        case .release: try job.release(at: context.now)
+        case .cancel: try job.cancel(by: context.owner, at: context.now)
+        case .runNext: try job.runNext(at: context.now)
+        case .setPriority(let priority): try job.set(priority)
+        case .setLabel(let name, let value):
+            var labels = job.labels
+            try labels.set(name, to: value)
+            job.set(labels)
+        case .retry: break
+        }
+    }
+
+    /// A retry may need earlier ones of the same action.
+    private func retry(
+        _ job: Submission, after count: Int, _ retries: [JobID: JobID], _ context: Context
+    ) throws -> Submission {
+        let made = Set(retries.values)
+        return try job.retry(
+            as: JobID(context.nextID.number + count), by: context.owner, digest: job.digest, at: context.now
+        ) { id in
+            if made.contains(id) { return KnownJob(ended: nil) }
+            guard let known = context.known(id) else { return nil }
+            return KnownJob(ended: known.ended, retriedAs: retries[id] ?? known.retriedAs)
+        }
+    }
+}

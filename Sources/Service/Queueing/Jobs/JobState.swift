@@ -1,0 +1,242 @@
+import JobModel
+
+/// The state of a submitted job.
+///
+///                  hold / release
+///       held ◄──────────────────────► waiting ──► starting ──► running ──► ended
+///                                       ▲            │            │
+///                                       └────────────┴────────────┘
+///                                        its process is to be started again
+///
+/// Every state has exactly the values that exist in it. ``Submission`` has the transitions. A job ends once: no
+/// transition leaves ``ended(_:)``.
+package enum JobState: Hashable, Sendable {
+    /// It starts only after somebody releases it.
+    case held(Waiting)
+    case waiting(Waiting)
+    /// Its run has a name, and its process may exist.
+    case starting(Starting)
+    /// Its process has begun the run.
+    case running(Running)
+    case ended(Ended)
+
+    package struct Waiting: Hashable, Sendable {
+        package var history: History
+        /// When it began to wait: its submission, its release, or the end of its last process.
+        package var since: WallTime
+        /// The interrupted run that it resumes. Nil if it begins a new run.
+        package var resumes: String?
+        /// Set after a process that did not bring the job to its end.
+        package var pause: Pause?
+
+        package init(history: History = History(), since: WallTime, resumes: String? = nil, pause: Pause? = nil) {
+            self.history = history
+            self.since = since
+            self.resumes = resumes
+            self.pause = pause
+        }
+    }
+
+    package struct Starting: Hashable, Sendable {
+        package let run: String
+        /// Whether the run existed before, and was interrupted.
+        package let isResumed: Bool
+        package var history: History
+        package let since: WallTime
+        package var request: Request?
+    }
+
+    package struct Running: Hashable, Sendable {
+        package let run: String
+        package var history: History
+        package let since: WallTime
+        package var request: Request?
+    }
+
+    package struct Ended: Hashable, Sendable {
+        package let end: End
+        package let time: WallTime
+        /// Its last run. Nil if it never had one.
+        package let run: String?
+        /// The number of processes that were started for it.
+        package let tries: Int
+
+        package init(end: End, time: WallTime, run: String?, tries: Int) {
+            self.end = end
+            self.time = time
+            self.run = run
+            self.tries = tries
+        }
+    }
+
+    /// How a job ended.
+    package enum End: Hashable, Sendable {
+        case done
+        /// The deadline came first.
+        case doneWithWorkLeft
+        case failed(code: Int, text: String)
+        /// Somebody outside of the queue stopped its run, or its processes died too often.
+        case stopped(text: String)
+        case cancelled(by: Owner)
+        /// A job whose success it needs, perhaps through others, ended in another way.
+        case skipped(because: JobID)
+    }
+
+    /// What the queue has asked the process of a run to do.
+    package enum Request: Hashable, Sendable {
+        case cancel(by: Owner)
+        /// The service stops. The job waits afterwards, and resumes its run.
+        case stop
+    }
+
+    /// Processes that were started for a job so far.
+    package struct History: Hashable, Sendable {
+        package var tries = 0
+        /// How the last processes ended. Nil before the first one ended.
+        package var setback: Setback?
+        /// How long the job has waited without being held back by anything of its own. For aging.
+        package var waited = Duration.zero
+
+        package init() {}
+    }
+
+    /// Equal ends of processes in a row.
+    package struct Setback: Hashable, Sendable, Codable {
+        package let cause: Cause
+        /// How many of them there were without progress in between.
+        package let count: Int
+    }
+
+    /// Why a process did not bring a job to its end, although another process may.
+    package enum Cause: String, Hashable, Sendable, Codable, CaseIterable {
+        /// Another run holds a lock (exit code 75).
+        case locked
+        /// Workers, a plugin, a cluster or a limit of the machine (exit code 69).
+        case unavailable
+        /// Files or databases cannot be read or written (exit code 74).
+        case storage
+        /// The process is gone, and its run has no end.
+        case vanished
+    }
+
+    /// A time that has to pass before the next process.
+    package struct Pause: Hashable, Sendable, Codable {
+        package let cause: Cause
+        /// The line of the process that says what was wrong.
+        package let text: String
+        package let until: WallTime
+
+        package init(cause: Cause, text: String, until: WallTime) {
+            self.cause = cause
+            self.text = text
+            self.until = until
+        }
+    }
+
+    /// The name of a state. Databases, JSON and filters have them.
+    package enum Name: String, Hashable, Sendable, Codable, CaseIterable {
+        case held, waiting, starting, running
+        case done
+        case workLeft = "work_left"
+        case failed, stopped, cancelled, skipped
+
+        package var isEnd: Bool {
+            switch self {
+            case .held, .waiting, .starting, .running: false
+            case .done, .workLeft, .failed, .stopped, .cancelled, .skipped: true
+            }
+        }
+
+        /// States of jobs that have not ended.
+        package static let open = allCases.filter { !$0.isEnd }
+        package static let ended = allCases.filter(\.isEnd)
+    }
+
+    package var name: Name {
+        switch self {
+        case .held: .held
+        case .waiting: .waiting
+        case .starting: .starting
+        case .running: .running
+        case .ended(let ended): ended.end.name
+        }
+    }
+
+    package var isEnded: Bool { if case .ended = self { true } else { false } }
+
+    /// Whether a process may exist.
+    package var hasProcess: Bool {
+        switch self {
+        case .starting, .running: true
+        case .held, .waiting, .ended: false
+        }
+    }
+
+    /// The current or the last run, or the one that it will resume.
+    package var run: String? {
+        switch self {
+        case .held(let waiting), .waiting(let waiting): waiting.resumes
+        case .starting(let starting): starting.run
+        case .running(let running): running.run
+        case .ended(let ended): ended.run
+        }
+    }
+
+    package var tries: Int {
+        switch self {
+        case .held(let waiting), .waiting(let waiting): waiting.history.tries
+        case .starting(let starting): starting.history.tries
+        case .running(let running): running.history.tries
+        case .ended(let ended): ended.tries
+        }
+    }
+
+    /// What the process of its run has been asked to do. The service repeats it after it was killed.
+    package var request: Request? {
+        switch self {
+        case .starting(let starting): starting.request
+        case .running(let running): running.request
+        case .held, .waiting, .ended: nil
+        }
+    }
+}
+
+extension JobState.End {
+    package var name: JobState.Name {
+        switch self {
+        case .done: .done
+        case .doneWithWorkLeft: .workLeft
+        case .failed: .failed
+        case .stopped: .stopped
+        case .cancelled: .cancelled
+        case .skipped: .skipped
+        }
+    }
+
+    /// Whether jobs that need its success may start. Work that is left is no success, because outputs are missing.
+    package var isSuccess: Bool { self == .done }
+
+    package var words: String {
+        switch self {
+        case .done: "done"
+        case .doneWithWorkLeft: "done, with work left at the deadline"
+        case .failed(let code, let text):
+            "failed with exit code \(code)" + (text.isEmpty ? "" : ": \(VisibleText.line(text))")
+        case .stopped(let text): "stopped: \(VisibleText.line(text))"
+        case .cancelled(let owner): "cancelled by \(VisibleText.line(owner.text))"
+        case .skipped(let cause): "skipped, because \(cause) did not succeed"
+        }
+    }
+
+    /// The exit code of `penumbra submit --wait`: as the run's.
+    package var exitCode: Int {
+        switch self {
+        case .done: RunOutcome.done.number
+        case .doneWithWorkLeft: RunOutcome.workLeft.number
+        case .failed(let code, _): code
+        case .stopped: RunOutcome.terminated.number
+        case .cancelled: RunOutcome.interrupted.number
+        case .skipped: RunOutcome.someFailed.number
+        }
+    }
+}

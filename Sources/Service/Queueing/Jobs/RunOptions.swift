@@ -1,0 +1,76 @@
+/// What a submitted job passes on to `penumbra run`. It is stored with the job.
+///
+/// A stored value with unknown keys, or of a later version, cannot be decoded: a run without one of its options would
+/// do something else than was asked for.
+package struct RunOptions: Hashable, Sendable, Codable {
+    package static let latestVersion = 1
+
+    /// Changes of the manifest's values for this run: `filters[0].gaussian.radius=14`.
+    package var overrides: [String] = []
+    /// Renders everything again, and replaces all files at the outputs' paths.
+    package var isForced = false
+    /// The run ends cleanly after so many seconds. Nil for no deadline.
+    package var deadline: Int?
+
+    package init(overrides: [String] = [], isForced: Bool = false, deadline: Int? = nil) throws(InputError) {
+        if let deadline, !(1...Self.longestDeadline).contains(deadline) { throw .deadline(deadline) }
+        self.overrides = overrides
+        self.isForced = isForced
+        self.deadline = deadline
+    }
+
+    /// No options.
+    package init() {}
+
+    /// The longest deadline that `penumbra run` accepts: a week.
+    package static let longestDeadline = 604_800
+
+    /// The arguments of `penumbra run`.
+    package var arguments: [String] {
+        overrides.flatMap { ["--set", $0] } + (isForced ? ["--force"] : [])
+            + (deadline.map { ["--deadline", "\($0)s"] } ?? [])
+    }
+
+    /// The names are stored, and are names of the API.
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case version
+        case overrides = "set"
+        case isForced = "force"
+        case deadline
+    }
+
+    private struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { return nil }
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let known = Set(CodingKeys.allCases.map(\.rawValue))
+        let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+        if let unknown = keys.filter({ !known.contains($0) }).min() {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: InputError.option(unknown).message))
+        }
+        let version = try values.decodeIfPresent(Int.self, forKey: .version) ?? Self.latestVersion
+        guard (1...Self.latestVersion).contains(version) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .version, in: values, debugDescription: InputError.optionsVersion(version).message)
+        }
+        try self.init(
+            overrides: values.decodeIfPresent([String].self, forKey: .overrides) ?? [],
+            isForced: values.decodeIfPresent(Bool.self, forKey: .isForced) ?? false,
+            deadline: values.decodeIfPresent(Int.self, forKey: .deadline))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(Self.latestVersion, forKey: .version)
+        if !overrides.isEmpty { try values.encode(overrides, forKey: .overrides) }
+        if isForced { try values.encode(true, forKey: .isForced) }
+        try values.encodeIfPresent(deadline, forKey: .deadline)
+    }
+}

@@ -1,0 +1,120 @@
+/// What people change of a job. A change that asks for what is so already changes nothing and is not refused, so that
+/// requests can be repeated.
+extension Submission {
+    /// Keeps it from starting until ``release(at:)``.
+    package mutating func hold() throws(Refusal) {
+        switch state {
+        case .held: break
+        case .waiting(let waiting): state = .held(waiting)
+        case .starting: throw Refusal(id, .isStarting)
+        case .running(let running): throw Refusal(id, .isRunning(run: running.run))
+        case .ended(let ended): throw Refusal(id, .hasEnded(ended.end))
+        }
+    }
+
+    /// Lets it start. It waits from now on: time that it was held does not count for aging.
+    package mutating func release(at now: WallTime) throws(Refusal) {
+        switch state {
+        case .held(var waiting):
+            waiting.since = now
+            state = .waiting(waiting)
+        case .waiting, .starting, .running: break
+        case .ended(let ended): throw Refusal(id, .hasEnded(ended.end))
+        }
+    }
+
+    /// Ends it. If it has a process, the process is asked to end (``JobState/request``), and its end is the job's.
+    package mutating func cancel(by owner: Owner, at now: WallTime) throws(Refusal) {
+        switch state {
+        case .held(let waiting), .waiting(let waiting):
+            end(.cancelled(by: owner), run: waiting.resumes, waiting.history, at: now)
+        case .starting(var starting):
+            starting.request = starting.request.orCancel(by: owner)
+            state = .starting(starting)
+        case .running(var running):
+            running.request = running.request.orCancel(by: owner)
+            state = .running(running)
+        case .ended(let ended): throw Refusal(id, .hasEnded(ended.end))
+        }
+    }
+
+    /// Puts it before all other jobs, also before those of which somebody asked the same earlier.
+    package mutating func runNext(at now: WallTime) throws(Refusal) {
+        switch state {
+        case .held: throw Refusal(id, .isHeld)
+        case .waiting, .starting, .running: expedited = now
+        case .ended(let ended): throw Refusal(id, .hasEnded(ended.end))
+        }
+    }
+
+    /// Takes effect while it waits and while it runs, and replaces an earlier ``runNext(at:)``.
+    package mutating func set(_ priority: Priority) throws(Refusal) {
+        if case .ended(let ended) = state { throw Refusal(id, .hasEnded(ended.end)) }
+        self.priority = priority
+        expedited = nil
+    }
+
+    /// - Parameter known: Looks up a job that it is to need.
+    package mutating func set(_ needs: [Need], known: (JobID) -> KnownJob?) throws(Refusal) {
+        switch state {
+        case .held, .waiting: break
+        case .starting, .running: throw Refusal(id, .hasStarted)
+        case .ended(let ended): throw Refusal(id, .hasEnded(ended.end))
+        }
+        self.needs = try Need.checked(needs, of: id, known: known)
+    }
+
+    /// Labels of a job can change after its end, too.
+    package mutating func set(_ labels: Labels) { self.labels = labels }
+
+    /// A new job that does the same again.
+    ///
+    /// It needs what this job needed, as far as it still has to wait for it. If a needed job failed and was retried,
+    /// the new job needs the latest retry.
+    ///
+    /// - Parameter known: Looks up a job that this one needed, or a retry of it.
+    package func retry(
+        as id: JobID, by owner: Owner, key: String? = nil, digest: String, at now: WallTime,
+        known: (JobID) -> KnownJob?
+    ) throws -> Submission {
+        guard case .ended(let ended) = state else { throw Refusal(self.id, .hasNotEnded(state.name)) }
+        guard ended.end != .done else { throw Refusal(self.id, .isDone) }
+        var needs: [Need] = []
+        for need in self.needs {
+            guard let open = try need.latest(of: id, known: known), !needs.contains(open) else { continue }
+            needs.append(open)
+        }
+        return try Submission(
+            id: id, owner: owner, key: key, digest: digest, name: name, manifest: manifest, options: options,
+            priority: priority, labels: labels, needs: needs, retryOf: self.id, at: now, known: known)
+    }
+
+    /// Ends it.
+    mutating func end(_ end: JobState.End, run: String?, _ history: JobState.History, at now: WallTime) {
+        state = .ended(.init(end: end, time: now, run: run, tries: history.tries))
+    }
+}
+
+extension JobState.Request? {
+    /// Who asked first to cancel a job has cancelled it.
+    fileprivate func orCancel(by owner: Owner) -> JobState.Request {
+        switch self {
+        case .cancel(let first): .cancel(by: first)
+        case .stop, nil: .cancel(by: owner)
+        }
+    }
+}
+
+extension Need {
+    /// The need of the latest retry of its job. Nil if it is met.
+    fileprivate func latest(of id: JobID, known: (JobID) -> KnownJob?) throws(Refusal) -> Need? {
+        var job = self.job
+        while let other = known(job), let end = other.end {
+            if isMet(by: end) { return nil }
+            // Retries have higher numbers, so this ends.
+            guard let retry = other.retriedAs, retry > job else { throw Refusal(id, .needsFailed(job, end)) }
+            job = retry
+        }
+        return Need(job, on: on)
+    }
+}

@@ -1,0 +1,194 @@
+import JobModel
+
+/// What happens to the process of a job.
+extension Submission {
+    /// Stored before the process exists, so that a service that is killed in between finds the run by its name.
+    ///
+    /// - Parameters:
+    ///   - run: The name of a new run. An interrupted run is resumed under its own name.
+    ///   - waited: How long the job has waited since ``JobState/Waiting/since`` and could have started, for aging.
+    package mutating func start(run: String, waited: Duration = .zero, at now: WallTime) throws(Refusal) {
+        guard case .waiting(let waiting) = state else { throw unexpected(.start) }
+        var history = waiting.history
+        history.tries += 1
+        history.waited += waited
+        state = .starting(
+            .init(run: waiting.resumes ?? run, isResumed: waiting.resumes != nil, history: history, since: now))
+    }
+
+    /// Its run has begun.
+    package mutating func started(at now: WallTime) throws(Refusal) {
+        guard case .starting(let starting) = state else { throw unexpected(.started) }
+        state = .running(
+            .init(run: starting.run, history: starting.history, since: now, request: starting.request))
+    }
+
+    /// No process could be started, or it is gone and there is no run of that name.
+    package mutating func startFailed(_ text: String, at now: WallTime) throws(Refusal) {
+        guard case .starting(let starting) = state else { throw unexpected(.startFailed) }
+        setBack(
+            .unavailable, text, outcome: .unavailable, ended: starting.isResumed ? .interrupted(starting.run) : .none,
+            starting.history, progressed: false, asked: starting.request, at: now)
+    }
+
+    /// Its process is gone.
+    ///
+    /// - Parameters:
+    ///   - code: Its exit code, which the run's record has, too. Nil if the process is gone and the run has no end.
+    ///   - text: The last line that it wrote to its standard error.
+    ///   - progressed: Whether it did work that is kept: a frame ended, or a tile.
+    package mutating func processEnded(
+        code: Int?, text: String, progressed: Bool, at now: WallTime
+    ) throws(Refusal) {
+        let (run, history) = try process()
+        let request = state.request
+        switch ProcessEnd(code: code) {
+        case .done: end(.done, run: run, history, at: now)
+        case .workLeft: end(.doneWithWorkLeft, run: run, history, at: now)
+        case .failed(let code): end(.failed(code: code, text: text), run: run, history, at: now)
+        case .again(let cause, let outcome):
+            setBack(
+                cause, text, outcome: outcome, ended: .run(run), history, progressed: progressed, asked: request,
+                at: now)
+        case .signalled(let code):
+            switch request {
+            case .cancel(let owner): end(.cancelled(by: owner), run: run, history, at: now)
+            case .stop: state = .waiting(.init(history: history, since: now, resumes: run))
+            case nil:
+                let words = text.isEmpty ? "its run was stopped from outside, with exit code \(code)" : text
+                end(.stopped(text: words), run: run, history, at: now)
+            }
+        case .vanished:
+            if request == .stop {
+                state = .waiting(.init(history: history, since: now, resumes: run))
+            } else {
+                setBack(
+                    .vanished, text, outcome: .killed, ended: .interrupted(run), history, progressed: progressed,
+                    asked: request, at: now)
+            }
+        }
+    }
+
+    /// The service stops, and asks the process to end. A job that is to be cancelled stays so.
+    package mutating func stop() {
+        switch state {
+        case .starting(var starting) where starting.request == nil:
+            starting.request = .stop
+            state = .starting(starting)
+        case .running(var running) where running.request == nil:
+            running.request = .stop
+            state = .running(running)
+        case .held, .waiting, .starting, .running, .ended: break
+        }
+    }
+
+    /// A job that it needs, perhaps through others, did not succeed.
+    package mutating func skip(because cause: JobID, at now: WallTime) throws(Refusal) {
+        guard case .waiting(let waiting) = state else { throw unexpected(.skip) }
+        end(.skipped(because: cause), run: waiting.resumes, waiting.history, at: now)
+    }
+
+    /// Its run had no worker for some time, and had work for one. For aging.
+    package mutating func starved(for time: Duration) {
+        guard case .running(var running) = state else { return }
+        running.history.waited += time
+        state = .running(running)
+    }
+
+    private func process() throws(Refusal) -> (run: String, JobState.History) {
+        switch state {
+        case .starting(let starting): (starting.run, starting.history)
+        case .running(let running): (running.run, running.history)
+        case .held, .waiting, .ended: throw unexpected(.processEnded)
+        }
+    }
+
+    private func unexpected(_ step: Refusal.Step) -> Refusal {
+        if case .ended(let ended) = state { return Refusal(id, .hasEnded(ended.end)) }
+        return Refusal(id, .unexpected(step, state.name))
+    }
+
+    /// What is left of the run of a process that did not bring the job to its end.
+    private enum Remainder {
+        case none
+        /// A run with an end. The next process begins a new one.
+        case run(String)
+        /// A run without an end. The next process resumes it.
+        case interrupted(String)
+
+        var run: String? {
+            switch self {
+            case .none: nil
+            case .run(let name), .interrupted(let name): name
+            }
+        }
+
+        var resumes: String? { if case .interrupted(let name) = self { name } else { nil } }
+    }
+
+    /// Another process follows after a pause, unless there were too many, or somebody has cancelled the job.
+    private mutating func setBack(
+        _ cause: JobState.Cause, _ text: String, outcome: RunOutcome, ended: Remainder, _ history: JobState.History,
+        progressed: Bool, asked request: JobState.Request?, at now: WallTime
+    ) {
+        if case .cancel(let owner) = request { return end(.cancelled(by: owner), run: ended.run, history, at: now) }
+        var history = history
+        let isRepeated = !progressed && history.setback?.cause == cause
+        let count = isRepeated ? (history.setback?.count ?? 0) + 1 : 1
+        history.setback = .init(cause: cause, count: count)
+        guard let pause = RestartPolicy.pause(after: cause, count: count) else {
+            let end: JobState.End =
+                cause == .vanished
+                ? .stopped(text: RestartPolicy.words(forVanished: count, text))
+                : .failed(code: outcome.number, text: text)
+            return self.end(end, run: ended.run, history, at: now)
+        }
+        state = .waiting(
+            .init(
+                history: history, since: now, resumes: ended.resumes,
+                pause: .init(cause: cause, text: text, until: now + pause)))
+    }
+}
+
+/// What the exit code of `penumbra run` means for its job.
+///
+/// | code | meaning |
+/// |---|---|
+/// | 0 | done |
+/// | 1 | failed |
+/// | 3 | done, with work left |
+/// | 64–66 | refused, which is failed |
+/// | 69, 74, 75 | another process follows |
+/// | 129, 130, 143 | stopped by whoever asked for it |
+/// | none, 137 and other signals | the process is gone without an end |
+/// | others | failed |
+private enum ProcessEnd {
+    case done
+    case workLeft
+    case failed(code: Int)
+    case again(JobState.Cause, RunOutcome)
+    case signalled(code: Int)
+    case vanished
+
+    init(code: Int?) {
+        guard let code else {
+            self = .vanished
+            return
+        }
+        guard let outcome = RunOutcome(number: code) else {
+            self = code > 128 || code < 0 ? .vanished : .failed(code: code)
+            return
+        }
+        self =
+            switch outcome {
+            case .done: .done
+            case .workLeft: .workLeft
+            case .someFailed, .usage, .badManifest, .missingInput: .failed(code: code)
+            case .unavailable: .again(.unavailable, outcome)
+            case .storage: .again(.storage, outcome)
+            case .busy: .again(.locked, outcome)
+            case .hungUp, .interrupted, .terminated: .signalled(code: code)
+            case .killed: .vanished
+            }
+    }
+}

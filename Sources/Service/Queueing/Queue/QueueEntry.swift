@@ -1,0 +1,77 @@
+/// A job as lists, JSON lines and the API show it.
+package struct QueueEntry: Hashable, Sendable, Codable {
+    package let id: JobID
+    package let key: String?
+    package let owner: Owner
+    package let name: String
+    /// The path of its manifest, or the folder of an uploaded text.
+    package let manifest: String
+    package let state: JobState.Name
+    package let run: String?
+    package let tries: Int
+    package let priority: Priority
+    /// When somebody asked that it run next. Nil if nobody did.
+    package let runNext: WallTime?
+    package let labels: Labels
+    package let after: [Need]
+    package let notBefore: WallTime?
+    package let retryOf: JobID?
+    package let submitted: WallTime
+    /// When its last process was started. Nil while it waits.
+    package let started: WallTime?
+    package let ended: WallTime?
+    package let exitCode: Int?
+    /// How it ended, in words. Nil before its end.
+    package let result: String?
+    /// Whether its run has been asked to end.
+    package let cancelling: Bool?
+    /// Nil unless it waits.
+    package let position: Int?
+    package let waitingFor: WaitReason?
+
+    package init(_ job: Submission, standing: Standing? = nil) {
+        id = job.id
+        key = job.key
+        owner = job.owner
+        name = job.name
+        manifest =
+            switch job.manifest.place {
+            case .file(let path): path
+            case .uploaded(_, let folder): folder
+            }
+        state = job.state.name
+        run = job.state.run
+        tries = job.state.tries
+        priority = job.priority
+        runNext = job.expedited
+        labels = job.labels
+        after = job.needs
+        notBefore = job.notBefore
+        retryOf = job.retryOf
+        submitted = job.submitted
+        position = standing?.position
+        waitingFor = standing?.reason
+        let isCancelling = if case .cancel = job.state.request { true } else { false }
+        cancelling = isCancelling ? true : nil
+        switch job.state {
+        case .held, .waiting: (started, ended, exitCode, result) = (nil, nil, nil, nil)
+        case .starting(let starting): (started, ended, exitCode, result) = (starting.since, nil, nil, nil)
+        case .running(let running): (started, ended, exitCode, result) = (running.since, nil, nil, nil)
+        case .ended(let end):
+            (started, ended, exitCode, result) = (nil, end.time, end.end.exitCode, end.end.words)
+        }
+    }
+
+    /// The names are those of the API.
+    private enum CodingKeys: String, CodingKey {
+        case id, key, owner, name, manifest, state, run, tries, priority
+        case runNext = "run_next"
+        case labels, after
+        case notBefore = "not_before"
+        case retryOf = "retry_of"
+        case submitted, started, ended
+        case exitCode = "exit_code"
+        case result, cancelling, position
+        case waitingFor = "waiting_for"
+    }
+}

@@ -1,0 +1,81 @@
+import Queueing
+import Testing
+
+@Suite struct BulkTests {
+    private let context = BulkAction.Context(owner: .user(0), now: .noon, nextID: 30) { _ in KnownJob(end: nil) }
+
+    private func changes(
+        _ action: BulkAction, _ jobs: [Submission], _ context: BulkAction.Context? = nil
+    ) throws -> BulkAction.Changes {
+        let outcome = try action.apply(to: jobs, matching: JobFilter(), expecting: jobs.count, context ?? self.context)
+        guard case .done(let changes) = outcome else { throw Unexpected() }
+        return changes
+    }
+
+    @Test func `without an expected count nothing changes, and the answer is the count`() throws {
+        let jobs = [try Submission.make(1), try .make(2, isHeld: true)]
+        #expect(
+            try BulkAction.cancel.apply(to: jobs, matching: JobFilter(text: "state=held"), expecting: nil, context)
+                == .count(1))
+    }
+
+    @Test func `with another count nothing changes`() throws {
+        let jobs = [try Submission.make(1)]
+        #expect {
+            try BulkAction.cancel.apply(to: jobs, matching: JobFilter(), expecting: 10, context)
+        } throws: { error in
+            (error as? BulkAction.Mismatch)?.message
+                == "the filter matches 1 job, not 10\n   = look at the list again, and repeat the action with 1"
+        }
+    }
+
+    @Test func `only jobs that the filter matches are changed`() throws {
+        let jobs = [try Submission.make(1), try .make(2, owner: .token("7"))]
+        let outcome = try BulkAction.hold.apply(
+            to: jobs, matching: JobFilter(text: "owner=token:7"), expecting: 1, context)
+        guard case .done(let changes) = outcome else { throw Unexpected() }
+        #expect(changes.changed.map(\.id) == [2])
+    }
+
+    @Test func `jobs that cannot be changed do not keep others from it`() throws {
+        let changes = try changes(.cancel, [try .ended(3), try .make(2), try .running(1)])
+        #expect(changes.changed.map(\.id) == [1, 2])
+        #expect(changes.changed.map(\.state.name) == [.running, .cancelled])
+        #expect(changes.refused.map(\.message) == ["job 3 has ended: done"])
+    }
+
+    @Test func `every action does what its name says`() throws {
+        let held = try Submission.make(isHeld: true)
+        #expect(try changes(.hold, [.make()]).changed.map(\.state.name) == [.held])
+        #expect(try changes(.release, [held]).changed.map(\.state.name) == [.waiting])
+        #expect(try changes(.runNext, [.make()]).changed.map(\.expedited) == [.noon])
+        #expect(try changes(.setPriority(.highest), [.make()]).changed.map(\.priority) == [.highest])
+        #expect(try changes(.setLabel("a", "1"), [.make()]).changed.map(\.labels.texts) == [["a=1"]])
+        #expect(try changes(.setLabel("a", nil), [.make(labels: ["a": "1"])]).changed.map(\.labels.texts) == [[]])
+        // Nothing changes, so nothing has to be stored.
+        #expect(try changes(.hold, [held]) == .init())
+    }
+
+    @Test func `a wrong value changes no job`() throws {
+        #expect(
+            refusal { _ = try changes(.setLabel("-", "1"), [.make()]) }?.hasPrefix("label: '-' is no name") == true)
+    }
+
+    @Test func `a job and what was skipped with it are retried together`() throws {
+        var second = try Submission.make(2, needs: [Need(1)])
+        try second.skip(because: 1, at: .noon)
+        var third = try Submission.make(3, needs: [Need(2, on: .end), Need(1)])
+        try third.skip(because: 1, at: .noon)
+        let jobs = [third, second, try .ended(1, code: 1), try .ended(4)]
+        let ends: [JobID: JobState.End] = Dictionary(
+            uniqueKeysWithValues: jobs.compactMap { job in job.state.end.map { (job.id, $0) } })
+        let context = BulkAction.Context(owner: .user(0), now: .noon, nextID: 30) { KnownJob(end: ends[$0]) }
+        let changes = try changes(.retry, jobs, context)
+        #expect(changes.submitted.map(\.id) == [30, 31, 32])
+        #expect(changes.submitted.map(\.retryOf) == [1, 2, 3])
+        // Job 2 has ended, and job 3 needed no more of it.
+        #expect(changes.submitted.map(\.needs) == [[], [Need(30)], [Need(30)]])
+        #expect(changes.refused.map(\.message) == ["job 4 has ended: done\n   = submit it again to run it again"])
+        #expect(changes.changed == [])
+    }
+}

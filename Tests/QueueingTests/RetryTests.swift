@@ -1,0 +1,68 @@
+import Queueing
+import Testing
+
+@Suite struct RetryTests {
+    private func retry(_ job: Submission, known: @escaping (JobID) -> KnownJob? = { _ in nil }) throws -> Submission {
+        try job.retry(as: 30, by: .token("7"), digest: "d2", at: .noon(plus: 60), known: known)
+    }
+
+    @Test func `a retry is a new job that does the same`() throws {
+        var job = try Submission.make(priority: 70, labels: ["show": "night"])
+        try job.cancel(by: .user(0), at: .noon)
+        let retry = try retry(job)
+        #expect(retry.id == 30)
+        #expect(retry.retryOf == 17)
+        #expect(retry.owner == .token("7"))
+        #expect(retry.manifest == job.manifest)
+        #expect(retry.options == job.options)
+        #expect(retry.priority.value == 70)
+        #expect(retry.labels.texts == ["show=night"])
+        #expect(retry.submitted == .noon(plus: 60))
+        #expect(retry.state == .waiting(.init(since: .noon(plus: 60))))
+        #expect(retry.notBefore == nil)
+    }
+
+    @Test(arguments: [1, 3, 65, 143])
+    func `whatever did not succeed can be retried`(code: Int) throws {
+        #expect(try retry(Submission.ended(code: code)).retryOf == 17)
+    }
+
+    /// A job that was skipped because job 5 did not succeed.
+    private func skipped() throws -> Submission {
+        var job = try Submission.make(needs: [Need(5), Need(6)])
+        try job.skip(because: 5, at: .noon)
+        return job
+    }
+
+    @Test func `a retry needs the latest retry of what failed, and nothing that has succeeded`() throws {
+        let jobs: [JobID: KnownJob] = [
+            5: KnownJob(end: .failed(code: 1, text: ""), retriedAs: 20),
+            20: KnownJob(end: .cancelled(by: .user(0)), retriedAs: 21), 21: KnownJob(end: nil), 6: KnownJob(end: .done),
+        ]
+        #expect(try retry(skipped(), known: { jobs[$0] }).needs == [Need(21)])
+    }
+
+    @Test func `a retry waits for what still runs`() throws {
+        let jobs: [JobID: KnownJob] = [5: KnownJob(end: nil), 6: KnownJob(end: nil)]
+        #expect(try retry(skipped(), known: { jobs[$0] }).needs == [Need(5), Need(6)])
+    }
+
+    @Test func `two needs that have become one job are one need`() throws {
+        let failed = JobState.End.failed(code: 1, text: "")
+        let jobs: [JobID: KnownJob] = [
+            5: KnownJob(end: failed, retriedAs: 6), 6: KnownJob(end: failed, retriedAs: 21), 21: KnownJob(end: nil),
+        ]
+        #expect(try retry(skipped(), known: { jobs[$0] }).needs == [Need(21)])
+    }
+
+    @Test func `a retry whose need failed and was not retried is refused`() throws {
+        let jobs: [JobID: KnownJob] = [5: KnownJob(end: .failed(code: 1, text: "")), 6: KnownJob(end: .done)]
+        let job = try skipped()
+        #expect(
+            refusal { _ = try retry(job, known: { jobs[$0] }) }
+                == """
+                job 30 would never start: it needs the success of job 5, which has ended: failed with exit code 1
+                   = retry job 5, and name the new job, or write '5:end'
+                """)
+    }
+}

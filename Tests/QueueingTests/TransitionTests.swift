@@ -1,0 +1,234 @@
+import Queueing
+import Testing
+
+@Suite struct TransitionTests {
+    @Test func `a job waits, starts, runs and is done`() throws {
+        var job = try Submission.make()
+        #expect(job.state == .waiting(.init(since: .noon)))
+        try job.start(run: "night-1", at: .noon(plus: 1))
+        #expect(job.state.name == .starting)
+        #expect(job.state.run == "night-1")
+        #expect(job.state.tries == 1)
+        try job.started(at: .noon(plus: 2))
+        #expect(job.state.name == .running)
+        #expect(job.state.run == "night-1")
+        try job.processEnded(code: 0, text: "", progressed: true, at: .noon(plus: 9))
+        guard case .ended(let ended) = job.state else { throw Unexpected() }
+        #expect(ended.end == .done)
+        #expect(ended.time == .noon(plus: 9))
+        #expect(ended.run == "night-1")
+        #expect(ended.tries == 1)
+    }
+
+    @Test(arguments: [
+        (0, JobState.End.done), (1, .failed(code: 1, text: "why")), (2, .failed(code: 2, text: "why")),
+        (3, .doneWithWorkLeft), (64, .failed(code: 64, text: "why")), (65, .failed(code: 65, text: "why")),
+        (66, .failed(code: 66, text: "why")), (70, .failed(code: 70, text: "why")), (129, .stopped(text: "why")),
+        (130, .stopped(text: "why")), (143, .stopped(text: "why")),
+    ])
+    func `an exit code ends a job`(code: Int, end: JobState.End) throws {
+        #expect(try Submission.ended(code: code, text: "why").state.end == end)
+    }
+
+    @Test(
+        arguments: [
+            (75, JobState.Cause.locked, 10, nil), (69, .unavailable, 30, nil), (74, .storage, 30, nil),
+            (nil, .vanished, 5, "run-17"), (137, .vanished, 5, "run-17"), (139, .vanished, 5, "run-17"),
+        ] as [(Int?, JobState.Cause, Int, String?)])
+    func `after other exits another process follows`(code: Int?, cause: JobState.Cause, pause: Int, resumes: String?)
+        throws
+    {
+        let job = try Submission.ended(code: code, text: "why")
+        guard case .waiting(let waiting) = job.state else { throw Unexpected() }
+        #expect(waiting.pause?.cause == cause)
+        #expect(waiting.pause?.text == "why")
+        #expect(waiting.pause?.until == .noon(plus: pause))
+        #expect(waiting.resumes == resumes)
+        #expect(waiting.history.tries == 1)
+    }
+
+    @Test func `an interrupted run is resumed under its name, and one with an end is followed by a new one`() throws {
+        var job = try Submission.ended(code: nil)
+        try job.start(run: "run-18", at: .noon(plus: 5))
+        guard case .starting(let resumed) = job.state else { throw Unexpected() }
+        #expect(resumed.run == "run-17")
+        #expect(resumed.isResumed)
+        var other = try Submission.ended(code: 75)
+        try other.start(run: "run-18", at: .noon(plus: 10))
+        guard case .starting(let new) = other.state else { throw Unexpected() }
+        #expect(new.run == "run-18")
+        #expect(!new.isResumed)
+    }
+
+    /// The pauses of a job whose processes always end in the same way, in seconds.
+    private func pauses(code: Int?, most: Int, progressed: Bool = false) throws -> (pauses: [Int64], end: JobState.End?)
+    {
+        var job = try Submission.make()
+        var pauses: [Int64] = []
+        for _ in 0..<most {
+            try job.start(run: "run", at: .noon)
+            try job.started(at: .noon)
+            try job.processEnded(code: code, text: "why", progressed: progressed, at: .noon)
+            guard case .waiting(let waiting) = job.state, let pause = waiting.pause else { break }
+            pauses.append((pause.until - .noon).components.seconds)
+        }
+        return (pauses, job.state.end)
+    }
+
+    @Test func `for a lock it waits ten seconds, doubling to five minutes, and for ever`() throws {
+        let (pauses, end) = try pauses(code: 75, most: 1000)
+        #expect(pauses.prefix(8) == [10, 20, 40, 80, 160, 300, 300, 300])
+        #expect(pauses.count == 1000)
+        #expect(end == nil)
+    }
+
+    @Test func `five processes that vanish without progress stop a job`() throws {
+        let (pauses, end) = try pauses(code: nil, most: 1000)
+        #expect(pauses == [5, 10, 20, 40])
+        #expect(end == .stopped(text: "its process was gone 5 times in a row, without progress; the last said: why"))
+    }
+
+    @Test func `processes that vanish after progress are followed by others`() throws {
+        let (pauses, end) = try pauses(code: nil, most: 50, progressed: true)
+        #expect(pauses == Array(repeating: 5, count: 50))
+        #expect(end == nil)
+    }
+
+    @Test(arguments: [69, 74])
+    func `a full disk and missing workers are waited for some hours`(code: Int) throws {
+        let (pauses, end) = try pauses(code: code, most: 1000)
+        #expect(pauses.prefix(8) == [30, 60, 120, 240, 480, 960, 1800, 1800])
+        #expect(pauses.count == 19)
+        #expect(end == .failed(code: code, text: "why"))
+    }
+
+    @Test func `another end in between begins the count again`() throws {
+        var job = try Submission.make()
+        for code in [nil, nil, nil, nil, 75, nil, nil, nil, nil] as [Int?] {
+            try job.start(run: "run", at: .noon)
+            try job.processEnded(code: code, text: "", progressed: false, at: .noon)
+            #expect(job.state.name == .waiting)
+        }
+    }
+
+    @Test func `a process that cannot be started is tried again`() throws {
+        var job = try Submission.starting()
+        try job.startFailed("no processes left", at: .noon)
+        guard case .waiting(let waiting) = job.state else { throw Unexpected() }
+        #expect(waiting.pause == .init(cause: .unavailable, text: "no processes left", until: .noon(plus: 30)))
+        #expect(waiting.resumes == nil)
+    }
+
+    @Test(arguments: [130, 143, 129, 137, nil, 75, 69, 74] as [Int?])
+    func `a cancelled job is cancelled by its process's end`(code: Int?) throws {
+        var job = try Submission.running()
+        try job.cancel(by: .token("7"), at: .noon)
+        #expect(job.state.name == .running)
+        #expect(job.state.request == .cancel(by: .token("7")))
+        try job.processEnded(code: code, text: "", progressed: false, at: .noon)
+        #expect(job.state.end == .cancelled(by: .token("7")))
+        #expect(job.state.run == "run-17")
+    }
+
+    @Test func `a job that was done before it heard of its cancellation is done`() throws {
+        var job = try Submission.running()
+        try job.cancel(by: .user(0), at: .noon)
+        try job.processEnded(code: 0, text: "", progressed: true, at: .noon)
+        #expect(job.state.end == .done)
+    }
+
+    @Test func `a job that starts remembers that it is cancelled`() throws {
+        var job = try Submission.starting()
+        try job.cancel(by: .user(0), at: .noon)
+        try job.started(at: .noon)
+        #expect(job.state.request == .cancel(by: .user(0)))
+        var other = try Submission.starting()
+        try other.cancel(by: .user(0), at: .noon)
+        try other.startFailed("no memory", at: .noon)
+        #expect(other.state.end == .cancelled(by: .user(0)))
+    }
+
+    @Test func `the first to cancel has cancelled`() throws {
+        var job = try Submission.running()
+        try job.cancel(by: .user(1), at: .noon)
+        try job.cancel(by: .user(2), at: .noon)
+        #expect(job.state.request == .cancel(by: .user(1)))
+    }
+
+    @Test(arguments: [143, 130, nil] as [Int?])
+    func `a service that stops leaves jobs that resume their runs without a pause`(code: Int?) throws {
+        var job = try Submission.running()
+        job.stop()
+        try job.processEnded(code: code, text: "", progressed: false, at: .noon(plus: 3))
+        guard case .waiting(let waiting) = job.state else { throw Unexpected() }
+        #expect(waiting.pause == nil)
+        #expect(waiting.resumes == "run-17")
+    }
+
+    @Test func `a service that stops does not take a cancellation back`() throws {
+        var job = try Submission.running()
+        try job.cancel(by: .user(0), at: .noon)
+        job.stop()
+        #expect(job.state.request == .cancel(by: .user(0)))
+        var other = try Submission.running()
+        other.stop()
+        try other.cancel(by: .user(0), at: .noon)
+        #expect(other.state.request == .cancel(by: .user(0)))
+    }
+
+    @Test func `a held job keeps what it had, and waits anew when it is released`() throws {
+        var job = try Submission.ended(code: nil)
+        try job.hold()
+        #expect(job.state.name == .held)
+        #expect(job.state.run == "run-17")
+        try job.release(at: .noon(plus: 100))
+        guard case .waiting(let waiting) = job.state else { throw Unexpected() }
+        #expect(waiting.resumes == "run-17")
+        #expect(waiting.since == .noon(plus: 100))
+    }
+
+    @Test func `what is so already changes nothing`() throws {
+        var held = try Submission.make(isHeld: true)
+        let before = held
+        try held.hold()
+        #expect(held == before)
+        var waiting = try Submission.make()
+        try waiting.release(at: .noon(plus: 5))
+        #expect(waiting == (try Submission.make()))
+    }
+
+    @Test func `a priority changes while a job runs, and replaces that it is to run next`() throws {
+        var job = try Submission.running()
+        try job.runNext(at: .noon)
+        #expect(job.expedited == .noon)
+        try job.set(Priority(90))
+        #expect(job.priority.value == 90)
+        #expect(job.expedited == nil)
+    }
+
+    @Test func `labels change after a job's end, too`() throws {
+        var job = try Submission.ended()
+        job.set(try Labels(["show": "night"]))
+        #expect(job.labels.texts == ["show=night"])
+    }
+
+    @Test func `needs are kept by number`() throws {
+        var job = try Submission.make(needs: [Need(9), Need(3, on: .end)])
+        #expect(job.needs == [Need(3, on: .end), Need(9)])
+        try job.set([Need(16)], known: { _ in KnownJob(end: nil) })
+        #expect(job.needs == [Need(16)])
+    }
+
+    @Test func `an ended job that is needed by its end is no hindrance`() throws {
+        let failed = KnownJob(end: .failed(code: 1, text: ""))
+        #expect(try Submission.make(needs: [Need(3, on: .end)], known: { _ in failed }).needs.count == 1)
+        #expect(try Submission.make(needs: [Need(3)], known: { _ in KnownJob(end: .done) }).needs.count == 1)
+    }
+}
+
+/// A state that a test does not expect.
+struct Unexpected: Error {}
+
+extension JobState {
+    var end: End? { if case .ended(let ended) = self { ended.end } else { nil } }
+}
