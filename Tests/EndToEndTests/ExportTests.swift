@@ -77,6 +77,9 @@ import Testing
             #expect(result.code == 64)
             #expect(result.errors.contains("\(words), and cron wants lines that end silently."))
         }
+        let named = try await export("job.yaml", "--run", "night-7")
+        #expect(named.code == 64)
+        #expect(named.errors.contains("--run names one run, and another scheduler begins one each time."))
         let page = try await export("job.yaml", "--report", "r.txt")
         #expect(page.code == 64)
         #expect(page.errors == "--report: 'r.txt' does not end in .html\n")

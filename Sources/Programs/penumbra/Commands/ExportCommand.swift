@@ -41,7 +41,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
     func validate() throws {
-        if let other = cron.pointless { throw ValidationError("\(other), and cron wants lines that end silently.") }
+        if let other = cron.pointless { throw ValidationError(other) }
         for option in cron.given + givenChoices + shards.given + givenPlaces where !option.targets.contains(to) {
             let others = option.targets.map { "--to \($0.rawValue)" }.joined(separator: " and ")
             throw ValidationError("\(option.name) belongs to \(others), not to --to \(to.rawValue).")
@@ -167,9 +167,14 @@ struct CronOptions: ParsableArguments {
     @Flag(help: .hidden)
     var watch = false
 
-    /// A given option of `penumbra run` that no exported job can have.
+    @Option(name: .customLong("run"), help: .hidden)
+    var runName: String?
+
+    /// Refuses an option of `penumbra run` that no exported job can have.
     var pointless: String? {
-        watch ? "--watch never ends" : json ? "--json prints lines for programs" : nil
+        if runName != nil { return "--run names one run, and another scheduler begins one each time." }
+        let silent = ", and cron wants lines that end silently."
+        return watch ? "--watch never ends\(silent)" : json ? "--json prints lines for programs\(silent)" : nil
     }
 
     var given: [TargetOption] {
