@@ -16,7 +16,7 @@ package final class RunMonitor: Sendable {
         /// Nil until the map is written, and if it cannot be written.
         var file: PatchableFile?
         var hasFile = false
-        /// The frames whose letters have changed since they were written.
+        /// The letters that have to be written again; nil for none.
         var changed: Range<Int>?
         var live: LiveRun?
         var lastLive: Duration?
@@ -27,6 +27,7 @@ package final class RunMonitor: Sendable {
 
     private let folder: String
     private let state: Mutex<State>
+    /// The length of the map's first line, in bytes.
     private let header: Int
     private let thread = SerialThread()
     private let isWriting = Mutex(false)

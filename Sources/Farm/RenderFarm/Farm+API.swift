@@ -43,8 +43,8 @@ extension Farm {
     /// The farm's own settings count: its state folder, config file, engine and scratch folder, not those of the request.
     ///
     /// - Parameters:
-    ///   - name: the name of the run, for a request with one job: up to 64 letters, digits and `-_.`, of which the first is a letter or
-    ///     a digit. A run that was interrupted under this name is continued. Without it the name has the time.
+    ///   - name: the name of the run, for a request with one job. It has up to 64 letters, digits and `-_.`, and begins with a letter
+    ///     or a digit. A run that was interrupted under this name is continued. Nil for a name made of the time.
     ///   - control: pauses, limits or cancels the runs meanwhile.
     ///   - receive: gets the events in their order, on a thread of its own. If it is slow, no event is lost, and the runs wait.
     /// - Returns: the worst outcome of the jobs.
