@@ -73,6 +73,33 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `a plugin that opens one file is not blamed for those that others left open above it`() async throws {
+        // Two leave files open, as many as is tolerated of each. Then there is a gap below most of them.
+        for number in 1...2 {
+            try await workspace.buildPlugin(
+                "leak\(number)",
+                render: "copy(tile); for (int i = 0; i < 200; i++) (void)!open(\"/dev/null\", O_RDONLY);")
+        }
+        try await workspace.buildPlugin(
+            "gap",
+            render: """
+                copy(tile);
+                for (int file = 3; file < 1024; file++) {
+                    char link[64], target[64] = {0};
+                    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+                    if (readlink(link, target, sizeof target - 1) > 0 && strcmp(target, "/dev/null") == 0) {
+                        close(file);
+                        break;
+                    }
+                }
+                """)
+        try await workspace.buildPlugin("one", render: "copy(tile); (void)!open(\"/dev/null\", O_RDONLY);")
+        try workspace.write("plugin_folders: [\(workspace.path)/plugins]\n", to: "config/penumbra/penumbra.yaml")
+        try workspace.writeManifest(filters: "[leak1, leak2, gap, one]", more: "shard: frame")
+        let result = try await run("ulimit -n 1024", workers: 1)
+        #expect(result.code == 0, "\(result.errors)")
+    }
+
     @Test func `a run under a limit obeys SIGTERM while its workers are busy`() async throws {
         let gate = try await Gate(in: workspace)
         try workspace.writeManifest(filters: "[\(Gate.filter)]", more: "shard: frame\n\(Gate.patience)")

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -314,11 +315,17 @@ uint32_t process_state_restore(const sigset_t *mask) {
 }
 
 int32_t process_state_lowest_free(void) {
+    /* A file below that is closed while others stay open leaves a gap. Whoever takes the gap has opened one file, and not all those
+       above it, too. */
+    static _Atomic int32_t lowest;
     const int code = errno;
-    const int found = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-    if (found >= 0) close(found);
+    int32_t least = lowest;
+    const int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, least);
+    if (copy >= 0) close(copy);
     errno = code;
-    return found >= 0 ? found : (int32_t)limit_of_files();
+    const int32_t found = copy >= 0 ? copy : (int32_t)limit_of_files();
+    while (least < found && !atomic_compare_exchange_weak(&lowest, &least, found)) {}
+    return found;
 }
 
 int32_t process_state_tolerated(void) {

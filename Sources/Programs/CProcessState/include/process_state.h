@@ -40,8 +40,8 @@ void process_state_mask(sigset_t *mask);
    \returns what was changed. */
 uint32_t process_state_restore(const sigset_t *mask);
 
-/* The number that the next opened file gets, or the limit of open files where none can be opened. It grows as files are left
-   open. */
+/* A number that grows as files are left open, and never becomes smaller: the lowest free descriptor above all those that were in
+   use at an earlier call. The limit of open files if there is none. */
 int32_t process_state_lowest_free(void);
 
 /* How many files somebody else's code may keep open. */
