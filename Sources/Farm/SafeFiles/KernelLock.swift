@@ -3,7 +3,8 @@ import JobModel
 
 /// An exclusive lock on a file, held by the kernel: it ends with the process, however that ends.
 package final class KernelLock: Sendable {
-    private let descriptor: Int32
+    /// A process that inherits the open file has the lock, too. It ends when all of them have closed the file.
+    package let descriptor: Int32
 
     deinit { close(descriptor) }
 
