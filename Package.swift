@@ -164,6 +164,7 @@ let package = Package(
 
         // Service
         module("Service", "Queueing", ["JobModel"]),
+        module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -286,6 +287,7 @@ let package = Package(
                 "Engines", "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
+        tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",

@@ -30,7 +30,7 @@ import Testing
         "SystemPackage": ["Engines"],
         "DequeModule": ["Scheduling"],
         "HeapModule": ["Scheduling"],
-        "GRDB": ["JobStorage"],
+        "GRDB": ["JobStorage", "QueueStorage"],
         "ArgumentParser": ["penumbra"],
         "Yams": [],
     ]
