@@ -164,6 +164,7 @@ let package = Package(
 
         // Service
         module("Service", "Queueing", ["JobModel"]),
+        module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
