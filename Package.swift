@@ -165,6 +165,7 @@ let package = Package(
         // Service
         module("Service", "Queueing", ["JobModel"]),
         module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
+        module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
