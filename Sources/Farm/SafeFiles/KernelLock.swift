@@ -25,6 +25,16 @@ package final class KernelLock: Sendable {
         return try lock.isTaken(path) ? lock : nil
     }
 
+    /// Whether a process holds the lock of a file. False if there is no such file. True if that is unknown.
+    package static func isHeld(_ path: String) -> Bool {
+        guard FileSystem.exists(path) else { return false }
+        do {
+            return try take(path) == nil
+        } catch {
+            return true
+        }
+    }
+
     /// Tries again and again until `end`. Nil when another process still holds the lock then.
     package static func take(
         _ path: String, until end: ContinuousClock.Instant

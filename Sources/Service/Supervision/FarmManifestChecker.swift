@@ -1,9 +1,9 @@
 import Catalogs
 import ContentNames
 import Glibc
-package import JobModel
+import JobModel
 package import Queueing
-package import RenderFarm
+import RenderFarm
 import Runs
 package import Settings
 import Synchronization
@@ -23,7 +23,7 @@ package final class FarmManifestChecker: ManifestChecker {
         _ place: ManifestSource.Place, name: String?, _ options: RunOptions
     ) async throws -> CheckedManifest {
         var manifest = Self.manifest(place, name: name)
-        guard let bytes = Self.bytes(of: place), let digest = Self.digest(bytes) else {
+        guard let bytes = Self.bytes(of: place), let digest = SHA256Stream.digest(of: bytes) else {
             throw ManifestRefusal(
                 manifest: manifest.path,
                 errors: [
@@ -54,7 +54,7 @@ package final class FarmManifestChecker: ManifestChecker {
         return CheckedManifest(job: job.name, digest: digest, warnings: faults.filter { !$0.0 }.map(\.1))
     }
 
-    package func digest(of place: ManifestSource.Place) -> String? { Self.bytes(of: place).flatMap(Self.digest) }
+    package func digest(of place: ManifestSource.Place) -> String? { Self.bytes(of: place).flatMap { SHA256Stream.digest(of: $0) } }
 
     private static func bytes(of place: ManifestSource.Place) -> [UInt8]? {
         switch place {
@@ -85,7 +85,7 @@ package final class FarmManifestChecker: ManifestChecker {
     }
 
     /// The manifest of an uploaded text has a path in its folder, where no file needs to be.
-    package static func manifest(_ place: ManifestSource.Place, name: String?) -> RunRequest.Manifest {
+    static func manifest(_ place: ManifestSource.Place, name: String?) -> RunRequest.Manifest {
         switch place {
         case .file(let path): RunRequest.Manifest(path: path)
         case .uploaded(let text, let folder):
@@ -108,11 +108,5 @@ package final class FarmManifestChecker: ManifestChecker {
         let new = try await farm.catalog()
         catalog.withLock { $0 = (new, .now + Self.catalogLifetime) }
         return new
-    }
-
-    private static func digest(_ bytes: [UInt8]) -> String? {
-        guard var stream = SHA256Stream() else { return nil }
-        bytes.withUnsafeBytes { stream.update($0) }
-        return stream.finish()
     }
 }

@@ -1,6 +1,6 @@
 import Engines
 import Glibc
-package import JobModel
+import JobModel
 package import Queueing
 import SafeFiles
 import Subprocess
@@ -110,7 +110,7 @@ package struct PenumbraLauncher: RunLauncher {
 
     /// The process whose standard input is the locked file. It cannot have another number while it holds the lock.
     private static func holder(of lockPath: String) -> pid_t? {
-        guard (try? KernelLock.take(lockPath)) == .some(nil) else { return nil }
+        guard KernelLock.isHeld(lockPath) else { return nil }
         var (own, found) = (stat(), stat())
         guard lstat(lockPath, &own) == 0 else { return nil }
         for name in FileSystem.names(in: "/proc") {

@@ -1,4 +1,5 @@
 import Glibc
+import JobModel
 import JobStorage
 package import Queueing
 package import Runs
@@ -57,24 +58,33 @@ package struct RunObservation: Sendable {
 
 /// The log of a run's processes.
 package enum RunLogFile {
-    /// How much of its end is read, in bytes.
+    /// How much of its end is read for a message, in bytes.
     private static let tail = 8192
+    /// How much of it is shown, in bytes.
+    private static let shown = 256 << 10
+
+    /// The end of a log, from the beginning of a line. Empty if there is none.
+    package static func text(at path: String) -> String {
+        let bytes = end(of: path, limit: shown)
+        let start = bytes.count < shown ? 0 : (bytes.firstIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
+        return String(decoding: bytes[start...], as: UTF8.self)
+    }
 
     /// The last message in a log, without what to do about it. Empty if there is none.
     package static func lastMessage(at path: String) -> String {
-        let lines = String(decoding: end(of: path), as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: end(of: path, limit: tail), as: UTF8.self).split(separator: "\n")
         // Remedies, excerpts of manifests and lists of files are indented.
         return lines.last { line in line.first.map { !$0.isWhitespace } ?? false }.map(String.init) ?? ""
     }
 
     /// Empty if the file cannot be read.
-    private static func end(of path: String) -> [UInt8] {
+    private static func end(of path: String, limit: Int) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return [] }
         defer { close(file) }
         let size = lseek(file, 0, SEEK_END)
-        var bytes = [UInt8](repeating: 0, count: tail)
-        let count = pread(file, &bytes, tail, max(0, size - off_t(tail)))
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = pread(file, &bytes, limit, max(0, size - off_t(limit)))
         return Array(bytes.prefix(max(0, count)))
     }
 }

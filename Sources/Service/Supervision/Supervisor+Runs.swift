@@ -1,8 +1,11 @@
+import Coordination
 import JobModel
 import QueueStorage
 import Queueing
 import Runs
 import SafeFiles
+import ServiceAPI
+import Synchronization
 
 /// A run whose process may exist.
 struct OpenRun: Sendable {
@@ -26,7 +29,12 @@ struct OpenRun: Sendable {
 
     enum Exit: Sendable {
         case code(Int)
+        /// The process of an earlier service is gone.
+        case unseen
         case notStarted(String)
+
+        /// Nil if nobody has seen the process end.
+        var code: Int? { if case .code(let code) = self { code } else { nil } }
     }
 
     init(_ run: String, isOwn: Bool, since: WallTime) {
@@ -156,9 +164,7 @@ extension Supervisor {
         guard !open.isOwn else { return nil }
         let path = lockPath(open.run)
         guard FileSystem.exists(path) else { return .notStarted("the service was ended before it started the run") }
-        // A lock that cannot be tried says nothing.
-        guard let lock = try? KernelLock.take(path) else { return nil }
-        return lock == nil ? nil : .code(-1)
+        return KernelLock.isHeld(path) ? nil : .unseen
     }
 
     private func end(_ id: JobID, _ open: OpenRun, _ exit: OpenRun.Exit, _ run: RunObservation) {
@@ -168,16 +174,16 @@ extension Supervisor {
             let progressed = end.published > 0 || run.progress > open.firstProgress ?? 0
             let text = RunLogFile.lastMessage(at: logPath(open.run))
             let changed = try changing(id, audit: nil) { job throws(Refusal) in
-                switch (exit, end.remainder, end.code) {
-                case (.notStarted(let words), .none, _): try job.startFailed(words, at: self.now())
-                // The code of a process of an earlier service is lost, unless the run has stored it.
-                case (.code(-1), .none, _):
-                    guard case .starting = job.state else { fallthrough }
+                switch (exit, job.state) {
+                case (.notStarted(let words), .starting) where end.remainder == .none:
+                    try job.startFailed(words, at: self.now())
+                // Nothing tells whether such a process has begun to read its manifest.
+                case (.unseen, .starting) where end.remainder == .none:
                     try job.startFailed(
-                        text.isEmpty ? "its process was gone before it began" : text, at: self.now())
-                case (let exit, let remainder, let stored):
+                        text.isEmpty ? "its process was gone before it began the run" : text, at: self.now())
+                default:
                     try job.processEnded(
-                        code: stored ?? exit.knownCode, leaving: remainder, text: text, progressed: progressed,
+                        code: end.code ?? exit.code, leaving: end.remainder, text: text, progressed: progressed,
                         at: self.now())
                 }
             }
@@ -249,14 +255,4 @@ extension Supervisor {
 
     /// How many runs have a process.
     package var openRuns: Int { state.withLock { $0.runs.count } }
-}
-
-extension OpenRun.Exit {
-    /// Nil if nobody has seen the process end.
-    fileprivate var knownCode: Int? {
-        switch self {
-        case .code(let code): code < 0 ? nil : code
-        case .notStarted: nil
-        }
-    }
 }

@@ -1,5 +1,4 @@
 import Coordination
-package import JobModel
 package import Queueing
 package import QueueStorage
 import SafeFiles
@@ -77,8 +76,6 @@ package final class Supervisor: Sendable {
     let state: Mutex<State>
     private let wakes: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
 
-    static let drainedKey = "drained"
-
     /// Reads the queue. No process is started or followed before ``run(sleep:)``.
     ///
     /// - Throws: ``QueueStoreError``, or ``FileError`` if a folder cannot be created.
@@ -98,7 +95,7 @@ package final class Supervisor: Sendable {
         let loaded = try store.load()
         var state = State(limits: setup.limits)
         state.queue = loaded.queue
-        state.limits.isDrained = try store.setting(Self.drainedKey) == "true"
+        state.limits.isDrained = try store[.drained] != nil
         for job in loaded.queue.jobs {
             guard job.state.hasProcess, let run = job.state.run else { continue }
             state.runs[job.id] = OpenRun(run, isOwn: false, since: now())

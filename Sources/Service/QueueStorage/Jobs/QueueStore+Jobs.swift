@@ -108,6 +108,11 @@ extension QueueStore {
         }
     }
 
+    /// The job of an earlier request with the same key. Its digest may be another one.
+    package func job(of request: JobRequest, at now: WallTime) throws -> Submission? {
+        try write { try earlierJob(request, JobReader(database: $0, store: self), at: now) }
+    }
+
     /// The job of an earlier request with the same key. A key that does not answer any more is removed from its job.
     private func earlierJob(_ request: JobRequest, _ reader: JobReader, at now: WallTime) throws -> Submission? {
         guard let key = request.key else { return nil }
