@@ -33,12 +33,12 @@ final class AccessControl: Sendable {
     /// The head of a request, as it came.
     struct Head: Sendable {
         let method: String
-        let target: String
+        let target: RequestTarget
         let headers: Headers
     }
 
     enum Admission: Sendable {
-        case route(Route, parameters: [String: String], query: Query, path: String, caller: Caller?, isHead: Bool)
+        case route(Route, parameters: [String: String], caller: Caller?)
         case options(allowed: String)
     }
 
@@ -48,28 +48,26 @@ final class AccessControl: Sendable {
     ) async throws -> Admission {
         let host = try checkHost(head.headers)
         if credentials != nil { try refuseProxies(head.headers) }
-        let target = try RequestTarget(head.target)
-        guard !target.query.parameters.contains(where: Self.holdsToken) else { throw Problem.tokenInAddress }
-        switch try table.match(head.method, target) {
+        switch try table.match(head.method, head.target) {
         case .options(let allowed): return .options(allowed: allowed)
-        case .route(let route, let parameters, let isHead):
+        case .route(let route, let parameters):
             let caller = try await caller(head.headers, from: peer, credentials: credentials)
             try check(caller, route.access)
             if route.method.isWrite, head.headers["Authorization"] == nil {
                 try BrowserRules.check(head.headers, host: host, hasCookie: caller?.isSession ?? false)
             }
             try countRequest(of: caller, isWrite: route.method.isWrite)
-            return .route(
-                route, parameters: parameters, query: target.query, path: target.path, caller: caller, isHead: isHead)
+            return .route(route, parameters: parameters, caller: caller)
         }
     }
 
-    /// Whether a caller of a stream is still allowed what he was when it began.
-    func isStillAllowed(_ caller: Caller, _ access: Access) async -> Bool {
-        guard case .token(let token) = caller else { return true }
-        // If tokens cannot be checked, a stream ends. Its client then asks again, and gets the cause.
-        guard let record = try? await authenticator.token(token.id) else { return false }
-        return record.isValid(at: clock.wallTime()) && record.scope.allows(access)
+    /// Refuses a stream whose token was revoked after it was looked up.
+    func checkAgain(_ caller: Caller?, _ access: Access) async throws {
+        guard case .token(let token) = caller else { return }
+        let record = try await lookUp { try await $0.token(token.id) }
+        guard let record, record.isValid(at: clock.wallTime()), record.scope.allows(access) else {
+            throw Problem.unknownToken
+        }
     }
 
     private func checkHost(_ headers: Headers) throws(Problem) -> String {
@@ -85,11 +83,6 @@ final class AccessControl: Sendable {
         where headers[name] != nil {
             throw .proxyOnControlSocket
         }
-    }
-
-    private static func holdsToken(_ parameter: Query.Parameter) -> Bool {
-        ["token", "access_token"].contains(parameter.name.asciiLowercased)
-            || parameter.value.asciiLowercased.contains(TokenText.prefix)
     }
 
     // MARK: Who asks

@@ -12,7 +12,8 @@ enum BrowserRules {
         let origins = headers.all("Origin")
         guard sites.allSatisfy({ $0 == "same-origin" || ($0 == "none" && !hasCookie) }) else { throw .foreignPage }
         // TLS is a proxy's, so the service does not know the scheme of its own page.
-        guard origins.allSatisfy({ $0.equalsIgnoringCase("http://\(host)") || $0.equalsIgnoringCase("https://\(host)") })
+        guard
+            origins.allSatisfy({ $0.equalsIgnoringCase("http://\(host)") || $0.equalsIgnoringCase("https://\(host)") })
         else { throw .foreignPage }
         if hasCookie, sites.isEmpty, origins.isEmpty { throw .foreignPage }
     }
@@ -37,7 +38,8 @@ package struct HostNames: Hashable, Sendable {
         let end = host.hasPrefix("[") ? host.firstIndex(of: "]").map(host.index(after:)) : host.firstIndex(of: ":")
         let name = host[..<(end ?? host.endIndex)]
         let port = host[name.endIndex...]
-        guard port.isEmpty || (port.first == ":" && port.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }) else {
+        guard port.isEmpty || (port.first == ":" && port.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) })
+        else {
             return nil
         }
         // A full stop at the end is the same name.

@@ -8,6 +8,8 @@ struct PeerCredentials: Hashable, Sendable {
     var uid: uid_t = .max
     var gid: gid_t = .max
 
+    static let optionName = SO_PEERCRED
+
     /// The service's own user, and root.
     var isAdmin: Bool { uid == 0 || uid == geteuid() }
 }

@@ -36,6 +36,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let limits: HTTPLimits
     private let closing: ConnectionClosing
     private var phase = Phase.open
+    /// Its own, while it is part of the pipeline: `ByteWatch` has another one, which lies before the encoder.
+    private var context: ChannelHandlerContext?
     private var deadline: Deadline?
     private var timer: Scheduled<Void>?
     private var stalledTimer: Scheduled<Void>?
@@ -47,7 +49,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var hasBytes = false
     private var isAnswerBegun = false
     private var isStream = false
-    private var isLast = false
+    /// Whether the answer that is being written is the last one.
+    private var closesNow = false
+    /// Whether no further request is taken: the connection is closed once the open ones are answered.
+    private var closesWhenIdle = false
     private var isInputClosed = false
     /// What is wrong with the bytes after the open requests.
     private var pendingProblem: Problem?
@@ -64,8 +69,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     // MARK: The connection
 
     func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
         if context.channel.isActive { begin(.silence, limits.headTime, context) }
     }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     func channelActive(context: ChannelHandlerContext) {
         begin(.silence, limits.headTime, context)
@@ -84,14 +92,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
         switch event {
         case ChannelEvent.inputClosed:
             isInputClosed = true
-            isLast = true
+            closesWhenIdle = true
             // Nobody is there any more who would read a stream. Other answers are still sent: the client may have closed
             // its side only.
             if phase == .lingering || openRequests == 0 || isStream { context.close(promise: nil) }
             context.fireUserInboundEventTriggered(event)
         case is ServiceIsStopping:
-            isLast = true
-            if phase == .open, openRequests == 0 { context.close(promise: nil) }
+            closesWhenIdle = true
+            if phase == .open, openRequests == 0, pendingProblem == nil { context.close(promise: nil) }
         default:
             context.fireUserInboundEventTriggered(event)
         }
@@ -100,7 +108,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     // MARK: Reading
 
     /// Whether the bytes are to be decoded. Called before they are.
-    func received(_ count: Int, context: ChannelHandlerContext) -> Bool {
+    func received(_ count: Int) -> Bool {
+        guard let context else { return false }
         switch phase {
         case .open:
             if !isReading {
@@ -117,18 +126,21 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     /// While it lingers nobody else asks for more bytes.
-    func finishedReading(context: ChannelHandlerContext) {
-        if phase == .lingering { context.read() }
+    func finishedReading() {
+        if phase == .lingering { context?.read() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard phase == .open, pendingProblem == nil else { return }
+        guard phase == .open, pendingProblem == nil, !closesWhenIdle || isReading else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
             openRequests += 1
             isReading = true
             hasBytes = false
-            if !head.isKeepAlive { isLast = true }
+            // The decoder stops after a request that asks for another protocol.
+            if !head.isKeepAlive || head.method == .CONNECT || head.headers.contains(name: "Upgrade") {
+                closesWhenIdle = true
+            }
             begin(.body, limits.bodyTime, context)
         case .body: break
         case .end:
@@ -189,34 +201,39 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .head(var head):
             guard head.status.code >= 200 else { return context.write(data, promise: promise) }
             isAnswerBegun = true
-            // Nobody reads the rest of a body whose request is answered already.
-            if isReading || head.headers["Connection"].contains(where: { $0.equalsIgnoringCase("close") }) {
-                isLast = true
-            }
             isStream = !head.headers.contains(name: "Content-Length") && head.status.mayHaveResponseBody
-            if isStream, head.version < .http1_1 { isLast = true }
-            if isLast {
+            let isOld = head.version.minor == 0
+            // Nobody reads the rest of a body whose request is answered already. HTTP/1.0 shows the end of a stream by
+            // closing the connection.
+            closesNow =
+                (isReading && openRequests == 1) || (isStream && isOld)
+                || head.headers["Connection"].contains { $0.equalsIgnoringCase("close") }
+                || (closesWhenIdle && openRequests == 1 && pendingProblem == nil)
+            if closesNow {
                 head.headers.replaceOrAdd(name: "Connection", value: "close")
-            } else if head.version < .http1_1 {
+            } else if isOld {
                 head.headers.replaceOrAdd(name: "Connection", value: "keep-alive")
             }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
             openRequests -= 1
-            isAnswerBegun = false
-            isStream = false
-            if isLast, openRequests == 0 || isReading || pendingProblem == nil {
+            (isAnswerBegun, isStream) = (false, false)
+            if closesNow || (closesWhenIdle && openRequests == 0 && pendingProblem == nil) {
                 phase = .ending
                 writeEnd(data, promise: promise, context)
                 return
             }
             context.write(data, promise: promise)
             if pendingProblem != nil {
+                context.flush()
                 answerPendingProblem(context)
             } else if openRequests == 0 {
-                hasBytes
-                    ? begin(.head, limits.headTime, context) : begin(.silence, limits.keepAliveTime, context)
+                if hasBytes {
+                    begin(.head, limits.headTime, context)
+                } else {
+                    begin(.silence, limits.keepAliveTime, context)
+                }
             }
         }
     }
@@ -285,12 +302,12 @@ final class ByteWatch: ChannelInboundHandler {
     init(_ connection: ConnectionGuard) { self.connection = connection }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if connection.received(unwrapInboundIn(data).readableBytes, context: context) { context.fireChannelRead(data) }
+        if connection.received(unwrapInboundIn(data).readableBytes) { context.fireChannelRead(data) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         context.fireChannelReadComplete()
-        connection.finishedReading(context: context)
+        connection.finishedReading()
     }
 }
 
@@ -304,6 +321,7 @@ extension HTTPResponseStatus {
 extension TimeAmount {
     init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
-        self = .nanoseconds(seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue + attoseconds / 1_000_000_000)
+        self = .nanoseconds(
+            seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue + attoseconds / 1_000_000_000)
     }
 }

@@ -141,7 +141,9 @@ struct ListeningSocket: ~Copyable {
 
     static func internet(_ address: String, port: UInt16) throws(ListenerError) -> ListeningSocket {
         let place = address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
-        func failure(_ problem: ListenerError.Problem) -> ListenerError { ListenerError(place: place, problem: problem) }
+        func failure(_ problem: ListenerError.Problem) -> ListenerError {
+            ListenerError(place: place, problem: problem)
+        }
         guard let endpoint = InternetEndpoint(address, port: port) else { throw failure(.notAnAddress) }
         let descriptor = socket(endpoint.family, streamType, 0)
         guard descriptor >= 0 else {
@@ -177,7 +179,9 @@ struct ListeningSocket: ~Copyable {
         _ descriptor: Int32, _ kind: Listener.Kind, isBehindProxy: Bool
     ) throws(ListenerError) -> ListeningSocket {
         let place = "socket '\(kind.rawValue)' (descriptor \(descriptor))"
-        func failure(_ problem: ListenerError.Problem) -> ListenerError { ListenerError(place: place, problem: problem) }
+        func failure(_ problem: ListenerError.Problem) -> ListenerError {
+            ListenerError(place: place, problem: problem)
+        }
         guard option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue),
             option(SO_ACCEPTCONN, of: descriptor) == 1
         else { throw failure(.notListening) }

@@ -90,7 +90,8 @@ package final class EventFeed: Sendable {
         _ request: APIRequest, coalescing: Coalescing? = nil,
         filter: @escaping @Sendable (FeedEvent) -> Bool = { _ in true }
     ) throws(Problem) -> APIResponse {
-        let last = try request.headers["Last-Event-ID"] ?? request.query.value("after")
+        let after = try request.query.value("after")
+        let last = request.headers["Last-Event-ID"] ?? after
         let follower = try join(after: last, coalescing: coalescing) { $0.name == "reset" || filter($0) }
         return APIResponse(
             headers: [
@@ -199,7 +200,9 @@ package final class EventFeed: Sendable {
                         break stepping
                     }
                 }
-                if heart.isDue.exchange(false, ordering: .relaxed) { try await writer.write(heartbeatText(follower.id)) }
+                if heart.isDue.exchange(false, ordering: .relaxed) {
+                    try await writer.write(heartbeatText(follower.id))
+                }
             }
         }
     }

@@ -29,6 +29,17 @@ struct RequestTarget: Hashable, Sendable {
         return segment
     }
 
+    /// Whether somebody has put a token into the address, where logs and histories would keep it.
+    var holdsToken: Bool {
+        segments.contains(where: Self.mayBeToken)
+            || query.parameters.contains {
+                ["token", "access_token"].contains($0.name.asciiLowercased) || Self.mayBeToken($0.value)
+                    || Self.mayBeToken($0.name)
+            }
+    }
+
+    private static func mayBeToken(_ text: String) -> Bool { text.asciiLowercased.contains(TokenText.prefix) }
+
     /// For logs: without the query, whose values may be private.
     var path: String { "/" + segments.joined(separator: "/") }
 }

@@ -14,7 +14,7 @@ package struct RouteTable: Sendable {
     }
 
     enum Match: Sendable {
-        case route(Route, parameters: [String: String], isHead: Bool)
+        case route(Route, parameters: [String: String])
         /// The path exists. The answer lists its methods.
         case options(allowed: String)
     }
@@ -28,7 +28,7 @@ package struct RouteTable: Sendable {
         let candidates = matches.filter { $0.route.method.rawValue == (isHead ? "GET" : method) }
         // Of '/jobs/actions' and '/jobs/{id}' the one with the literal is meant.
         if let found = candidates.min(by: { $0.route.pattern.isMoreSpecific(than: $1.route.pattern) }) {
-            return .route(found.route, parameters: found.parameters, isHead: isHead)
+            return .route(found.route, parameters: found.parameters)
         }
         let allowed = Self.allowed(matches.map(\.route.method))
         if method == "OPTIONS" { return .options(allowed: allowed) }
