@@ -60,6 +60,8 @@ let pluginTemplates = [
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nio = ["NIOCore", "NIOPosix", "NIOHTTP1"].map { Target.Dependency.product(name: $0, package: "swift-nio") }
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
@@ -81,6 +83,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),  // tests only
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),  // make docs only
@@ -166,6 +170,7 @@ let package = Package(
         module("Service", "Queueing", ["JobModel"]),
         module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
+        module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -289,6 +294,7 @@ let package = Package(
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
+        tests("HTTPServiceTests", ["HTTPService", "Queueing", "JobModel", "TestSupport", logging]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",

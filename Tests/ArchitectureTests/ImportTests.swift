@@ -16,7 +16,7 @@ import Testing
     private static let doors: [String: Set<String>] = [
         "CVips": ["ImageFiles"],
         "CXXHash": ["Digests"],
-        "CCrypto": ["ContentNames"],
+        "CCrypto": ["ContentNames", "HTTPService"],
         "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],
         "CPluginTrial": ["PluginLoading", "FilterKitTesting"],
         "CCPUFeatures": ["Kernels"],
@@ -31,6 +31,11 @@ import Testing
         "DequeModule": ["Scheduling"],
         "HeapModule": ["Scheduling"],
         "GRDB": ["JobStorage", "QueueStorage"],
+        "GRDB": ["JobStorage"],
+        "NIOCore": ["HTTPService"],
+        "NIOPosix": ["HTTPService"],
+        "NIOHTTP1": ["HTTPService"],
+        "Logging": ["HTTPService"],
         "ArgumentParser": ["penumbra"],
         "Yams": [],
     ]

@@ -1,0 +1,42 @@
+/// All routes of a service. Everything that is not in it is answered by 404 or 405.
+package struct RouteTable: Sendable {
+    package let routes: [Route]
+
+    /// - Precondition: No two routes have the same method and match the same paths.
+    package init(_ routes: [Route]) {
+        var seen: Set<[String?]> = []
+        for route in routes {
+            precondition(
+                seen.insert([route.method.rawValue] + route.pattern.shape).inserted,
+                "\(route.method.rawValue) \(route.pattern) is there twice")
+        }
+        self.routes = routes
+    }
+
+    enum Match: Sendable {
+        case route(Route, parameters: [String: String])
+        /// The path exists. The answer lists its methods.
+        case options(allowed: String)
+    }
+
+    func match(_ method: String, _ target: RequestTarget) throws(Problem) -> Match {
+        let matches = routes.compactMap { route in
+            route.pattern.parameters(of: target.segments).map { (route: route, parameters: $0) }
+        }
+        guard !matches.isEmpty else { throw .notFound(target.path) }
+        let isHead = method == "HEAD"
+        let candidates = matches.filter { $0.route.method.rawValue == (isHead ? "GET" : method) }
+        // Of '/jobs/actions' and '/jobs/{id}' the one with the literal is meant.
+        if let found = candidates.min(by: { $0.route.pattern.isMoreSpecific(than: $1.route.pattern) }) {
+            return .route(found.route, parameters: found.parameters)
+        }
+        let allowed = Self.allowed(matches.map(\.route.method))
+        if method == "OPTIONS" { return .options(allowed: allowed) }
+        throw .methodNotAllowed(method, allowed: allowed)
+    }
+
+    private static func allowed(_ methods: [RequestMethod]) -> String {
+        RequestMethod.allCases.filter(methods.contains).flatMap { $0 == .get ? ["GET", "HEAD"] : [$0.rawValue] }
+            .joined(separator: ", ") + ", OPTIONS"
+    }
+}
