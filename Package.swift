@@ -165,6 +165,7 @@ let package = Package(
         // Service
         module("Service", "Queueing", ["JobModel"]),
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
+        module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
