@@ -288,6 +288,7 @@ let package = Package(
                 "Engines", "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
+        tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",

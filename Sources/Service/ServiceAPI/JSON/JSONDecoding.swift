@@ -59,8 +59,9 @@ extension JSONDecoding: SingleValueDecodingContainer {
     }
 
     private func number() throws -> Double {
-        guard case .number(let text) = value, let number = Double(text), number.isFinite else {
-            throw mismatch("a number")
+        guard case .number(let text) = value, let number = Double(text) else { throw mismatch("a number") }
+        guard number.isFinite else {
+            throw BodyError(.invalid("\(BodyError.shown(text)) is too large"), path: BodyError.path(codingPath))
         }
         return number
     }
