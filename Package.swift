@@ -289,6 +289,7 @@ let package = Package(
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
+        tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",

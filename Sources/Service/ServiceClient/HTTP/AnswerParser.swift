@@ -19,8 +19,8 @@ package struct AnswerHead: Hashable, Sendable {
 ///
 /// It is a value, and the pieces that it returns do not depend on how the bytes were cut. Only bodies come as they
 /// arrive.
-struct AnswerParser {
-    enum Piece: Hashable {
+package struct AnswerParser {
+    package enum Piece: Hashable {
         case head(AnswerHead)
         case body([UInt8])
     }
@@ -56,9 +56,9 @@ struct AnswerParser {
     private var bodySize = 0
 
     /// - Parameter largestBody: `Int.max` for a stream.
-    init(largestBody: Int) { self.largestBody = largestBody }
+    package init(largestBody: Int) { self.largestBody = largestBody }
 
-    mutating func append(_ more: some Sequence<UInt8>) {
+    package mutating func append(_ more: some Sequence<UInt8>) {
         if start > 0 {
             bytes.removeFirst(start)
             start = 0
@@ -67,13 +67,15 @@ struct AnswerParser {
     }
 
     /// The next piece. Nil until more bytes have come, and at the end.
-    mutating func next() throws(ExchangeFault) -> Piece? {
+    package mutating func next() throws(ExchangeFault) -> Piece? {
         while true {
             switch state {
             case .head:
                 guard let line = try line(limit: Self.largestHead - headSize, "its head is longer than 64 KiB")
                 else { return nil }
                 guard line.isEmpty else {
+                    // At once: what speaks another protocol may never send an empty line.
+                    if lines.isEmpty { _ = try Self.status(line) }
                     lines.append(line)
                     guard lines.count <= Self.mostFields else {
                         throw ExchangeFault.wrong("its head has too many lines")
@@ -119,10 +121,10 @@ struct AnswerParser {
         }
     }
 
-    var hasEnded: Bool { if case .ended = state { true } else { false } }
+    package var hasEnded: Bool { if case .ended = state { true } else { false } }
 
     /// Whether the answer is complete if the connection ends here.
-    var isCompleteAtClose: Bool {
+    package var isCompleteAtClose: Bool {
         switch state {
         case .untilClose, .ended: true
         case .head, .sized, .chunkSize, .chunk, .chunkEnd, .trailer: false

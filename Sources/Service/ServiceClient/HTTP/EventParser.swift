@@ -16,7 +16,7 @@ package struct ServerEvent: Hashable, Sendable {
 
 /// Takes server-sent events apart, as the HTML standard describes them (9.2.6). The events do not depend on how the bytes
 /// were cut.
-struct EventParser {
+package struct EventParser {
     /// Longer lines and longer events are faults. An event of the API has at most some 100 KB.
     static let longestLine = 1 << 20
     static let largestEvent = 4 << 20
@@ -24,9 +24,9 @@ struct EventParser {
     static let longestID = 256
 
     /// Of the last complete event. An event without an identifier has that of the one before.
-    private(set) var lastEventID: String?
+    package private(set) var lastEventID: String?
     /// How long to wait before coming back, if the service has said so.
-    private(set) var retry: Duration?
+    package private(set) var retry: Duration?
 
     private var line: [UInt8] = []
     private var isAfterCR = false
@@ -37,12 +37,12 @@ struct EventParser {
     /// Becomes the last one only with the end of its event. Otherwise an event that is cut off would be skipped.
     private var nextID: String?
 
-    init(after lastEventID: String?) {
+    package init(after lastEventID: String?) {
         self.lastEventID = lastEventID
         nextID = lastEventID
     }
 
-    mutating func append(_ bytes: some Sequence<UInt8>) throws(ExchangeFault) -> [ServerEvent] {
+    package mutating func append(_ bytes: some Sequence<UInt8>) throws(ExchangeFault) -> [ServerEvent] {
         var events: [ServerEvent] = []
         for byte in bytes {
             let isSecondHalf = isAfterCR && byte == 10

@@ -1,5 +1,5 @@
 /// Why a request got no answer that counts.
-enum ExchangeFault: Error, Hashable {
+package enum ExchangeFault: Error, Hashable {
     /// Nobody listens.
     case noListener
     case notConnected(code: Int32)
