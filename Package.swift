@@ -171,6 +171,7 @@ let package = Package(
         module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
+        module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -295,6 +296,8 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Queueing", "JobModel", "TestSupport", logging]),
+        tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
+        tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",

@@ -33,4 +33,15 @@ package struct ServiceFolder: Hashable, Sendable {
 package enum APIPath {
     /// Everything below it keeps its meaning. Another version would have another path.
     package static let root = "/api/v1"
+
+    /// A text as one part of a path, or as a value of a query: all bytes except letters, digits and `-._~` are escaped.
+    package static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            if plain.contains(byte) { return String(UnicodeScalar(byte)) }
+            let digits = String(byte, radix: 16, uppercase: true)
+            return digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
+        }.joined()
+    }
+
+    private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
 }

@@ -59,8 +59,9 @@ extension JSONDecoding: SingleValueDecodingContainer {
     }
 
     private func number() throws -> Double {
-        guard case .number(let text) = value, let number = Double(text), number.isFinite else {
-            throw mismatch("a number")
+        guard case .number(let text) = value, let number = Double(text) else { throw mismatch("a number") }
+        guard number.isFinite else {
+            throw BodyError(.invalid("\(BodyError.shown(text)) is too large"), path: BodyError.path(codingPath))
         }
         return number
     }
@@ -73,7 +74,8 @@ extension JSONDecoding: SingleValueDecodingContainer {
         let largest = 9_007_199_254_740_992.0
         guard let number = Double(text), abs(number) <= largest, let exact = Number(exactly: number) else {
             throw BodyError(
-                .invalid("\(BodyError.shown(text)) is no whole number, or too large"), path: BodyError.path(codingPath))
+                .invalid("\(BodyError.shown(text)) is not a whole number, or outside of the allowed range"),
+                path: BodyError.path(codingPath))
         }
         return exact
     }
