@@ -1,6 +1,7 @@
 import GRDB
 import Glibc
 import Queueing
+import SafeFiles
 
 /// The SQLite database of the service: jobs, tokens, schedules, messages to send, and who changed what.
 ///
@@ -20,12 +21,14 @@ package final class QueueStore: Sendable {
     ///   - settings: Further settings of the writing connection, in SQL.
     package convenience init(folder: String, timeout: Double = 2, settings: String = "") throws(QueueStoreError) {
         let path = "\(folder)/\(Self.fileName)"
-        Self.keepPrivate(path)
+        let isNew = Self.keepPrivate(path)
         try self.init(path, Self.configuration(timeout)) { pool in
             // The library sets NORMAL for its pools. A job that was accepted survives a power failure only with FULL.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL; \(settings)") }
             try Self.refuseLaterVersion(pool, path)
             try Self.migrator.migrate(pool)
+            // SQLite has synced the file, but not its name.
+            if isNew { try FileSystem.syncFolder(folder) }
         }
     }
 
@@ -34,7 +37,12 @@ package final class QueueStore: Sendable {
         var configuration = Self.configuration(timeout)
         configuration.readonly = true
         let path = "\(folder)/\(Self.fileName)"
-        try self.init(path, configuration) { try Self.refuseLaterVersion($0, path) }
+        try self.init(path, configuration) { pool in
+            try Self.refuseLaterVersion(pool, path)
+            guard try pool.read(Self.migrator.hasCompletedMigrations) else {
+                throw QueueStoreError(path: path, .notMigrated)
+            }
+        }
     }
 
     private init(
@@ -69,7 +77,9 @@ package final class QueueStore: Sendable {
 
     /// Keeps other users from reading manifests and the digests of tokens. Failures are ignored, because SQLite reports
     /// what is wrong with the file.
-    private static func keepPrivate(_ path: String) {
+    ///
+    /// - Returns: Whether it has created the file.
+    private static func keepPrivate(_ path: String) -> Bool {
         // SQLite gives its other files the rights of this one. An existing file is never opened here, because closing it
         // would release SQLite's locks in this process.
         let new = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -81,6 +91,7 @@ package final class QueueStore: Sendable {
             }
             chmod(file, 0o600)
         }
+        return new >= 0
     }
 
     /// Brings everything into the file itself, and closes it. Later calls fail.
@@ -103,10 +114,12 @@ package final class QueueStore: Sendable {
     private func translating<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as DatabaseError {
-            throw QueueStoreError(path: path, error)
-        } catch let error as RowProblem {
-            throw QueueStoreError(path: path, error)
+        } catch {
+            switch error {
+            case is DatabaseError, is RowProblem, is RowDecodingError, is UnstorableText:
+                throw QueueStoreError(path: path, error)
+            default: throw error
+            }
         }
     }
 

@@ -2,6 +2,7 @@ import GRDB
 import Glibc
 import JobModel
 package import Queueing
+import SafeFiles
 
 /// A row that this version cannot read. It costs only itself.
 package struct UnreadableRow: Hashable, Sendable {
@@ -40,6 +41,8 @@ package struct QueueStoreError: Error, Hashable, Sendable {
         case locked
         /// A later version of Penumbra wrote it.
         case laterVersion
+        /// It was opened for reads, and an earlier version wrote it, or the service was killed while it created it.
+        case notMigrated
         case unreadable(UnreadableRow)
         case unknownJob(JobID)
         /// The run of one job is stored as the run of another one.
@@ -67,7 +70,11 @@ package struct QueueStoreError: Error, Hashable, Sendable {
         self.path = path
         switch error {
         case let error as DatabaseError: problem = Self.problem(error, path)
-        case let error as RowProblem: problem = .notStorable(error.words)
+        case let error as UnstorableText: problem = .notStorable(error.words)
+        // A row on which everything else depends.
+        case let error as RowProblem: problem = .damaged(error.words)
+        case let error as RowDecodingError: problem = .damaged("\(error)")
+        case let error as FileError: problem = .other(error.line)
         default: problem = .other("\(error)")
         }
     }
@@ -112,6 +119,8 @@ package struct QueueStoreError: Error, Hashable, Sendable {
                 + "folder by --service-dir"
         case .locked: "\(unusable): another program writes to it\n   = stop the other program, or try again in a moment"
         case .laterVersion: "\(unusable): a later version of Penumbra wrote it\n   = use that version"
+        case .notMigrated:
+            "\(unusable): this version of the service has not been started on it\n   = start the service once"
         case .unreadable(let row): "\(path): \(row.message)"
         case .unknownJob(let id): "\(path): there is no \(id)\n   = 'penumbra queue --all' lists all jobs"
         case .runOfOther(let run, let job):

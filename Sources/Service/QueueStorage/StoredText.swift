@@ -1,4 +1,10 @@
 import FoundationEssentials
+import Queueing
+
+/// A text that the database cannot keep.
+struct UnstorableText: Error {
+    let words: String
+}
 
 /// Texts of the database.
 enum StoredText {
@@ -20,18 +26,23 @@ enum StoredText {
     }
 
     private static func words(for error: any Error) -> String {
-        switch error as? DecodingError {
+        if let error = error as? InputError { return firstLine(error.message) }
+        return switch error as? DecodingError {
         case .keyNotFound(let key, _): "'\(key.stringValue)' is missing"
         case .valueNotFound(_, let context), .typeMismatch(_, let context), .dataCorrupted(let context):
-            // The first line says what is wrong, and the others what a caller would do.
-            context.debugDescription.split(separator: "\n").first.map(String.init) ?? "it is empty"
+            firstLine(context.debugDescription)
         default: "\(error)"
         }
     }
 
+    /// Says what is wrong. The other lines say what a caller would do.
+    private static func firstLine(_ message: String) -> String {
+        message.split(separator: "\n").first.map(String.init) ?? message
+    }
+
     /// Refuses a text that SQLite would cut: the library that writes it takes a zero byte as its end.
     static func whole(_ text: String, _ name: String) throws -> String {
-        guard !text.utf8.contains(0) else { throw RowProblem(words: "the \(name) contains a zero byte") }
+        guard !text.utf8.contains(0) else { throw UnstorableText(words: "the \(name) contains a zero byte") }
         return text
     }
 }

@@ -86,18 +86,22 @@ extension QueueStore {
         let reader = JobReader(database: database, store: self)
         let jobs = try Row.fetchCursor(database, sql: "SELECT \(SubmissionRow.columns) FROM submissions ORDER BY id")
         while let row = try jobs.next() { _ = try reader.jobs([row], &unreadable) }
-        func check(_ sql: String, _ subject: String, _ decode: (Row) throws -> Void) throws {
+        /// - Parameter column: Names a row in messages.
+        func check(_ sql: String, _ subject: String, _ column: String, _ decode: (Row) throws -> Void) throws {
             let rows = try Row.fetchCursor(database, sql: sql)
             while let row = try rows.next() {
                 do {
                     try decode(row)
                 } catch let problem as RowProblem {
-                    unreadable.append(UnreadableRow(subject: "\(subject) \(row[0] ?? 0)", words: problem.words))
+                    let name = try row.decode(DatabaseValue.self, forColumn: column)
+                    unreadable.append(UnreadableRow(subject: "\(subject) \(name)", words: problem.words))
                 }
             }
         }
-        try check("SELECT id, * FROM audit", "audit entry") { _ = try Self.auditEntry($0) }
-        try check("SELECT id, * FROM outbox WHERE done IS NULL", "message") { _ = try Self.entry($0) }
+        try check("SELECT * FROM tokens", "token", "id") { _ = try Self.token($0) }
+        try check("SELECT * FROM schedules", "schedule", "name") { _ = try Self.schedule($0) }
+        try check("SELECT * FROM outbox WHERE done IS NULL", "message", "event") { _ = try Self.entry($0) }
+        try check("SELECT * FROM audit", "audit entry", "id") { _ = try Self.auditEntry($0) }
         return unreadable
     }
 }

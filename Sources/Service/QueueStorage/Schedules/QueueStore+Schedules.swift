@@ -36,7 +36,7 @@ extension QueueStore {
         UnreadableRow(subject: "schedule '\(name)'", words: problem.words)
     }
 
-    private static func schedule(_ row: Row) throws -> StoredSchedule {
+    static func schedule(_ row: Row) throws -> StoredSchedule {
         let word = try row.stored("kind", String.self)
         guard let kind = StoredSchedule.Kind(rawValue: word) else {
             throw RowProblem(words: "'\(word)' is no kind of schedules")

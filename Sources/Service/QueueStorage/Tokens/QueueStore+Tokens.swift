@@ -60,7 +60,7 @@ extension QueueStore {
         UnreadableRow(subject: "token '\(id)'", words: problem.words)
     }
 
-    private static func token(_ row: Row) throws -> StoredToken {
+    static func token(_ row: Row) throws -> StoredToken {
         let word = try row.stored("scope", String.self)
         guard let scope = StoredToken.Scope(rawValue: word) else { throw RowProblem(words: "'\(word)' is no scope") }
         let digest = try row.stored("digest", [UInt8].self)
