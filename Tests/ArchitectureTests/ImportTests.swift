@@ -17,6 +17,7 @@ import Testing
         "CVips": ["ImageFiles"],
         "CXXHash": ["Digests"],
         "CCrypto": ["ContentNames"],
+        "CConfinement": ["Confinement"],
         "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],
         "CPluginTrial": ["PluginLoading", "FilterKitTesting"],
         "CCPUFeatures": ["Kernels"],
