@@ -24,7 +24,7 @@ extension Confinement {
     }
 
     /// The folders of the libraries that a process has mapped, sorted.
-    static func libraryFolders(mappings: String) -> [String] {
+    package static func libraryFolders(mappings: String) -> [String] {
         let folders = mappings.split(separator: "\n").compactMap { line -> PathKey? in
             // 7f43-7f44 r-xp 00000000 08:01 1234    /opt/swift/usr/lib/swift/linux/libswiftCore.so
             guard let start = line.utf8.firstIndex(of: PathNames.slash) else { return nil }

@@ -14,6 +14,12 @@ package struct JobPath: Hashable, Sendable {
     /// Absolute, without `.` and `..`. Links in it are not resolved.
     package let path: String
     package let access: Access
+
+    package init(origin: String, path: String, access: Access) {
+        self.origin = origin
+        self.path = path
+        self.access = access
+    }
 }
 
 /// The fixed folders and files of a job: the parts of its patterns and templates before the first wildcard or field, the

@@ -101,13 +101,13 @@ package struct RootError: Error, Hashable, Sendable {
 }
 
 /// Paths as the kernel will follow them.
-enum RealPath {
+package enum RealPath {
     /// The kernel's own limit of links in one path.
     private static let mostLinks = 40
 
     /// The path with every link resolved, also of links whose target does not exist yet: whoever writes there creates the
     /// target. Names that do not exist are kept. The path is absolute.
-    static func resolve(_ path: String) -> String {
+    package static func resolve(_ path: String) -> String {
         var path = PathText.normalized(path, in: "/")
         for _ in 0..<mostLinks {
             let real = realPath(path)
