@@ -139,6 +139,8 @@ let package = Package(
             ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "Engines"]),
         module("Farm", "Cluster", ["JobModel", "WorkerProtocol", "Scheduling", "Engines", "Shards"]),
         module("Farm", "BatchSystems", ["JobModel", "Engines", "Cluster"]),
+        .target(name: "CConfinement", path: "Sources/Farm/CConfinement"),
+        module("Farm", "Confinement", ["Catalogs", "JobModel", "Planning", "CConfinement"]),
         module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
@@ -188,7 +190,7 @@ let package = Package(
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
-                "InPlace", "Exports", "Reports", "Settings", "RenderFarm",
+                "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm",
                 argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
@@ -307,6 +309,7 @@ let package = Package(
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),
+        tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
@@ -315,7 +318,7 @@ let package = Package(
             [
                 "penumbra", "penumbra-worker", "penumbra-faults", "Invert", "ExamplePictures", "Filters", "Geometry",
                 "Kernels",
-                "Raster", "Catalogs", "JobModel", "WorkerProtocol",
+                "Raster", "Catalogs", "JobModel", "WorkerProtocol", "Confinement",
                 "TestSupport", subprocess, system,
             ], exclude: ["Support"]),
     ] + rowKernelLevels.sorted { $0.key < $1.key }.map { rowKernels($0.key, $0.value) }

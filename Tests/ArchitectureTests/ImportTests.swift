@@ -17,6 +17,8 @@ import Testing
         "CVips": ["ImageFiles"],
         "CXXHash": ["Digests"],
         "CCrypto": ["ContentNames", "HTTPService"],
+        "CCrypto": ["ContentNames"],
+        "CConfinement": ["Confinement"],
         "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],
         "CPluginTrial": ["PluginLoading", "FilterKitTesting"],
         "CCPUFeatures": ["Kernels"],

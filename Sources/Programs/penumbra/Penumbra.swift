@@ -25,7 +25,7 @@ struct Penumbra: AsyncParsableCommand {
             FiltersCommand.self,
             FormatsCommand.self, SchemaCommand.self,
             PluginCommand.self, ConfigCommand.self, DoctorCommand.self, ExportCommand.self,
-            PrepareCommand.self, ShardCommand.self,
+            PrepareCommand.self, ShardCommand.self, ConfinedCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
