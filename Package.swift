@@ -164,6 +164,9 @@ let package = Package(
 
         // Service
         module("Service", "Queueing", ["JobModel"]),
+        module(
+            "Service", "Notifications",
+            ["JobModel", "ContentNames", "SafeFiles", "Engines", "Reports", "Settings", "Queueing"]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -180,7 +183,7 @@ let package = Package(
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
-                "InPlace", "Exports", "Reports", "Settings", "RenderFarm",
+                "InPlace", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "Notifications",
                 argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
@@ -286,6 +289,9 @@ let package = Package(
                 "Engines", "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "NotificationsTests",
+            ["Notifications", "ContentNames", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
