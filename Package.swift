@@ -166,7 +166,7 @@ let package = Package(
         module("Service", "Queueing", ["JobModel"]),
         module(
             "Service", "Notifications",
-            ["JobModel", "ContentNames", "SafeFiles", "Engines", "Reports", "Settings", "Queueing"]),
+            ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),

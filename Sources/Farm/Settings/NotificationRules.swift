@@ -9,11 +9,10 @@ package enum NotificationTarget: Hashable, Sendable {
     /// An address of mail, or the name of a user of this machine.
     case mail(String)
 
-    /// For lists of settings. Paths of webhooks are often secret, so only the host is shown.
+    /// For messages. Addresses of webhooks are often secret, so only the host is shown.
     package var shown: String {
         switch self {
-        case .webhook(let address, let secretFile):
-            "webhook \(Self.host(of: address))" + (secretFile == nil ? ", not signed" : "")
+        case .webhook(let address, _): "webhook \(Self.host(of: address))"
         case .mail(let address): "mail \(address)"
         }
     }

@@ -54,7 +54,10 @@ struct ConfigCommand: AsyncParsableCommand {
     }
 
     private static func targets(_ targets: [NotificationTarget]) -> String {
-        targets.map(\.shown).joined(separator: "; ")
+        targets.map { target in
+            if case .webhook(_, secretFile: nil) = target { return "\(target.shown), not signed" }
+            return target.shown
+        }.joined(separator: "; ")
     }
 
     /// `archive by 06:00 Europe/Berlin (mail ops@example.org)`
