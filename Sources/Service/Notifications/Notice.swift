@@ -23,11 +23,11 @@ package struct Notice: Hashable, Sendable, Codable {
 
     /// - Parameter command: Nil for the one that shows the run.
     package init(job: String, host: String, time: WallTime, command: String? = nil, event: Event) {
-        self.job = String(job.prefix(Self.longestName))
-        self.host = String(host.prefix(Self.longestName))
+        self.job = job.cut(to: Self.longestName)
+        self.host = host.cut(to: Self.longestName)
         self.time = time
         self.event = event
-        self.command = String((command ?? Self.command(for: event)).prefix(Self.longestCommand))
+        self.command = (command ?? Self.command(for: event)).cut(to: Self.longestCommand)
     }
 
     private static func command(for event: Event) -> String {
@@ -79,6 +79,7 @@ extension Notice {
         package let failures: [String]
 
         package static let mostFailures = 10
+        private static let longestRun = 100
         private static let longestLine = 300
         private static let longestReason = 1000
 
@@ -86,12 +87,12 @@ extension Notice {
             run: String?, outcome: Outcome, exitCode: Int, counts: RunCounts?, reason: String? = nil,
             failures: [String] = []
         ) {
-            self.run = run
+            self.run = run?.cut(to: Self.longestRun)
             self.outcome = outcome
             self.exitCode = exitCode
             self.counts = counts
-            self.reason = reason.map { String($0.prefix(Self.longestReason)) }
-            self.failures = failures.prefix(Self.mostFailures).map { String($0.prefix(Self.longestLine)) }
+            self.reason = reason?.cut(to: Self.longestReason)
+            self.failures = failures.prefix(Self.mostFailures).map { $0.cut(to: Self.longestLine) }
         }
     }
 
@@ -105,8 +106,13 @@ extension Notice {
 
         package init(expectedBy: WallTime, rule: String, lastSuccess: WallTime?) {
             self.expectedBy = expectedBy
-            self.rule = String(rule.prefix(100))
+            self.rule = rule.cut(to: 100)
             self.lastSuccess = lastSuccess
         }
     }
+}
+
+extension String {
+    /// At most so many Unicode scalars. A character can consist of very many of them.
+    func cut(to count: Int) -> String { String(String.UnicodeScalarView(unicodeScalars.prefix(count))) }
 }

@@ -16,7 +16,7 @@ package enum RetryPolicy {
     ///   - created: When the message was made.
     ///   - jitter: A random number from 0 to 1. It spreads the messages of many jobs that failed together.
     package static func next(after tries: Int, created: WallTime, now: WallTime, jitter: Double) -> WallTime? {
-        let doublings = 2 * min(max(0, tries - 1), 8)
+        let doublings = 2 * min(max(1, tries) - 1, 8)
         let pause = min(longest, first * (1 << doublings))
         let spread = 0.75 + 0.5 * min(max(0, jitter), 1)
         let next = now + .milliseconds(Int64((pause / .milliseconds(1) * spread).rounded()))

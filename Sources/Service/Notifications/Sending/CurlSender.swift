@@ -110,7 +110,7 @@ extension CommandError {
         case .missing: "\(program): there is no such program\n   = \(remedy)"
         case .tooLate: "\(program) took too long, and was ended"
         case .tooLong: "\(program) printed too much, and was ended"
-        case .notRun(let reason): "\(program) could not be run: \(VisibleText.line(String(reason.prefix(300))))"
+        case .notRun(let reason): "\(program) could not be run: \(VisibleText.line(reason.cut(to: 300)))"
         }
     }
 }

@@ -20,6 +20,6 @@ package enum Delivery: Hashable, Sendable {
     static func shown(_ output: String) -> String {
         let lines = output.split(whereSeparator: \.isNewline).prefix(3)
         let text = lines.map { $0.trimmingPrefix { $0.isWhitespace } }.joined(separator: "; ")
-        return VisibleText.line(String(text.prefix(300)))
+        return VisibleText.line(text.cut(to: 300))
     }
 }

@@ -80,5 +80,5 @@ package enum WebhookSecretError: Error, Hashable, Sendable {
         }
     }
 
-    private func shown(_ path: String) -> String { VisibleText.line(String(path.prefix(500))) }
+    private func shown(_ path: String) -> String { VisibleText.line(path.cut(to: 500)) }
 }
