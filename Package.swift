@@ -174,6 +174,9 @@ let package = Package(
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
         module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
+        module(
+            "Service", "Notifications",
+            ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -191,6 +194,7 @@ let package = Package(
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
                 "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm",
+                "InPlace", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "Notifications",
                 argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
@@ -300,6 +304,9 @@ let package = Package(
         tests("HTTPServiceTests", ["HTTPService", "Queueing", "JobModel", "TestSupport", logging]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "NotificationsTests",
+            ["Notifications", "ContentNames", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",

@@ -103,6 +103,9 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"))
     var metrics: String?
 
+    @Flag(help: "Send no notifications of the config file's on_end and on_failure.")
+    var noNotify = false
+
     func validate() throws {
         if jobs.filesFrom != nil, manifests.manifests.count > 1 {
             throw ValidationError("--files-from names the files of one job; give one manifest.")
@@ -133,6 +136,7 @@ struct RunCommand: AsyncParsableCommand {
             run.name = runName?.name
             run.isLeftOpen = resumable
             return try await reporter.follow(run)
+            return try await noNotify ? reporter.follow(run) : reporter.followAndNotify(run)
         }
     }
 
