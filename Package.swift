@@ -72,6 +72,7 @@ let package = Package(
     products: [
         .executable(name: "penumbra", targets: ["penumbra"]),
         .executable(name: "penumbra-worker", targets: ["penumbra-worker"]),
+        .executable(name: "penumbra-service", targets: ["penumbra-service"]),
         .library(name: "Kernels", targets: ["Kernels", "Raster", "Geometry", "Catalogs", "Arithmetic"]),
         .library(name: "RenderFarm", targets: ["RenderFarm"]),
         .library(name: "FilterKit", targets: ["FilterKit"]),
@@ -175,6 +176,18 @@ let package = Package(
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
         module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
         module(
+            "Service", "Supervision",
+            [
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Engines", "JobStorage", "Runs", "Coordination",
+                "Settings", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
+            ]),
+        module(
+            "Service", "Endpoints",
+            [
+                "JobModel", "Runs", "Coordination", "RenderFarm", "Reports", "Queueing", "QueueStorage", "ServiceAPI",
+                "HTTPService", "Supervision",
+            ]),
+        module(
             "Service", "Notifications",
             ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
 
@@ -193,11 +206,16 @@ let package = Package(
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
-                "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm",
-                "InPlace", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "Notifications",
-                argumentParser,
+                "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "Notifications",
+                "ServiceAPI", "ServiceClient", argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
+        program(
+            "penumbra-service",
+            [
+                "JobModel", "SafeFiles", "Coordination", "Settings", "RenderFarm", "Queueing", "QueueStorage",
+                "ServiceAPI", "HTTPService", "Supervision", "Endpoints", argumentParser, logging,
+            ]),
 
         // Plugins
         .target(

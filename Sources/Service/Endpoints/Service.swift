@@ -10,10 +10,14 @@ package struct Service: Sendable {
     package let feed: EventFeed
     package let about: About
     package let now: @Sendable () -> WallTime
+    /// Ends the streams of a token.
+    let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, about: About, now: @escaping @Sendable () -> WallTime
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, about: About,
+        now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
+        self.tokenWasRevoked = tokenWasRevoked
         self.supervisor = supervisor
         self.store = store
         self.feed = feed

@@ -56,6 +56,7 @@ extension Service {
                 detail: "'\(VisibleText.line(String(id.prefix(100))))' is no token",
                 remedy: "'penumbra token list' lists them.")
         }
+        if let token = TokenID(id) { tokenWasRevoked(token) }
         return .empty()
     }
 }

@@ -135,7 +135,6 @@ struct RunCommand: AsyncParsableCommand {
             var run = RequestedRun(try request(withTextFor: manifestPath))
             run.name = runName?.name
             run.isLeftOpen = resumable
-            return try await reporter.follow(run)
             return try await noNotify ? reporter.follow(run) : reporter.followAndNotify(run)
         }
     }
