@@ -165,7 +165,7 @@ let package = Package(
         // Service
         module("Service", "Queueing", ["JobModel"]),
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
-        module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
+        module("Service", "ServiceClient", ["JobModel", "ServiceAPI"]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -289,7 +289,7 @@ let package = Package(
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
-        tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
+        tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
