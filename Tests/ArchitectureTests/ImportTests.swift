@@ -93,10 +93,10 @@ import Testing
     }
 
     /// Time zones and decoding come from FoundationEssentials. Times are given to it.
-    @Test func `the queue of the service is pure`() {
-        for file in files where file.module == "Queueing" {
+    @Test func `the queue of the service and the bodies of its API are pure`() {
+        for file in files where ["Queueing", "ServiceAPI"].contains(file.module) {
             #expect(
-                Set(file.imports).isSubset(of: ["JobModel", "FoundationEssentials"]),
+                Set(file.imports).isSubset(of: ["JobModel", "FoundationEssentials", "Queueing"]),
                 "\(file.path) imports \(file.imports)")
             for word in [
                 "Clock", "Date()", "Date.now", "FileManager", "ProcessInfo", "SystemRandom", ".random(", "await ",

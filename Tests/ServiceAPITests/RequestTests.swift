@@ -69,6 +69,11 @@ import Testing
         (#"{"manifest":"/a","folder":"/b"}"#, "folder: it belongs to 'text', and the request has 'manifest'"),
         (#"{"text":"x"}"#, "the key 'folder' is missing"),
         (
+            #"{"manifset":"/a"}"#,
+            "there is no key 'manifset'\n   = the keys are after, deadline, folder, force, hold, labels, manifest, name, "
+                + "not_before, priority, set, text"
+        ),
+        (
             #"{"manifest":"a"}"#,
             "manifest: 'a' is no absolute path\n   = write a path that begins with '/'"
         ),
@@ -157,7 +162,7 @@ import Testing
     @Test(arguments: [
         (#"{}"#, "the request changes nothing\n   = name priority, hold, labels or after"),
         (#"{"labels":{}}"#, "the request changes nothing\n   = name priority, hold, labels or after"),
-        (#"{"state":"done"}"#, "the request changes nothing\n   = name priority, hold, labels or after"),
+        (#"{"state":"done"}"#, "there is no key 'state'\n   = the keys are after, hold, labels, priority"),
         (#"{"hold":1}"#, "hold: true or false is expected, and this is a number"),
         (#"{"hold":true,"state":"done"}"#, "there is no key 'state'\n   = the keys are after, hold, labels, priority"),
         (

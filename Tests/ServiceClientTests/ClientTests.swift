@@ -112,6 +112,16 @@ import Testing
                 """)
     }
 
+    @Test func `an answer has a limit of time as a whole, too`() async throws {
+        let server = try ScriptedServer([.stay("HTTP/1.1 200 OK\r\n")])
+        let client = try server.client {
+            $0.silence = .seconds(600)
+            $0.total = .milliseconds(50)
+        }
+        let error = await failure { _ = try client.send(ClientRequest(.get, "/jobs")) }
+        #expect(error?.message.contains(" has not answered within 50 ms\n") == true)
+    }
+
     @Test(arguments: [
         ("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "its length is no number, or is given twice"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n", "its body has more than 16777216 bytes"),

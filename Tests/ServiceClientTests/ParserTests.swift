@@ -1,6 +1,6 @@
-import Testing
-
 import ServiceClient
+import TestSupport
+import Testing
 
 /// Answers, cut at every byte.
 @Suite struct AnswerParserTests {
@@ -156,6 +156,28 @@ import ServiceClient
         }
     }
 
+    /// Bytes are exchanged, removed and doubled. The parser has to end in the same way for whole answers and for single
+    /// bytes, and it must not crash.
+    @Test(arguments: 0..<20)
+    func `damaged answers are read in one way only`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        for (text, _, _) in Self.answers {
+            for _ in 0..<50 {
+                let bytes = damaged(Array(text.utf8), &random)
+                let (whole, single) = (outcome([bytes]), outcome(bytes.map { [$0] }))
+                switch (whole, single) {
+                case (.success(let a), .success(let b)):
+
+                    #expect(a.head == b.head)
+                    #expect(a.body == b.body)
+                    #expect(a.isComplete == b.isComplete)
+                case (.failure(let a), .failure(let b)): #expect(a == b)
+                default: Issue.record("\(bytes)")
+                }
+            }
+        }
+    }
+
     @Test func `a head that is not UTF-8 is refused`() {
         let bytes = Array("HTTP/1.1 200 OK\r\nA: ".utf8) + [0xe9, 13, 10, 13, 10]
         #expect {
@@ -217,6 +239,23 @@ import ServiceClient
         }
     }
 
+    @Test(arguments: 0..<20)
+    func `damaged streams are read in one way only`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<50 {
+            let bytes = damaged(Array(Self.stream.utf8), &random)
+            let (whole, single) = (Result { try events([bytes]) }, Result { try events(bytes.map { [$0] }) })
+            switch (whole, single) {
+            case (.success(let a), .success(let b)):
+
+                #expect(a.events == b.events)
+                #expect(a.parser.lastEventID == b.parser.lastEventID)
+            case (.failure(let a), .failure(let b)): #expect(a as? ExchangeFault == b as? ExchangeFault)
+            default: Issue.record("\(bytes)")
+            }
+        }
+    }
+
     @Test func `an event that is cut off does not count, so that it is sent again`() throws {
         let (events, parser) = try events([Array("id: 1\ndata: a\n\nid: 2\ndata: b\n".utf8)])
         #expect(events.map(\.data) == ["a"])
@@ -256,4 +295,19 @@ import ServiceClient
             $0 as? ExchangeFault == .wrong(words)
         }
     }
+}
+
+/// Bytes of which some are exchanged, removed or doubled.
+private func damaged(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
+    var result = bytes
+    for _ in 0..<Int.random(in: 1...4, using: &random) where !result.isEmpty {
+        let place = Int.random(in: result.indices, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: result[place] = UInt8.random(in: .min ... .max, using: &random)
+        case 1: result.remove(at: place)
+        case 2: result.insert(result[place], at: place)
+        default: result.insert(Array("\r\n:0;".utf8).randomElement(using: &random) ?? 0, at: place)
+        }
+    }
+    return result
 }

@@ -1,9 +1,8 @@
 import Foundation
 import Glibc
+import ServiceClient
 import Synchronization
 import TestSupport
-
-import ServiceClient
 
 /// A server at a real socket that answers each connection with given bytes, whatever was asked. It has a thread of its
 /// own.

@@ -1,4 +1,3 @@
-import Queueing
 import ServiceAPI
 
 /// A request to a service.

@@ -16,7 +16,7 @@ package struct ActionRequest: Hashable, Sendable {
 
 /// `{"action": "set_priority", "priority": 70, "filter": "state=waiting&label=show=night", "expect": 12}`
 extension ActionRequest: Codable {
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case action, filter
         case expected = "expect"
         case priority, label, value
@@ -39,7 +39,7 @@ extension ActionRequest: Codable {
     }
 
     package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let values = try decoder.request(keyedBy: CodingKeys.self)
         let text = try values.decode(String.self, forKey: .action)
         guard let name = Name(rawValue: text) else {
             throw values.fault(

@@ -1,5 +1,28 @@
 import Queueing
 
+extension Decoder {
+    /// The members of a request. A key that the request does not have is refused before anything else, because a missing
+    /// one may only be misspelled.
+    func request<Key: CodingKey & CaseIterable>(
+        keyedBy type: Key.Type
+    ) throws -> KeyedDecodingContainer<Key> {
+        let known = Key.allCases.map(\.stringValue).sorted()
+        let found = try container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+        if let unknown = found.filter({ !known.contains($0) }).min() {
+            throw BodyError(.unknownKey(unknown, known: known), path: BodyError.path(codingPath))
+        }
+        return try container(keyedBy: type)
+    }
+}
+
+private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { return nil }
+}
+
 /// Reads values that a client may leave out. A null is no such value: it is refused, because it could mean anything.
 extension KeyedDecodingContainer {
     func optional<Value: Decodable>(_ key: Key, as type: Value.Type = Value.self) throws -> Value? {
@@ -36,7 +59,7 @@ extension KeyedDecodingContainer {
 struct RequestedNeed: Decodable {
     let need: Need
 
-    private enum CodingKeys: String, CodingKey { case job, on }
+    private enum CodingKeys: String, CodingKey, CaseIterable { case job, on }
 
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
@@ -48,7 +71,7 @@ struct RequestedNeed: Decodable {
             need = try Need(text: String(number))
             return
         }
-        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let values = try decoder.request(keyedBy: CodingKeys.self)
         let outcome = try values.optional(.on, as: String.self) ?? Need.Outcome.success.rawValue
         need = try Need(text: "\(try values.decode(Int.self, forKey: .job)):\(outcome)")
     }

@@ -33,14 +33,14 @@ package struct JobChange: Hashable, Sendable {
 
 /// `{"priority": 70, "hold": false, "labels": {"show": "night", "old": null}, "after": [12]}`
 extension JobChange: Codable {
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case priority
         case isHeld = "hold"
         case labels, after
     }
 
     package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let values = try decoder.request(keyedBy: CodingKeys.self)
         priority = try values.optional(.priority)
         isHeld = try values.optional(.isHeld)
         labels = try values.optional(.labels) ?? [:]

@@ -25,7 +25,7 @@ package struct SubmitRequest: Hashable, Sendable {
 
 /// `{"manifest": "/srv/a/night.yaml", "priority": 70, "after": [{"job": 12, "on": "end"}]}`
 extension SubmitRequest: Codable {
-    private enum CodingKeys: String, CodingKey {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
         case manifest, text, folder, name, priority, after
         case isHeld = "hold"
         case notBefore = "not_before"
@@ -36,7 +36,7 @@ extension SubmitRequest: Codable {
     }
 
     package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let values = try decoder.request(keyedBy: CodingKeys.self)
         source = try Self.source(in: values)
         priority = try values.optional(.priority) ?? .normal
         after = try values.optional(.after, as: [RequestedNeed].self)?.map(\.need) ?? []

@@ -41,10 +41,10 @@ package struct TokenRequest: Hashable, Sendable {
 
 /// `{"name": "render-bot", "scope": "submit", "roots": ["/srv/a"], "expires": "2027-02-25T00:00:00Z"}`
 extension TokenRequest: Codable {
-    private enum CodingKeys: String, CodingKey { case name, scope, roots, expires }
+    private enum CodingKeys: String, CodingKey, CaseIterable { case name, scope, roots, expires }
 
     package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let values = try decoder.request(keyedBy: CodingKeys.self)
         name = try values.decode(String.self, forKey: .name)
         guard (1...Self.longestName).contains(name.utf8.count),
             name.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
