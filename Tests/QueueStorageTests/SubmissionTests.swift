@@ -51,6 +51,19 @@ import Testing
         try check()
     }
 
+    @Test func `a state is stored to the millisecond`() throws {
+        var job = try stored.submit()
+        try job.start(run: "a", at: .noon)
+        try job.started(at: .noon)
+        job.starved(for: .microseconds(2900))
+        try stored.store.update(job, at: .noon)
+        guard case .running(let running)? = try stored.store.job(1)?.state else {
+            Issue.record("it does not run")
+            return
+        }
+        #expect(running.history.waited == .milliseconds(2))
+    }
+
     @Test func `needs can change while a job waits`() throws {
         let others = try (0..<3).map { _ in try stored.submit() }
         var job = try stored.submit(needs: [Need(others[0].id), Need(others[1].id)])

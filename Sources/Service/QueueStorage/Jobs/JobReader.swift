@@ -71,7 +71,7 @@ final class JobLookup {
     }
 
     /// Runs a decision that looks up jobs. An error of the database comes before a refusal that follows from it.
-    func deciding<Result>(_ body: ((JobID) -> KnownJob?) throws -> Result) throws -> Result {
+    func deciding<Result>(_ body: (@escaping (JobID) -> KnownJob?) throws -> Result) throws -> Result {
         do {
             let result = try body(known)
             if let failure { throw failure }

@@ -92,7 +92,7 @@ extension QueueStore {
             let reader = JobReader(database: database, store: self)
             if let earlier = try earlierJob(request, reader, at: now) {
                 try earlier.checkRepetition(digest: request.digest)
-                if let schedule { try advance(schedule, submitting: earlier.id, isNew: false, database) }
+                if let schedule { try advance(schedule, submitting: earlier.id, database) }
                 return .repeated(earlier)
             }
             let id = try reader.nextID()
@@ -102,7 +102,7 @@ extension QueueStore {
             }
             try SubmissionRow.insert(job, database)
             try finish(job, reader)
-            if let schedule { try advance(schedule, submitting: id, isNew: true, database) }
+            if let schedule { try advance(schedule, submitting: id, database) }
             if let entry = audit(job) { try append([entry], database) }
             return .new(job)
         }
@@ -112,7 +112,8 @@ extension QueueStore {
     private func earlierJob(_ request: JobRequest, _ reader: JobReader, at now: WallTime) throws -> Submission? {
         guard let key = request.key else { return nil }
         let found = try reader.database.row(
-            "SELECT id, submitted, ended FROM submissions WHERE owner = ? AND key = ?", [request.owner.text, key])
+            "SELECT id, submitted, ended FROM submissions WHERE owner = ? AND key = ?",
+            [StoredText.whole(request.owner.text, "owner"), StoredText.whole(key, "key")])
         guard let found else { return nil }
         let id = JobID(try found.stored("id"))
         let submitted = try found.stored("submitted", WallTime.self)
@@ -160,7 +161,7 @@ extension QueueStore {
                 throw error(.runOfOther(run: run, job: other))
             }
         }
-        guard try reader.job(job.id) == job else {
+        guard try reader.job(job.id) == job.asStored() else {
             throw error(.notStorable("\(job.id) would be read as another one; a text may contain a zero byte"))
         }
     }
@@ -176,17 +177,16 @@ extension QueueStore {
     ) throws -> BulkAction.Outcome {
         try write { database in
             let reader = JobReader(database: database, store: self)
-            let lookup = JobLookup(reader)
             var unreadable: [UnreadableRow] = []
             let query = JobListQuery(filter)
             let rows = try Row.fetchCursor(database, sql: query.jobs, arguments: query.arguments)
             var jobs: [Submission] = []
             while let row = try rows.next() { jobs += try reader.jobs([row], &unreadable) }
             let next = try reader.nextID()
-            let outcome = try lookup.deciding { _ in
+            let outcome = try JobLookup(reader).deciding { known in
                 try action.apply(
                     to: jobs, matching: filter, expecting: expected,
-                    .init(owner: owner, now: now, nextID: next, known: lookup.known))
+                    .init(owner: owner, now: now, nextID: next, known: known))
             }
             guard case .done(let changes) = outcome else { return outcome }
             try update(changes.changed, reader)
@@ -208,7 +208,8 @@ extension QueueStore {
 
     /// The job of a run. Earlier runs of a job lead to it, too.
     package func job(run: String) throws -> Submission? {
-        try read { database in
+        guard StoredText.isWhole(run) else { return nil }
+        return try read { database in
             guard let row = try database.row("SELECT submission FROM runs WHERE name = ?", [run]) else { return nil }
             return try JobReader(database: database, store: self).job(JobID(try row.stored("submission")))
         }
