@@ -233,6 +233,23 @@ import Testing
 
     // MARK: Many jobs
 
+    @Test func `messages of a bulk action are stored with its changes`() throws {
+        for _ in 0..<3 { try stored.submit() }
+        func cancel(_ expected: Int) throws {
+            _ = try stored.store.apply(
+                .cancel, to: JobFilter(), expecting: expected, by: .user(5),
+                messages: { changes in
+                    changes.changed.map { OutboxMessage(event: "end-\($0.id.number)", target: "hook", body: "{}") }
+                }, at: .noon)
+        }
+        #expect(throws: BulkAction.Mismatch.self) { try cancel(2) }
+        #expect(try stored.store.nextMessageTime() == nil)
+        try cancel(3)
+        #expect(
+            try stored.store.dueMessages(at: .noon, limit: 9).map(\.message.event) == ["end-1", "end-2", "end-3"])
+        #expect(try stored.store.load().queue.jobs == [])
+    }
+
     @Test func `a bulk action changes what its filter matches, in one step`() throws {
         try stored.end(name: "night", code: 1)
         try stored.end(name: "night", code: 0)

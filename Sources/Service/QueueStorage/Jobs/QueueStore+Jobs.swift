@@ -168,11 +168,13 @@ extension QueueStore {
 
     /// Changes all jobs that a filter matches, in one transaction.
     ///
-    /// The caller puts the changed and the new jobs into its ``JobQueue``. Jobs that cannot be read are not changed.
+    /// The caller puts the changed and the new jobs into its ``JobQueue``. Jobs that cannot be read neither change nor
+    /// count.
     ///
     /// - Throws: ``BulkAction/Mismatch``.
     package func apply(
         _ action: BulkAction, to filter: JobFilter, expecting expected: Int?, by owner: Owner,
+        messages: (BulkAction.Changes) -> [OutboxMessage] = { _ in [] },
         audit: (BulkAction.Changes) -> AuditEntry? = { _ in nil }, at now: WallTime
     ) throws -> BulkAction.Outcome {
         try write { database in
@@ -194,6 +196,7 @@ extension QueueStore {
                 try SubmissionRow.insert(job, database)
                 try finish(job, reader)
             }
+            for message in messages(changes) { try enqueue(message, at: now, database) }
             if let entry = audit(changes) { try append([entry], database) }
             return outcome
         }
