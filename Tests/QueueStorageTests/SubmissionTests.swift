@@ -145,7 +145,7 @@ import Testing
         #expect(try stored.submit(key: "k", digest: "other", at: .noon(plusDays: 8)).id == 2)
     }
 
-    @Test func `a key answers as long as its job has not ended, and when the clock was set back`() throws {
+    @Test func `a key is remembered until its job ends, and when the clock was set back`() throws {
         try stored.submit(key: "k")
         #expect(try stored.submit(key: "k", at: .noon(plusDays: 400)).id == 1)
         #expect(try stored.submit(key: "k", at: .earliest).id == 1)

@@ -38,7 +38,7 @@ struct JobReader {
         }
     }
 
-    /// Decodes rows of ``SubmissionRow/columns``. Those that cannot be read are reported, and cost themselves alone.
+    /// Decodes rows of ``SubmissionRow/columns``. Rows that cannot be read are reported, and the others are decoded.
     func jobs(_ rows: [Row], _ unreadable: inout [UnreadableRow]) throws -> [Submission] {
         var jobs: [Submission] = []
         for row in rows {

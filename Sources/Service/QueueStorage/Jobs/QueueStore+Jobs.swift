@@ -34,7 +34,7 @@ package struct JobRequest: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// How long a key answers after the submission, at least. It answers until the end of its job, too.
+    /// How long a key is remembered after its submission. If the job ends later, the key is remembered until then.
     package static let keyLifetime = Duration.seconds(7 * 86_400)
 }
 
@@ -108,7 +108,7 @@ extension QueueStore {
         }
     }
 
-    /// The job of an earlier request with the same key. A key that does not answer any more is removed from its job.
+    /// The job of an earlier request with the same key. A key that has expired is removed from its job.
     private func earlierJob(_ request: JobRequest, _ reader: JobReader, at now: WallTime) throws -> Submission? {
         guard let key = request.key else { return nil }
         let found = try reader.database.row(
@@ -223,7 +223,7 @@ extension QueueStore {
         try read { try JobReader(database: $0, store: self).known(id) }
     }
 
-    /// Removes old jobs. A job stays if it has not ended, if a job that stays needs it, and as long as its key answers.
+    /// Removes old jobs. A job stays if it has not ended, if its key is remembered, or if a job that stays needs it.
     ///
     /// - Parameters:
     ///   - time: Only jobs that ended before it are removed.
