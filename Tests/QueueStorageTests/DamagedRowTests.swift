@@ -28,7 +28,7 @@ import Testing
             #"details = '{"state":"waiting","tries":0}'"#, "the column 'details' cannot be decoded: 'since' is missing"
         ),
     ])
-    func `an open job that cannot be read does not run, is reported, and costs itself alone`(
+    func `an open job that cannot be read does not run and is reported, and all others are read`(
         change: String, words: String
     ) throws {
         let jobs = try (0..<3).map { _ in try stored.submit() }
@@ -97,7 +97,7 @@ import Testing
         #expect(try stored.store.count(filter) == 1)
     }
 
-    @Test func `a token, a schedule and a message that cannot be read cost themselves alone`() throws {
+    @Test func `a token, a schedule or a message that cannot be read does not affect others`() throws {
         let tokens = (1...2).map {
             StoredToken(
                 id: "t\($0)", name: "n", digest: Array(repeating: UInt8($0), count: 32), scope: .admin, created: .noon)

@@ -30,7 +30,7 @@ import Testing
         #expect(try stored.store.load().queue.jobs == [open])
     }
 
-    @Test func `a job stays as long as its key answers`() throws {
+    @Test func `a job stays as long as its key is remembered`() throws {
         try stored.end(key: "k")
         #expect(try stored.store.prune(endedBefore: .latest, keeping: 0, at: .noon(plusDays: 7)) == 0)
         #expect(try stored.submit(key: "k", at: .noon(plusDays: 7)).id == 1)

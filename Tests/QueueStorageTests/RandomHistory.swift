@@ -2,13 +2,25 @@ import QueueStorage
 import Queueing
 import TestSupport
 
-/// A service to which anything happens, drawn from a seed. It stores every change, and is killed and started again now and
-/// then. A plain table of all jobs is what the database is compared with.
+/// All jobs, as a database should have them.
+private struct Table {
+    var jobs: [JobID: Submission] = [:]
+
+    func known(_ id: JobID) -> KnownJob? {
+        guard let job = jobs[id] else { return nil }
+        let retry = jobs.values.filter { $0.retryOf == id }.map(\.id).max()
+        guard case .ended(let ended) = job.state else { return KnownJob(ended: nil, retriedAs: retry) }
+        return KnownJob(ended: ended, retriedAs: retry)
+    }
+}
+
+/// A service to which anything happens, drawn from a seed. It stores every change, and is killed and started again now
+/// and then. A plain table of all jobs is what the database is compared with.
 struct RandomHistory {
     private let folder: TemporaryFolder
     private var store: QueueStore
     private var queue = JobQueue()
-    private var table: [JobID: Submission] = [:]
+    private var table = Table()
     private var random: SplitMix64
     private var now = WallTime.noon
     private var runs = 0
@@ -32,13 +44,6 @@ struct RandomHistory {
 
     private mutating func complain(_ text: String) { complaints.append("step \(steps): \(text)") }
 
-    private func known(_ id: JobID) -> KnownJob? {
-        guard let job = table[id] else { return nil }
-        let retry = table.values.filter { $0.retryOf == id }.map(\.id).max()
-        guard case .ended(let ended) = job.state else { return KnownJob(ended: nil, retriedAs: retry) }
-        return KnownJob(ended: ended, retriedAs: retry)
-    }
-
     mutating func step() throws {
         steps += 1
         now = now + .milliseconds(draw(20) == 0 ? 9 * 86_400_000 : draw(5000))
@@ -61,7 +66,7 @@ struct RandomHistory {
         let needs = (0..<max(0, draw(4) - 1)).map { _ in Need(drawJob(), on: draw(3) == 0 ? .end : .success) }
         let isHeld = draw(5) == 0
         let labels = try Labels(draw(2) == 0 ? ["show": "a\(draw(3))"] : [:])
-        let earlier = table.values.first { $0.key == key && key != nil && $0.owner == owner }
+        let earlier = table.jobs.values.first { $0.key == key && key != nil && $0.owner == owner }
         let isAnswered = earlier.map { !$0.state.isEnded || now - $0.submitted <= JobRequest.keyLifetime } ?? false
         do {
             let insertion = try store.insert(
@@ -81,8 +86,8 @@ struct RandomHistory {
                 if job.id.number <= last { complain("\(job.id) was used before") }
                 last = job.id.number
                 if let earlier { try forgetKey(of: earlier) }
-                table[job.id] = job
-                queue.put(job, known: { self.known($0) })
+                table.jobs[job.id] = job
+                queue.put(job, known: table.known)
             case .repeated(let job):
                 note("repeated")
                 if !isAnswered || job != earlier || job.digest != digest { complain("\(job.id) is no answer") }
@@ -99,7 +104,7 @@ struct RandomHistory {
             complain("\(job.id) has kept its key")
             return
         }
-        table[job.id] = stored
+        table.jobs[job.id] = stored
     }
 
     private mutating func askForSomething() throws {
@@ -108,20 +113,20 @@ struct RandomHistory {
         let needs = [Need(drawJob(), on: draw(2) == 0 ? .end : .success)]
         let priority = Priority(clamping: draw(101))
         if kind == 6 { return try retry(id) }
-        try change(id) { [now, self] job throws(Refusal) in
+        try change(id) { [now, table] job throws(Refusal) in
             switch kind {
             case 0: try job.hold()
             case 1: try job.release(at: now)
             case 2: try job.cancel(by: .token("x7"), at: now)
             case 3: try job.runNext(at: now)
             case 4: try job.set(priority)
-            default: try job.set(needs, known: { self.known($0) })
+            default: try job.set(needs, known: table.known)
             }
         }
     }
 
     private mutating func retry(_ id: JobID) throws {
-        guard let job = table[id] else { return }
+        guard let job = table.jobs[id] else { return }
         do {
             let owner = Owner.user(1000)
             let retry = try store.insert(JobRequest(owner: owner, key: nil, digest: "r"), at: now) { [now] new, known in
@@ -129,8 +134,8 @@ struct RandomHistory {
             }.job
             note("retry")
             last = retry.id.number
-            table[retry.id] = retry
-            queue.put(retry, known: { self.known($0) })
+            table.jobs[retry.id] = retry
+            queue.put(retry, known: table.known)
         } catch is Refusal {
             note("refused")
         }
@@ -158,13 +163,13 @@ struct RandomHistory {
     private mutating func change(_ id: JobID, _ body: (inout Submission) throws(Refusal) -> Void) throws {
         let job: Submission
         do {
-            job = try queue.change(id, known: { self.known($0) }, body)
+            job = try queue.change(id, known: table.known, body)
         } catch {
             note("refused")
             return
         }
         try store.update(job, audit: AuditEntry(at: now, caller: "x", action: "y", subject: id.description), at: now)
-        table[id] = job
+        table.jobs[id] = job
         note(job.state.name.rawValue)
     }
 
@@ -172,15 +177,15 @@ struct RandomHistory {
         var filter = JobFilter()
         filter.labels = [.init(name: "show", value: "a1")]
         let action = [BulkAction.hold, .release, .retry, .setPriority(.highest), .setLabel("show", nil)][draw(5)]
-        let matching = table.values.filter(filter.matches).count
+        let matching = table.jobs.values.filter(filter.matches).count
         let outcome = try store.apply(action, to: filter, expecting: matching, by: .user(0), at: now)
         guard case .done(let changes) = outcome else { return complain("\(action) did nothing") }
         note("bulk")
         for job in changes.changed + changes.submitted {
             last = max(last, job.id.number)
-            table[job.id] = job
+            table.jobs[job.id] = job
             // An ended job has only a new label.
-            if !job.state.isEnded { queue.put(job, known: { self.known($0) }) }
+            if !job.state.isEnded { queue.put(job, known: table.known) }
         }
     }
 
@@ -188,13 +193,13 @@ struct RandomHistory {
         let count = draw(10)
         let removed = try store.prune(endedBefore: now, keeping: count, at: now)
         let left = Set(try stored().map(\.id))
-        let gone = table.keys.filter { !left.contains($0) }
+        let gone = table.jobs.keys.filter { !left.contains($0) }
         if gone.count != removed { complain("\(removed) jobs were removed, and \(gone.count) are gone") }
-        for id in gone where table[id]?.state.isEnded != true { complain("\(id) had not ended") }
-        let newest = table.values.filter(\.state.isEnded).map(\.id).sorted().suffix(count)
+        for id in gone where table.jobs[id]?.state.isEnded != true { complain("\(id) had not ended") }
+        let newest = table.jobs.values.filter(\.state.isEnded).map(\.id).sorted().suffix(count)
         if let lost = newest.first(where: { !left.contains($0) }) { complain("\(lost) is one of the newest") }
-        for id in gone { table[id] = nil }
-        for job in table.values {
+        for id in gone { table.jobs[id] = nil }
+        for job in table.jobs.values {
             if let need = job.needs.first(where: { !left.contains($0.job) }) { complain("\(job.id) lost \(need)") }
         }
         if removed > 0 { note("pruned") }
@@ -207,7 +212,7 @@ struct RandomHistory {
         let loaded = try store.load()
         if !loaded.unreadable.isEmpty { complain("unreadable: \(loaded.unreadable)") }
         if loaded.queue.jobs != queue.jobs { complain("other jobs are open after a restart") }
-        for need in queue.jobs.flatMap(\.needs) where loaded.queue.end(of: need.job) != known(need.job)?.ended {
+        for need in queue.jobs.flatMap(\.needs) where loaded.queue.end(of: need.job) != table.known(need.job)?.ended {
             complain("the end of \(need.job) is another one after a restart")
         }
         queue = loaded.queue
@@ -231,11 +236,11 @@ struct RandomHistory {
     /// Compares everything that the database has with the table.
     mutating func compare() throws {
         try restart()
-        let jobs = table.values.sorted { $0.id > $1.id }
+        let jobs = table.jobs.values.sorted { $0.id > $1.id }
         if try stored() != jobs { complain("other jobs are stored") }
         for job in jobs {
             if try store.job(job.id) != job { complain("\(job.id) is another one") }
-            if try store.known(job.id) != known(job.id) { complain("\(job.id) is known in another way") }
+            if try store.known(job.id) != table.known(job.id) { complain("\(job.id) is known in another way") }
             if let run = job.state.run, try store.job(run: run) != job { complain("\(run) has another job") }
         }
         for name in JobState.Name.allCases {

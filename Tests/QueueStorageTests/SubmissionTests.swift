@@ -51,6 +51,19 @@ import Testing
         try check()
     }
 
+    @Test func `a state is stored to the millisecond`() throws {
+        var job = try stored.submit()
+        try job.start(run: "a", at: .noon)
+        try job.started(at: .noon)
+        job.starved(for: .microseconds(2900))
+        try stored.store.update(job, at: .noon)
+        guard case .running(let running)? = try stored.store.job(1)?.state else {
+            Issue.record("it does not run")
+            return
+        }
+        #expect(running.history.waited == .milliseconds(2))
+    }
+
     @Test func `needs can change while a job waits`() throws {
         let others = try (0..<3).map { _ in try stored.submit() }
         var job = try stored.submit(needs: [Need(others[0].id), Need(others[1].id)])
@@ -132,7 +145,7 @@ import Testing
         #expect(try stored.submit(key: "k", digest: "other", at: .noon(plusDays: 8)).id == 2)
     }
 
-    @Test func `a key answers as long as its job has not ended, and when the clock was set back`() throws {
+    @Test func `a key is remembered until its job ends, and when the clock was set back`() throws {
         try stored.submit(key: "k")
         #expect(try stored.submit(key: "k", at: .noon(plusDays: 400)).id == 1)
         #expect(try stored.submit(key: "k", at: .earliest).id == 1)
@@ -219,6 +232,23 @@ import Testing
     }
 
     // MARK: Many jobs
+
+    @Test func `messages of a bulk action are stored with its changes`() throws {
+        for _ in 0..<3 { try stored.submit() }
+        func cancel(_ expected: Int) throws {
+            _ = try stored.store.apply(
+                .cancel, to: JobFilter(), expecting: expected, by: .user(5),
+                messages: { changes in
+                    changes.changed.map { OutboxMessage(event: "end-\($0.id.number)", target: "hook", body: "{}") }
+                }, at: .noon)
+        }
+        #expect(throws: BulkAction.Mismatch.self) { try cancel(2) }
+        #expect(try stored.store.nextMessageTime() == nil)
+        try cancel(3)
+        #expect(
+            try stored.store.dueMessages(at: .noon, limit: 9).map(\.message.event) == ["end-1", "end-2", "end-3"])
+        #expect(try stored.store.load().queue.jobs == [])
+    }
 
     @Test func `a bulk action changes what its filter matches, in one step`() throws {
         try stored.end(name: "night", code: 1)

@@ -26,6 +26,7 @@ import Testing
         try stored.store.add(first, audit: entry("token.add"))
         #expect(try stored.store.token("x7") == first)
         #expect(try stored.store.token("x8") == nil)
+        #expect(try stored.store.token("x7\0") == nil)
         #expect(try stored.store.tokens().tokens == [first, second])
         #expect(try stored.store.auditEntries(limit: 9).map(\.entry) == [entry("token.add")])
     }

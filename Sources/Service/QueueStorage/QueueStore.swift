@@ -80,8 +80,8 @@ package final class QueueStore: Sendable {
     ///
     /// - Returns: Whether it has created the file.
     private static func keepPrivate(_ path: String) -> Bool {
-        // SQLite gives its other files the rights of this one. An existing file is never opened here, because closing it
-        // would release SQLite's locks in this process.
+        // SQLite gives its other files the rights of this one. An existing file is never opened here, because closing
+        // it would release SQLite's locks in this process.
         let new = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         if new >= 0 { Glibc.close(new) }
         for file in [path, path + "-wal", path + "-shm"] {

@@ -4,7 +4,7 @@ import JobModel
 package import Queueing
 import SafeFiles
 
-/// A row that this version cannot read. It costs only itself.
+/// A row that this version cannot read. It is reported, and all other rows are read.
 package struct UnreadableRow: Hashable, Sendable {
     /// What the row is: `job 17`, `token 'x7'`.
     package let subject: String

@@ -40,9 +40,12 @@ enum StoredText {
         message.split(separator: "\n").first.map(String.init) ?? message
     }
 
+    /// Whether SQLite would keep the whole text. No other text is stored, so a look-up of one finds nothing.
+    static func isWhole(_ text: String) -> Bool { !text.utf8.contains(0) }
+
     /// Refuses a text that SQLite would cut: the library that writes it takes a zero byte as its end.
     static func whole(_ text: String, _ name: String) throws -> String {
-        guard !text.utf8.contains(0) else { throw UnstorableText(words: "the \(name) contains a zero byte") }
+        guard isWhole(text) else { throw UnstorableText(words: "the \(name) contains a zero byte") }
         return text
     }
 }

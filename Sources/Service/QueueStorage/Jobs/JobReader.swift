@@ -38,7 +38,7 @@ struct JobReader {
         }
     }
 
-    /// Decodes rows of ``SubmissionRow/columns``. Those that cannot be read are reported, and cost themselves alone.
+    /// Decodes rows of ``SubmissionRow/columns``. Rows that cannot be read are reported, and the others are decoded.
     func jobs(_ rows: [Row], _ unreadable: inout [UnreadableRow]) throws -> [Submission] {
         var jobs: [Submission] = []
         for row in rows {
@@ -71,7 +71,7 @@ final class JobLookup {
     }
 
     /// Runs a decision that looks up jobs. An error of the database comes before a refusal that follows from it.
-    func deciding<Result>(_ body: ((JobID) -> KnownJob?) throws -> Result) throws -> Result {
+    func deciding<Result>(_ body: (@escaping (JobID) -> KnownJob?) throws -> Result) throws -> Result {
         do {
             let result = try body(known)
             if let failure { throw failure }

@@ -34,7 +34,7 @@ package struct JobRequest: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// How long a key answers after the submission, at least. It answers until the end of its job, too.
+    /// How long a key is remembered after its submission. If the job ends later, the key is remembered until then.
     package static let keyLifetime = Duration.seconds(7 * 86_400)
 }
 
@@ -92,7 +92,7 @@ extension QueueStore {
             let reader = JobReader(database: database, store: self)
             if let earlier = try earlierJob(request, reader, at: now) {
                 try earlier.checkRepetition(digest: request.digest)
-                if let schedule { try advance(schedule, submitting: earlier.id, isNew: false, database) }
+                if let schedule { try advance(schedule, submitting: earlier.id, database) }
                 return .repeated(earlier)
             }
             let id = try reader.nextID()
@@ -102,7 +102,7 @@ extension QueueStore {
             }
             try SubmissionRow.insert(job, database)
             try finish(job, reader)
-            if let schedule { try advance(schedule, submitting: id, isNew: true, database) }
+            if let schedule { try advance(schedule, submitting: id, database) }
             if let entry = audit(job) { try append([entry], database) }
             return .new(job)
         }
@@ -117,7 +117,8 @@ extension QueueStore {
     private func earlierJob(_ request: JobRequest, _ reader: JobReader, at now: WallTime) throws -> Submission? {
         guard let key = request.key else { return nil }
         let found = try reader.database.row(
-            "SELECT id, submitted, ended FROM submissions WHERE owner = ? AND key = ?", [request.owner.text, key])
+            "SELECT id, submitted, ended FROM submissions WHERE owner = ? AND key = ?",
+            [StoredText.whole(request.owner.text, "owner"), StoredText.whole(key, "key")])
         guard let found else { return nil }
         let id = JobID(try found.stored("id"))
         let submitted = try found.stored("submitted", WallTime.self)
@@ -165,33 +166,34 @@ extension QueueStore {
                 throw error(.runOfOther(run: run, job: other))
             }
         }
-        guard try reader.job(job.id) == job else {
+        guard try reader.job(job.id) == job.asStored() else {
             throw error(.notStorable("\(job.id) would be read as another one; a text may contain a zero byte"))
         }
     }
 
     /// Changes all jobs that a filter matches, in one transaction.
     ///
-    /// The caller puts the changed and the new jobs into its ``JobQueue``. Jobs that cannot be read are not changed.
+    /// The caller puts the changed and the new jobs into its ``JobQueue``. Jobs that cannot be read neither change nor
+    /// count.
     ///
     /// - Throws: ``BulkAction/Mismatch``.
     package func apply(
         _ action: BulkAction, to filter: JobFilter, expecting expected: Int?, by owner: Owner,
+        messages: (BulkAction.Changes) -> [OutboxMessage] = { _ in [] },
         audit: (BulkAction.Changes) -> AuditEntry? = { _ in nil }, at now: WallTime
     ) throws -> BulkAction.Outcome {
         try write { database in
             let reader = JobReader(database: database, store: self)
-            let lookup = JobLookup(reader)
             var unreadable: [UnreadableRow] = []
             let query = JobListQuery(filter)
             let rows = try Row.fetchCursor(database, sql: query.jobs, arguments: query.arguments)
             var jobs: [Submission] = []
             while let row = try rows.next() { jobs += try reader.jobs([row], &unreadable) }
             let next = try reader.nextID()
-            let outcome = try lookup.deciding { _ in
+            let outcome = try JobLookup(reader).deciding { known in
                 try action.apply(
                     to: jobs, matching: filter, expecting: expected,
-                    .init(owner: owner, now: now, nextID: next, known: lookup.known))
+                    .init(owner: owner, now: now, nextID: next, known: known))
             }
             guard case .done(let changes) = outcome else { return outcome }
             try update(changes.changed, reader)
@@ -199,6 +201,7 @@ extension QueueStore {
                 try SubmissionRow.insert(job, database)
                 try finish(job, reader)
             }
+            for message in messages(changes) { try enqueue(message, at: now, database) }
             if let entry = audit(changes) { try append([entry], database) }
             return outcome
         }
@@ -213,7 +216,8 @@ extension QueueStore {
 
     /// The job of a run. Earlier runs of a job lead to it, too.
     package func job(run: String) throws -> Submission? {
-        try read { database in
+        guard StoredText.isWhole(run) else { return nil }
+        return try read { database in
             guard let row = try database.row("SELECT submission FROM runs WHERE name = ?", [run]) else { return nil }
             return try JobReader(database: database, store: self).job(JobID(try row.stored("submission")))
         }
@@ -224,7 +228,7 @@ extension QueueStore {
         try read { try JobReader(database: $0, store: self).known(id) }
     }
 
-    /// Removes old jobs. A job stays if it has not ended, if a job that stays needs it, and as long as its key answers.
+    /// Removes old jobs. A job stays if it has not ended, if its key is remembered, or if a job that stays needs it.
     ///
     /// - Parameters:
     ///   - time: Only jobs that ended before it are removed.

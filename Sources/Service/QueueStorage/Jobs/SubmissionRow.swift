@@ -4,8 +4,8 @@ import Queueing
 /// The rows of a job.
 enum SubmissionRow {
     static let columns = """
-        id, owner, key, digest, name, manifest_path, manifest_text, manifest_folder, manifest_digest, options, priority, \
-        expedited, labels, not_before, retry_of, submitted, state, details, run, tries, ended, exit_code
+        id, owner, key, digest, name, manifest_path, manifest_text, manifest_folder, manifest_digest, options, \
+        priority, expedited, labels, not_before, retry_of, submitted, state, details, run, tries, ended, exit_code
         """
 
     /// The columns of ``state(_:)``.
@@ -118,6 +118,16 @@ enum SubmissionRow {
                 "INSERT INTO needs (submission, other, outcome) VALUES (?, ?, ?)",
                 [id.number, need.job.number, need.on.rawValue])
         }
+    }
+}
+
+extension Submission {
+    /// The job as it is read. Its state is stored to the millisecond.
+    func asStored() throws -> Submission {
+        Submission(
+            id: id, owner: owner, key: key, digest: digest, name: name, manifest: manifest, options: options,
+            priority: priority, expedited: expedited, labels: labels, needs: needs, notBefore: notBefore,
+            retryOf: retryOf, submitted: submitted, state: try StoredText.value(StoredText.json(state), "details"))
     }
 }
 

@@ -17,7 +17,7 @@ enum Migration1 {
             -- A number is never used again, even if its row is removed.
             id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id >= 1),
             owner TEXT NOT NULL CHECK (owner LIKE '%_:_%'),
-            -- NULL if the request had none, or if it does not answer any more.
+            -- NULL if the request had none, or if it has expired.
             key TEXT CHECK (length(key) BETWEEN 1 AND 255),
             digest TEXT NOT NULL,
             name TEXT NOT NULL,

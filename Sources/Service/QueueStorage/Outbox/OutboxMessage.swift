@@ -1,7 +1,7 @@
 package import Queueing
 
-/// A message to send after a change. It is stored in the transaction of the change, so it is neither lost nor sent for a
-/// change that did not happen.
+/// A message to send after a change. It is stored in the transaction of the change, so it is neither lost nor sent for
+/// a change that did not happen.
 package struct OutboxMessage: Hashable, Sendable {
     /// Identifies the message for ever: `job-17-failed-to-hook`. The same event is stored once.
     package let event: String

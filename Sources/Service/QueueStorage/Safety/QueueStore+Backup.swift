@@ -9,8 +9,8 @@ extension QueueStore {
 
     /// Copies the database as it is now into a file of its own, which is a whole database.
     ///
-    /// It reads with a connection of its own, so neither reads nor writes wait for it. A backup that is interrupted leaves
-    /// the earlier ones as they are.
+    /// It reads with a connection of its own, so neither reads nor writes wait for it. A backup that is interrupted
+    /// leaves the earlier ones as they are.
     ///
     /// - Parameters:
     ///   - folder: Is created if it does not exist. Other users cannot read it.
@@ -66,8 +66,8 @@ extension QueueStore {
         try file.sync()
     }
 
-    /// What is wrong with the database: damage of the file, and rows that cannot be read. Empty if nothing is. Takes some
-    /// time.
+    /// What is wrong with the database: damage of the file, and rows that cannot be read. Empty if nothing is. It reads
+    /// the whole file.
     package func checkIntegrity() throws -> [String] {
         try read { database in
             // More lines would say the same.

@@ -20,7 +20,8 @@ extension QueueStore {
     }
 
     package func schedule(named name: String) throws -> StoredSchedule? {
-        try read { database in
+        guard StoredText.isWhole(name) else { return nil }
+        return try read { database in
             guard let row = try database.row("SELECT \(Self.columns) FROM schedules WHERE name = ?", [name]) else {
                 return nil
             }
@@ -103,11 +104,11 @@ extension QueueStore {
         }
     }
 
-    /// - Parameter isNew: false if the job was submitted before, so that it does not count twice.
-    func advance(_ step: ScheduleStep, submitting job: JobID, isNew: Bool, _ database: Database) throws {
+    /// A job that an earlier schedule of the name submitted counts, too. Otherwise a watch would have its key for ever.
+    func advance(_ step: ScheduleStep, submitting job: JobID, _ database: Database) throws {
         try database.run(
-            "UPDATE schedules SET last = ?, last_job = ?, submitted = submitted + ? WHERE name = ?",
-            [step.last.milliseconds, job.number, isNew ? 1 : 0, step.name])
+            "UPDATE schedules SET last = ?, last_job = ?, submitted = submitted + 1 WHERE name = ?",
+            [step.last.milliseconds, job.number, step.name])
         // Somebody has removed it meanwhile, so its job is not wanted any more.
         guard database.changesCount > 0 else { throw error(.unknownName("schedule '\(step.name)'")) }
     }

@@ -44,7 +44,8 @@ extension QueueStore {
     ///
     /// - Throws: ``QueueStoreError`` for a row that cannot be read. Such a token allows nothing.
     package func token(_ id: String) throws -> StoredToken? {
-        try read { database in
+        guard StoredText.isWhole(id) else { return nil }
+        return try read { database in
             guard let row = try database.row("SELECT \(Self.columns) FROM tokens WHERE id = ?", [id]) else {
                 return nil
             }
