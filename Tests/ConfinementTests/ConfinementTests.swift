@@ -212,6 +212,22 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
         #expect(codes == ["refused", "refused", "opened"])
     }
 
+    /// Root's capabilities would let it, unless they were dropped.
+    @Test func `other processes are closed to a confined one`() async throws {
+        let other = Process()
+        other.executableURL = URL(filePath: "/bin/sleep")
+        other.arguments = ["1000"]
+        other.standardOutput = FileHandle.nullDevice
+        try other.run()
+        // The child may have inherited a mask that blocks other signals.
+        defer { kill(other.processIdentifier, SIGKILL) }
+        let files = ["environ", "maps", "mem", "root/etc/passwd", "cwd/x"].map {
+            "/proc/\(other.processIdentifier)/\($0)"
+        }
+        #expect(try await opening(files, O_RDONLY) == files.map { _ in EACCES })
+        #expect(try await opening(["/proc/self/environ", "/proc/self/maps"], O_RDONLY) == [0, 0])
+    }
+
     // MARK: Places
 
     @Test func `a missing place is refused, and an optional one is left out`() async throws {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -50,6 +51,24 @@ int32_t confinement_allow(int32_t rules, int32_t place, uint64_t rights) {
 int32_t confinement_enter(int32_t rules) {
     const int32_t code = result(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
     return code < 0 ? code : result(syscall(call_landlock_restrict_self, rules, 0));
+}
+
+/* CAP_DAC_READ_SEARCH is not among them: it opens files by handles. CAP_DAC_OVERRIDE includes the rest of it. */
+static const uint64_t kept_capabilities = 1ull << CAP_CHOWN | 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER |
+                                          1ull << CAP_FSETID | 1ull << CAP_SYS_NICE | 1ull << CAP_SYS_RESOURCE;
+
+int32_t confinement_drop_capabilities(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    const int32_t code = result(syscall(SYS_capget, &header, data));
+    if (code < 0) return code;
+    for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+        const uint32_t kept = (uint32_t)(kept_capabilities >> (32 * i));
+        data[i].effective &= kept;
+        data[i].permitted &= kept;
+        data[i].inheritable &= kept;
+    }
+    return result(syscall(SYS_capset, &header, data));
 }
 
 #if defined(__x86_64__)

@@ -102,6 +102,8 @@ package struct Confinement: Hashable, Sendable {
         for place in writable { try Self.allow(place, Self.writing & handled, in: rules) }
         var code = confinement_enter(rules)
         guard code == 0 else { throw ConfinementError(.refused(action: "restrict this process", code: -code)) }
+        code = confinement_drop_capabilities()
+        guard code == 0 else { throw ConfinementError(.refused(action: "give up root's capabilities", code: -code)) }
         code = confinement_refuse_sockets()
         guard code == 0 else { throw ConfinementError(.refused(action: "give up sockets", code: -code)) }
     }

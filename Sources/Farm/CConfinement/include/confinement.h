@@ -46,6 +46,11 @@ int32_t confinement_allow(int32_t rules, int32_t place, uint64_t rights);
    There is no way back. */
 int32_t confinement_enter(int32_t rules);
 
+/* Drops the capabilities of root but those for the modes and owners of files, priorities and limits. With the others a
+   process could look into the memory of processes that are not confined, or open files by handles. Call it after
+   confinement_enter, so that an executed program does not get them again. */
+int32_t confinement_drop_capabilities(void);
+
 /* Makes this thread unable to open sockets, except pairs of sockets for its own children. Needs no_new_privs. */
 int32_t confinement_refuse_sockets(void);
 
