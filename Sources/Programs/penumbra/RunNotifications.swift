@@ -66,8 +66,7 @@ final class RunNotifications: Sendable {
             result = .failure(error)
         }
         reportCommand(result)
-        let patience = Signals.ofRuns.first == nil ? Self.patience : .zero
-        state.withLock { $0.end = .now + patience }
+        state.withLock { $0.end = .now + Self.patience }
         feed.finish()
         await sent
         return try result.get()
