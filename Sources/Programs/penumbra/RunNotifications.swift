@@ -155,7 +155,7 @@ extension RunNotifications: RunListener {
             let known = FarmError(failure)
             (outcome, error) = (known.outcome, known)
         }
-        if let error, !error.message.isEmpty, ![.busy, .usage].contains(error.outcome) { note(error.message, of: nil) }
+        if let error, !error.isReported, ![.busy, .usage].contains(error.outcome) { note(error.message, of: nil) }
         let (reasons, failures) = state.withLock { ($0.reasons, $0.failures) }
         // Signals leave runs that are resumed. Another run that is active is none of this command's failures.
         guard outcome < .hungUp else { return }
