@@ -157,6 +157,8 @@ extension RunNotifications: RunListener {
         }
         if let error, !error.isReported, ![.busy, .usage].contains(error.outcome) { note(error.message, of: nil) }
         let (reasons, failures) = state.withLock { ($0.reasons, $0.failures) }
+        // If another coordinator has ended the run, that one tells of it.
+        if let error, error.isReported, reasons.isEmpty { return }
         // Signals leave runs that are resumed. Another run that is active is none of this command's failures.
         guard outcome < .hungUp else { return }
         let isFailure = ![.done, .workLeft, .usage, .busy].contains(outcome)
