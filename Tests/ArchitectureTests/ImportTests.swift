@@ -106,6 +106,18 @@ import Testing
         }
     }
 
+    @Test func `what is told, and when, is decided without a clock and without I/O`() {
+        let shells = ["CurlSender", "MailSender", "WebhookSecret"]
+        for file in files where file.module == "Notifications" && !shells.contains(where: file.path.contains) {
+            #expect(
+                Set(file.imports).isSubset(of: ["JobModel", "Queueing", "Reports", "FoundationEssentials"]),
+                "\(file.path) imports \(file.imports)")
+            for word in ["Clock", "Date()", "Date.now", "FileManager", "SystemRandom", ".random(", "await "] {
+                #expect(!file.text.contains(word), "\(file.path) mentions \(word)")
+            }
+        }
+    }
+
     /// What decides of shards and of a cluster's jobs; times and listings are given to it.
     private static let pureFiles = [
         "Cluster/BatchSystem", "Cluster/ClusterState", "Shards/HandoffState", "Shards/ShardState",

@@ -66,8 +66,7 @@ final class RunNotifications: Sendable {
             result = .failure(error)
         }
         reportCommand(result)
-        let patience = Signals.ofRuns.first == nil ? Self.patience : .zero
-        state.withLock { $0.end = .now + patience }
+        state.withLock { $0.end = .now + Self.patience }
         feed.finish()
         await sent
         return try result.get()
@@ -156,8 +155,10 @@ extension RunNotifications: RunListener {
             let known = FarmError(failure)
             (outcome, error) = (known.outcome, known)
         }
-        if let error, !error.message.isEmpty, ![.busy, .usage].contains(error.outcome) { note(error.message, of: nil) }
+        if let error, !error.isReported, ![.busy, .usage].contains(error.outcome) { note(error.message, of: nil) }
         let (reasons, failures) = state.withLock { ($0.reasons, $0.failures) }
+        // If another coordinator has ended the run, that one tells of it.
+        if let error, error.isReported, reasons.isEmpty { return }
         // Signals leave runs that are resumed. Another run that is active is none of this command's failures.
         guard outcome < .hungUp else { return }
         let isFailure = ![.done, .workLeft, .usage, .busy].contains(outcome)

@@ -2,13 +2,13 @@ import Notifications
 import Queueing
 import Testing
 
-@Suite struct RetryTests {
+@Suite struct RedeliveryTests {
     private let created = WallTime(seconds: 1_795_672_800)
 
     /// The times of all tries after the first one, in seconds since it.
     private func tries(jitter: Double) -> [Int] {
         var (now, times): (WallTime, [Int]) = (created, [])
-        while let next = RetryPolicy.next(after: times.count + 1, created: created, now: now, jitter: jitter) {
+        while let next = RedeliveryPolicy.next(after: times.count + 1, created: created, now: now, jitter: jitter) {
             now = next
             times.append(Int((next - created) / .seconds(1)))
         }
@@ -31,10 +31,11 @@ import Testing
     @Test func `odd numbers do no harm`() {
         for tries in [Int.min, -1, 0] {
             #expect(
-                RetryPolicy.next(after: tries, created: created, now: created, jitter: 0.5) == created + .seconds(15))
+                RedeliveryPolicy.next(after: tries, created: created, now: created, jitter: 0.5) == created
+                    + .seconds(15))
         }
         #expect(
-            RetryPolicy.next(after: .max, created: created, now: created, jitter: 9) == created + .seconds(27_000))
-        #expect(RetryPolicy.next(after: 1, created: created, now: .latest, jitter: 0.5) == nil)
+            RedeliveryPolicy.next(after: .max, created: created, now: created, jitter: 9) == created + .seconds(27_000))
+        #expect(RedeliveryPolicy.next(after: 1, created: created, now: .latest, jitter: 0.5) == nil)
     }
 }

@@ -4,7 +4,7 @@ package import Queueing
 ///
 /// The pauses are 15 s, 1 min, 4 min and so on, four times longer each, and at most 6 h. After a day Penumbra gives up:
 /// most people have read the job's end elsewhere by then.
-package enum RetryPolicy {
+package enum RedeliveryPolicy {
     private static let first = Duration.seconds(15)
     private static let longest = Duration.seconds(6 * 3600)
     package static let patience = Duration.seconds(24 * 3600)
