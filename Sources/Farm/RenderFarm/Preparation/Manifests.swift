@@ -7,7 +7,7 @@ package import JobModel
 package import Manifests
 package import Planning
 package import Runs
-import Scheduling
+package import Scheduling
 package import Settings
 import Synchronization
 import WorkerProtocol

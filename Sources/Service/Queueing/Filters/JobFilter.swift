@@ -66,7 +66,10 @@ extension JobFilter {
     private static let groups: [String: [JobState.Name]] = ["open": JobState.Name.open, "ended": JobState.Name.ended]
 
     package init(text: String) throws(InputError) {
-        guard !text.isEmpty else { return }
+        guard !text.isEmpty else {
+            self.init()
+            return
+        }
         var conditions: [(key: String, value: String)] = []
         for part in text.split(separator: "&", omittingEmptySubsequences: false) {
             let pieces = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
