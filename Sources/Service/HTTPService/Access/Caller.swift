@@ -87,7 +87,7 @@ package struct TokenRecord: Hashable, Sendable {
         self.isRevoked = isRevoked
     }
 
-    func isValid(at time: WallTime) -> Bool { !isRevoked && (expires.map { time < $0 } ?? true) }
+    package func isValid(at time: WallTime) -> Bool { !isRevoked && (expires.map { time < $0 } ?? true) }
 }
 
 package struct SessionRecord: Hashable, Sendable {
