@@ -6,18 +6,21 @@ import Testing
         (try? BrowserRules.check(headers, host: "farm:8322", hasCookie: hasCookie)) != nil
     }
 
-    @Test(arguments: [
-        ["Sec-Fetch-Site": "same-origin"], ["Origin": "http://farm:8322"], ["Origin": "https://farm:8322"],
-        ["Origin": "http://FARM:8322", "Sec-Fetch-Site": "same-origin"],
-    ] as [Headers])
+    @Test(
+        arguments: [
+            ["Sec-Fetch-Site": "same-origin"], ["Origin": "http://farm:8322"], ["Origin": "https://farm:8322"],
+            ["Origin": "http://FARM:8322", "Sec-Fetch-Site": "same-origin"],
+        ] as [Headers])
     func `the own page may use its cookie`(headers: Headers) { #expect(isAllowed(headers, hasCookie: true)) }
 
-    @Test(arguments: [
-        [:], ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Sec-Fetch-Site": "none"],
-        ["Origin": "null"], ["Origin": "http://evil.example"], ["Origin": "http://farm"], ["Origin": "http://farm:8322.evil"],
-        ["Origin": "farm:8322"], ["Origin": ""], ["Sec-Fetch-Site": "cross-site", "Origin": "http://farm:8322"],
-        ["Sec-Fetch-Site": "same-origin", "Origin": "http://evil.example"],
-    ] as [Headers])
+    @Test(
+        arguments: [
+            [:], ["Sec-Fetch-Site": "cross-site"], ["Sec-Fetch-Site": "same-site"], ["Sec-Fetch-Site": "none"],
+            ["Origin": "null"], ["Origin": "http://evil.example"], ["Origin": "http://farm"],
+            ["Origin": "http://farm:8322.evil"],
+            ["Origin": "farm:8322"], ["Origin": ""], ["Sec-Fetch-Site": "cross-site", "Origin": "http://farm:8322"],
+            ["Sec-Fetch-Site": "same-origin", "Origin": "http://evil.example"],
+        ] as [Headers])
     func `nobody else may use it`(headers: Headers) { #expect(!isAllowed(headers, hasCookie: true)) }
 
     @Test func `two values are as bad as a wrong one`() {

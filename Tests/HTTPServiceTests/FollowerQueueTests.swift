@@ -151,6 +151,8 @@ import Testing
                 == "event: job\ndata: \n\n")
     }
 
-    @Test(arguments: ["", "-", "--", "b", "b-", "-1", "b--1", "-1-", "b-x", "b-1-2", "b-+1", "b-99999999999999999999", "b- 1"])
+    @Test(arguments: [
+        "", "-", "--", "b", "b-", "-1", "b--1", "-1-", "b-x", "b-1-2", "b-+1", "b-99999999999999999999", "b- 1",
+    ])
     func `other texts are no numbers of events`(text: String) { #expect(EventID(text) == nil) }
 }

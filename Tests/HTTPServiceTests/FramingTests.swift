@@ -14,7 +14,7 @@ import Testing
         "GET /open HTTP/1.1\r\n\r\n", "GET /open HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
     ])
     func `a request that is not HTTP is 400, and the connection is closed`(request: String) async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             let (answer, rest) = try await RawSocket.talk(to: service.web) { socket in
                 try socket.send(request)
                 socket.finishSending()
@@ -31,7 +31,7 @@ import Testing
         "/jobs/../open", "/%2e%2e/open", "/jobs/%2e%2e", "/%00", "/%", "/a%2fb", "/caf%e9", "http://evil.example/open",
     ])
     func `a path that could be read in two ways is 400`(path: String) async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             let answer = try await RawSocket.ask(service.web, TestService.head("GET", path))
             #expect(answer.status == 400)
             #expect(answer.problem == "bad-path")
@@ -41,7 +41,7 @@ import Testing
     @Test func `half a head is not waited for for ever`() async throws {
         var limits = HTTPLimits()
         limits.headTime = .milliseconds(50)
-        try await TestService.run(limits: limits) { service in
+        try await TestService.run(limits: limits) { service async throws in
             let answer = try await RawSocket.talk(to: service.web) { socket in
                 try socket.send("GET /open HTTP/1.1\r\nHost: lo")
                 return try socket.answer()
@@ -55,7 +55,7 @@ import Testing
     @Test func `a head that grows by a byte again and again has no more time`() async throws {
         var limits = HTTPLimits()
         limits.headTime = .milliseconds(100)
-        try await TestService.run(limits: limits) { service in
+        try await TestService.run(limits: limits) { service async throws in
             let answer = try await RawSocket.talk(to: service.web) { socket in
                 try socket.send("GET /open HTTP/1.1\r\nHost: localhost\r\nX: ")
                 socket.drip(UInt8(ascii: "x"))
@@ -68,7 +68,7 @@ import Testing
     @Test func `a body that grows by a byte again and again has no more time`() async throws {
         var limits = HTTPLimits()
         limits.bodyTime = .milliseconds(100)
-        try await TestService.run(limits: limits) { service in
+        try await TestService.run(limits: limits) { service async throws in
             let answer = try await RawSocket.talk(to: service.web) { socket in
                 try socket.send("POST /open HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n")
                 socket.drip(UInt8(ascii: "x"))
@@ -84,7 +84,7 @@ import Testing
         var limits = HTTPLimits()
         limits.headTime = .milliseconds(20)
         limits.keepAliveTime = .milliseconds(20)
-        try await TestService.run(limits: limits) { service in
+        try await TestService.run(limits: limits) { service async throws in
             #expect(try await RawSocket.talk(to: service.web) { try $0.isClosed() })
             let (answer, isClosed) = try await RawSocket.talk(to: service.web) { socket in
                 try socket.send(TestService.head("GET", "/open", keepAlive: true))
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `a head that is too large is 431`() async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             let long = try await RawSocket.ask(
                 service.web, TestService.head("GET", "/open", "X: " + String(repeating: "x", count: 20_000)))
             #expect(long.status == 431)
@@ -108,9 +108,10 @@ import Testing
     }
 
     @Test func `a body of the largest size is taken, and a larger one is 413`() async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             let largest = 1 << 20
-            let fits = TestService.head("POST", "/open", "Content-Length: \(largest)") + String(repeating: "x", count: largest)
+            let fits =
+                TestService.head("POST", "/open", "Content-Length: \(largest)") + String(repeating: "x", count: largest)
             #expect(try await RawSocket.ask(service.web, fits).body == "\(largest)")
 
             let announced = try await RawSocket.talk(to: service.web) { socket in
@@ -130,7 +131,7 @@ import Testing
     }
 
     @Test func `a client that waits for 100 gets it, and one that is refused does not`() async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             let answers = try await RawSocket.talk(to: service.web) { socket in
                 try socket.send(TestService.head("POST", "/open", "Content-Length: 3", "Expect: 100-continue"))
                 let first = try socket.answer()
@@ -149,7 +150,7 @@ import Testing
     }
 
     @Test func `several requests on one connection are answered in order`() async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             let bodies = try await RawSocket.talk(to: service.web) { socket in
                 var text = ""
                 for id in 1...20 { text += TestService.head("GET", "/jobs/\(id)", keepAlive: true) }
@@ -166,10 +167,11 @@ import Testing
     }
 
     @Test func `requests before a bad one are answered first`() async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             let answers = try await RawSocket.talk(to: service.web) { socket in
                 try socket.send(
-                    TestService.head("GET", "/jobs/1", keepAlive: true) + TestService.head("GET", "/jobs/2", keepAlive: true)
+                    TestService.head("GET", "/jobs/1", keepAlive: true)
+                        + TestService.head("GET", "/jobs/2", keepAlive: true)
                         + "nonsense\r\n\r\n")
                 return [try socket.answer(), try socket.answer(), try socket.answer()]
             }
@@ -178,7 +180,7 @@ import Testing
     }
 
     @Test func `a client that has finished sending gets its answer`() async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             let answer = try await RawSocket.talk(to: service.web) { socket in
                 try socket.send(TestService.head("GET", "/open", keepAlive: true))
                 socket.finishSending()
@@ -190,7 +192,7 @@ import Testing
     }
 
     @Test func `a client that goes away in the middle of a body costs nothing`() async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             for _ in 0..<20 {
                 try await RawSocket.talk(to: service.web) { socket in
                     try socket.send(TestService.head("POST", "/open", "Content-Length: 100") + "half")
@@ -202,7 +204,7 @@ import Testing
     }
 
     @Test func `HTTP 1 point 0 is answered as such`() async throws {
-        try await TestService.run { service in
+        try await TestService.run { service async throws in
             let answer = try await RawSocket.talk(to: service.web) { socket in
                 try socket.send("GET /chunks HTTP/1.0\r\nHost: localhost\r\n\r\n")
                 return try socket.answer()
@@ -216,7 +218,7 @@ import Testing
     @Test func `the 257th connection is told so, and the control socket still answers`() async throws {
         var limits = HTTPLimits()
         limits.connections = 4
-        try await TestService.run(limits: limits) { service in
+        try await TestService.run(limits: limits) { service async throws in
             let refused = try await RawSocket.talk(to: service.web) { first in
                 var others: [RawSocket] = [first]
                 try first.send(TestService.head("GET", "/open", keepAlive: true))
@@ -241,8 +243,10 @@ import Testing
         }
     }
 
-    @Test func `300 connections, of which all but the allowed ones are refused, leave the service working`() async throws {
-        try await TestService.run { service in
+    @Test func `300 connections, of which all but the allowed ones are refused, leave the service working`()
+        async throws
+    {
+        try await TestService.run { service async throws in
             let statuses = try await RawSocket.talk(to: service.web) { first in
                 var sockets = [first]
                 for _ in 1..<300 { sockets.append(try RawSocket(to: service.web)) }

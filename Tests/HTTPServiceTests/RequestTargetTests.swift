@@ -12,7 +12,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "*", "jobs", "http://localhost/jobs", "//", "/a/../b", "/a/..", "/.", "/%2e%2e/b", "/%2E./b", "/a%2fb", "/a%2Fb",
+        "", "*", "jobs", "http://localhost/jobs", "//", "/a/../b", "/a/..", "/.", "/%2e%2e/b", "/%2E./b", "/a%2fb",
+        "/a%2Fb",
         "/%00", "/a%0ab", "/%7f", "/%", "/%4", "/%zz", "/%ff", "/%c0%af", "/a b", "/a#b", "/\u{e9}", "/a?%", "/a?%ff=1",
         "/a?=1", "/a?x=%00",
     ])

@@ -29,7 +29,8 @@ import Testing
     @Test func `every other text is no token`() {
         let text = token().text
         let others = [
-            "", "pnb_", "pnb__", "pnb_a_b", " " + text, text + " ", text.uppercased(), String(text.dropLast()), text + "a",
+            "", "pnb_", "pnb__", "pnb_a_b", " " + text, text + " ", text.uppercased(), String(text.dropLast()),
+            text + "a",
             String(text.dropFirst()), text.replacing("_", with: "-"), String(repeating: "x", count: 8000),
             // The last character has one bit of the secret. The others have to be zero.
             text.dropLast() + "b", text.dropLast() + "7", "pnb_\u{e9}" + text.dropFirst(6),

@@ -28,7 +28,8 @@ struct TestService: Sendable {
         let log = TestLog()
         let tokens = try tokens ?? TestTokens()
         var options = HTTPServer.Options(listeners: [
-            .control(path: folder.file("private/control.sock")), .web(path: folder.file("web.sock")), .loopback(port: 0),
+            .control(path: folder.file("private/control.sock")), .web(path: folder.file("web.sock")),
+            .loopback(port: 0),
         ])
         options.limits = limits
         options.hosts = hosts
@@ -79,17 +80,22 @@ enum TestRoutes {
             APIResponse(headers: ["Location": "/a\r\nSet-Cookie: x=y"], body: .bytes([]))
         },
         Route(.get, "/problem", .open) { _ in throw Problem(status: 409, kind: "ended", title: "The run has ended") },
-        Route(.get, "/tagged", .open) { request in try .page(Array("page".utf8), contentType: "text/html", for: request) },
+        Route(.get, "/tagged", .open) { request in try .page(Array("page".utf8), contentType: "text/html", for: request)
+        },
         Route(.get, "/chunks", .open) { _ in
-            APIResponse(body: .stream(ByteStream { writer in
-                for part in ["one ", "two ", "three"] { try await writer.write(Array(part.utf8)) }
-            }))
+            APIResponse(
+                body: .stream(
+                    ByteStream { writer in
+                        for part in ["one ", "two ", "three"] { try await writer.write(Array(part.utf8)) }
+                    }))
         },
         Route(.get, "/broken", .open) { _ in
-            APIResponse(body: .stream(ByteStream { writer in
-                try await writer.write(Array("part".utf8))
-                throw SecretFailure(secret: "disk")
-            }))
+            APIResponse(
+                body: .stream(
+                    ByteStream { writer in
+                        try await writer.write(Array("part".utf8))
+                        throw SecretFailure(secret: "disk")
+                    }))
         },
     ]
 }
@@ -145,13 +151,50 @@ final class TestTokens: Authenticator, Sendable {
 
 /// Keeps what is logged.
 final class TestLog: Sendable {
-    private let lines = Mutex<[String]>([])
+    private struct State {
+        var lines: [String] = []
+        var waiting: [(part: String, count: Int, resume: @Sendable () -> Void)] = []
 
-    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+        func count(_ part: String) -> Int { lines.count { $0.contains(part) } }
+    }
+
+    private let state = Mutex(State())
+
+    var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
 
     var logger: Logger { Logger(label: "test") { [self] _ in Handler(log: self) } }
 
-    fileprivate func add(_ line: String) { lines.withLock { $0.append(line) } }
+    /// Returns once so many lines have the text.
+    func lines(containing part: String, count: Int) async {
+        await withCheckedContinuation { continuation in wait(part, count) { continuation.resume() } }
+    }
+
+    /// Blocks the thread of a script until a line has the text.
+    func waitForLine(containing part: String) {
+        let signal = TestSignal()
+        wait(part, 1) { signal.send() }
+        signal.wait()
+    }
+
+    private func wait(_ part: String, _ count: Int, resume: @escaping @Sendable () -> Void) {
+        let isDone = state.withLock { state in
+            if state.count(part) >= count { return true }
+            state.waiting.append((part, count, resume))
+            return false
+        }
+        if isDone { resume() }
+    }
+
+    fileprivate func add(_ line: String) {
+        let done = state.withLock { state in
+            state.lines.append(line)
+            let counts = state.waiting.map { state.count($0.part) >= $0.count }
+            let done = zip(state.waiting, counts).filter(\.1).map(\.0.resume)
+            state.waiting = zip(state.waiting, counts).filter { !$0.1 }.map(\.0)
+            return done
+        }
+        for resume in done { resume() }
+    }
 
     private struct Handler: LogHandler {
         let log: TestLog
