@@ -156,7 +156,7 @@ final class RawSocket {
     /// The next chunk of a stream. Nil at its proper end, and if the connection ends.
     func chunk() throws -> String? {
         let size = try text(through: "\r\n")
-        guard let count = Int(size.dropLast(2), radix: 16) else { return nil }
+        guard let count = Int(size.prefix { $0.isHexDigit }, radix: 16) else { return nil }
         let data = try bytes(count + 2)
         return count == 0 ? nil : String(decoding: data.dropLast(2), as: UTF8.self)
     }
