@@ -184,7 +184,7 @@ let package = Package(
         module(
             "Service", "Endpoints",
             [
-                "JobModel", "Runs", "Coordination", "RenderFarm", "Reports", "Queueing", "QueueStorage", "ServiceAPI",
+                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI",
                 "HTTPService", "Supervision",
             ]),
         module(

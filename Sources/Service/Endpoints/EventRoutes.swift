@@ -1,5 +1,4 @@
-import FoundationEssentials
-import HTTPService
+package import HTTPService
 package import Queueing
 import ServiceAPI
 
@@ -10,10 +9,8 @@ extension Service {
             .api(.get, "/events", .read) { request in
                 try request.refuseParameters(except: ["after", "job"])
                 guard let job = try request.number("job", 1...Int.max) else { return try feed.follow(request) }
-                let mark = Data("\"id\":\(job),".utf8)
-                return try feed.follow(request) { event in
-                    event.name == "job" && Data(event.data).range(of: mark) != nil
-                }
+                let beginning = Array("{\"id\":\(job),".utf8)
+                return try feed.follow(request) { $0.name == "job" && $0.data.starts(with: beginning) }
             }
         ]
     }

@@ -1,10 +1,10 @@
 import Coordination
 import HTTPService
 import JobModel
+import JobStorage
 import Queueing
 import QueueStorage
 import RenderFarm
-import Reports
 import Runs
 import ServiceAPI
 import Supervision

@@ -1,7 +1,7 @@
 package import HTTPService
 import JobModel
 package import QueueStorage
-package import Queueing
+import Queueing
 import ServiceAPI
 import Supervision
 

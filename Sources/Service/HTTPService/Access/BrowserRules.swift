@@ -2,12 +2,12 @@
 ///
 /// A page of another site can make a browser send requests, with the cookies of this service. Browsers say in
 /// `Sec-Fetch-Site` and `Origin` where a request comes from, and pages cannot change that.
-enum BrowserRules {
+package enum BrowserRules {
     /// Refuses requests that change something and come from another site's page.
     ///
     /// - Parameter hasCookie: A request with a cookie has to prove that it comes from the own page. Other clients send
     ///   neither header and no cookie.
-    static func check(_ headers: Headers, host: String, hasCookie: Bool) throws(Problem) {
+    package static func check(_ headers: Headers, host: String, hasCookie: Bool) throws(Problem) {
         let sites = headers.all("Sec-Fetch-Site")
         let origins = headers.all("Origin")
         guard sites.allSatisfy({ $0 == "same-origin" || ($0 == "none" && !hasCookie) }) else { throw .foreignPage }
@@ -30,7 +30,7 @@ package struct HostNames: Hashable, Sendable {
     }
 
     /// - Parameter host: The value of the header `Host`. Each port is right: rebinding changes names.
-    func check(_ host: String) throws(Problem) {
+    package func check(_ host: String) throws(Problem) {
         guard let name = Self.name(in: host), names.contains(name) else { throw .unknownHost(names) }
     }
 

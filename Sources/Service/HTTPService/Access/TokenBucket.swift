@@ -1,19 +1,19 @@
 /// A limit of a rate that allows short bursts: as many at once as in a whole period.
-struct TokenBucket: Hashable, Sendable {
+package struct TokenBucket: Hashable, Sendable {
     let capacity: Int
     /// The time in which an empty bucket fills up.
     let period: Duration
     private var used: Double = 0
     private var last: Duration
 
-    init(capacity: Int, per period: Duration, at now: Duration) {
+    package init(capacity: Int, per period: Duration, at now: Duration) {
         self.capacity = max(1, capacity)
         self.period = period
         last = now
     }
 
     /// Takes one. If there is none, the answer is the time until there is one.
-    mutating func take(at now: Duration) -> Duration? {
+    package mutating func take(at now: Duration) -> Duration? {
         refill(at: now)
         if used + 1 <= Double(capacity) + 1e-9 {
             used += 1
@@ -36,21 +36,21 @@ struct TokenBucket: Hashable, Sendable {
 }
 
 /// A bucket for each key. The number of keys is bounded: beyond it all new keys share one bucket.
-struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
+package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     let capacity: Int
     let period: Duration
     let most: Int
     private var buckets: [Key: TokenBucket] = [:]
     private var shared: TokenBucket?
 
-    init(capacity: Int, per period: Duration, most: Int = 4096) {
+    package init(capacity: Int, per period: Duration, most: Int = 4096) {
         self.capacity = capacity
         self.period = period
         self.most = most
     }
 
     /// Takes one of the key's. If there is none, the answer is the time until there is one.
-    mutating func take(_ key: Key, at now: Duration) -> Duration? {
+    package mutating func take(_ key: Key, at now: Duration) -> Duration? {
         if buckets[key] == nil, buckets.count >= most {
             buckets = buckets.filter { entry in
                 var bucket = entry.value
@@ -65,12 +65,12 @@ struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
         return wait
     }
 
-    var count: Int { buckets.count }
+    package var count: Int { buckets.count }
 }
 
 extension Duration {
     /// For `Retry-After`: at least one, rounded up.
-    var wholeSecondsToWait: Int {
+    package var wholeSecondsToWait: Int {
         let (seconds, attoseconds) = components
         return max(1, Int(seconds) + (attoseconds > 0 ? 1 : 0))
     }

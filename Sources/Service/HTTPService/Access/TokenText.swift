@@ -76,10 +76,10 @@ extension RandomNumberGenerator {
 }
 
 /// RFC 4648, section 6, in lower case and without padding: one spelling for each value, and safe in every header.
-enum Base32 {
+package enum Base32 {
     private static let digits = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-    static func encode(_ bytes: [UInt8]) -> String {
+    package static func encode(_ bytes: [UInt8]) -> String {
         var (text, buffer, bits) = ([UInt8](), 0, 0)
         for byte in bytes {
             buffer = (buffer << 8 | Int(byte)) & 0xfff
@@ -94,7 +94,7 @@ enum Base32 {
     }
 
     /// Nil for other characters, and for bits beyond the last byte that are not zero.
-    static func decode(_ text: Substring) -> [UInt8]? {
+    package static func decode(_ text: Substring) -> [UInt8]? {
         var (bytes, buffer, bits) = ([UInt8](), 0, 0)
         for character in text.utf8 {
             let digit: UInt8

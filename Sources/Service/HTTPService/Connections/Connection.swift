@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import NIOHTTP1
 
@@ -12,10 +13,10 @@ struct Connection: Sendable {
     var channel: any Channel { parts.channel }
 
     /// Called on the channel's event loop.
-    init(_ channel: any Channel, limits: HTTPLimits, slot: ConnectionSlot) throws {
+    init(_ channel: any Channel, limits: HTTPLimits, slot: ConnectionSlot, logger: Logger) throws {
         self.slot = slot
         closing = ConnectionClosing()
-        let guardian = ConnectionGuard(limits: limits, closing: closing)
+        let guardian = ConnectionGuard(limits: limits, closing: closing, logger: logger)
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(ByteWatch(guardian))
         var decoding = NIOHTTPDecoderLimitConfiguration()

@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import NIOHTTP1
 
@@ -48,7 +49,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// Whether bytes of the next head have come.
     private var hasBytes = false
     private var isAnswerBegun = false
-    private var isStream = false
+    /// Whether the answer is a stream of events, which its client has to want.
+    private var isEvents = false
     /// Whether the answer that is being written is the last one.
     private var closesNow = false
     /// Whether no further request is taken: the connection is closed once the open ones are answered.
@@ -61,8 +63,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     static let lingerTime: TimeAmount = .seconds(2)
     static let mostLingeringBytes = 4 << 20
 
-    init(limits: HTTPLimits, closing: ConnectionClosing) {
+    private let logger: Logger
+
+    init(limits: HTTPLimits, closing: ConnectionClosing, logger: Logger) {
         self.limits = limits
+        self.logger = logger
         self.closing = closing
     }
 
@@ -93,9 +98,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case ChannelEvent.inputClosed:
             isInputClosed = true
             closesWhenIdle = true
-            // Nobody is there any more who would read a stream. Other answers are still sent: the client may have closed
-            // its side only.
-            if phase == .lingering || openRequests == 0 || isStream { context.close(promise: nil) }
+            // A follower of events that closes its side has gone. Other answers are still sent: programs may close their
+            // side after a request.
+            if phase == .lingering || openRequests == 0 || isEvents { context.close(promise: nil) }
             context.fireUserInboundEventTriggered(event)
         case is ServiceIsStopping:
             closesWhenIdle = true
@@ -164,6 +169,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
         guard phase == .open, pendingProblem == nil else { return }
         stopTimer()
+        logger.info(
+            "Refused",
+            metadata: [
+                "status": "\(problem.status)", "problem": "\(problem.kind)",
+                "peer": "\(context.remoteAddress?.ipAddress ?? "local")",
+            ])
         pendingProblem = problem
         answerPendingProblem(context)
     }
@@ -201,7 +212,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .head(var head):
             guard head.status.code >= 200 else { return context.write(data, promise: promise) }
             isAnswerBegun = true
-            isStream = !head.headers.contains(name: "Content-Length") && head.status.mayHaveResponseBody
+            let isStream = !head.headers.contains(name: "Content-Length") && head.status.mayHaveResponseBody
+            isEvents = isStream && head.headers["Content-Type"].contains("text/event-stream")
+            if isEvents, isInputClosed { return context.close(promise: nil) }
             let isOld = head.version.minor == 0
             // Nobody reads the rest of a body whose request is answered already. HTTP/1.0 shows the end of a stream by
             // closing the connection.
@@ -218,7 +231,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .body: context.write(data, promise: promise)
         case .end:
             openRequests -= 1
-            (isAnswerBegun, isStream) = (false, false)
+            (isAnswerBegun, isEvents) = (false, false)
             if closesNow || (closesWhenIdle && openRequests == 0 && pendingProblem == nil) {
                 phase = .ending
                 writeEnd(data, promise: promise, context)
@@ -261,12 +274,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         stalledTimer?.cancel()
-        if !context.channel.isWritable {
-            stalledTimer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.stalledTime)) {
-                context.close(promise: nil)
-            }
-        }
+        if !context.channel.isWritable { watchClient(context, waiting: .max) }
         context.fireChannelWritabilityChanged()
+    }
+
+    /// Closes the connection if the client takes nothing for so long. A slow client that takes a little goes on.
+    private func watchClient(_ context: ChannelHandlerContext, waiting before: Int) {
+        stalledTimer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.stalledTime)) {
+            let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? before
+            guard waiting < before else { return context.close(promise: nil) }
+            self.watchClient(context, waiting: waiting)
+        }
     }
 
     // MARK: Times

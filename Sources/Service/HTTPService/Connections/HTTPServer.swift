@@ -45,6 +45,8 @@ package final class HTTPServer: Sendable {
         var isStopping = false
         var listening: [any Channel] = []
         var connections: [ObjectIdentifier: any Channel] = [:]
+        /// Cancels the handlers of requests that are still open.
+        var cancelHandlers: (@Sendable () -> Void)?
     }
 
     private let options: Options
@@ -176,6 +178,8 @@ package final class HTTPServer: Sendable {
                 for (server, bound) in accepting { group.addTask { await self.accept(server, bound) } }
             }
         }
+        state.withLock { $0.cancelHandlers = { work.cancel() } }
+        defer { state.withLock { $0.cancelHandlers = nil } }
         await withTaskCancellationHandler {
             await work.value
         } onCancel: {
@@ -198,9 +202,14 @@ package final class HTTPServer: Sendable {
         // Whoever is not done by then is cut off.
         MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(options.limits.shutdownTime)) {
             [weak self] in
-            guard let self else { return }
-            for connection in self.state.withLock({ Array($0.connections.values) }) { connection.close(promise: nil) }
+            self?.cutOff()
         }
+    }
+
+    private func cutOff() {
+        let (connections, cancelHandlers) = state.withLock { (Array($0.connections.values), $0.cancelHandlers) }
+        for connection in connections { connection.close(promise: nil) }
+        cancelHandlers?()
     }
 
     /// Ends the streams of a token. Its next request is refused by the `Authenticator`.
@@ -220,22 +229,24 @@ package final class HTTPServer: Sendable {
 
     private func accepting(_ socket: Socket) async throws -> NIOAsyncChannel<Accepted, Never> {
         let slots = ConnectionSlots(most: options.limits.connections)
-        let limits = options.limits
+        let (limits, logger) = (options.limits, logger)
         return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .bind(socket.descriptor) { channel in
-                channel.eventLoop.makeSucceededFuture(Self.prepare(channel, slots, limits))
+                channel.eventLoop.makeSucceededFuture(Self.prepare(channel, slots, limits, logger))
             }
     }
 
     /// Called on the channel's event loop. It closes the channel itself if that fails, because nobody else would.
-    private static func prepare(_ channel: any Channel, _ slots: ConnectionSlots, _ limits: HTTPLimits) -> Accepted {
+    private static func prepare(
+        _ channel: any Channel, _ slots: ConnectionSlots, _ limits: HTTPLimits, _ logger: Logger
+    ) -> Accepted {
         do {
             switch slots.take() {
             case .taken:
                 let slot = ConnectionSlot(slots)
                 channel.closeFuture.whenComplete { _ in slot.giveBack() }
-                return .served(try Connection(channel, limits: limits, slot: slot))
+                return .served(try Connection(channel, limits: limits, slot: slot, logger: logger))
             case .refuse:
                 channel.closeFuture.whenComplete { _ in slots.refused() }
                 try channel.pipeline.syncOperations.addHandler(RefusedConnection())

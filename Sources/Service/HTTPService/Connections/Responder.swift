@@ -214,8 +214,8 @@ struct Responder: Sendable {
                 return
             }
         }
-        // A client that does not read gets no end, since it would be waited for.
-        guard exchange.channel.isWritable else { return exchange.channel.close(promise: nil) }
+        // A client that has to be left and does not read gets no end, since it would be waited for.
+        if stream.pump.isCancelled, !exchange.channel.isWritable { return exchange.channel.close(promise: nil) }
         try await exchange.outbound.write(.end(nil))
     }
 

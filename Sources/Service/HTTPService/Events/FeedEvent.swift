@@ -5,11 +5,17 @@ package struct FeedEvent: Hashable, Sendable {
     package let name: String
     package let data: [UInt8]
 
+    package init(number: Int, name: String, data: [UInt8]) {
+        self.number = number
+        self.name = name
+        self.data = data
+    }
+
     /// As a stream of server-sent events has it (HTML Living Standard, section 9.2).
     ///
     /// - Parameter boot: Nil for an event that comes with later ones: only the last event of a batch has an `id`, so that a
     ///   client that loses its connection in between gets the whole batch again.
-    func text(boot: String?) -> [UInt8] {
+    package func text(boot: String?) -> [UInt8] {
         var text = Array("event: \(name)\n".utf8)
         if let boot { text += Array("id: \(boot)-\(number)\n".utf8) }
         let lines = data.split(omittingEmptySubsequences: false) { $0 == 0x0a || $0 == 0x0d }
@@ -19,11 +25,11 @@ package struct FeedEvent: Hashable, Sendable {
 }
 
 /// `BOOT-NUMBER`: the number of an event, and the start of the service that it counts from.
-struct EventID: Hashable, Sendable {
-    let boot: String
-    let number: Int
+package struct EventID: Hashable, Sendable {
+    package let boot: String
+    package let number: Int
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, (1...18).contains(parts[1].utf8.count),
             parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(parts[1])

@@ -3,14 +3,14 @@
 /// Events that can be joined wait until their interval has passed. Later events wait behind them, so that numbers are sent
 /// in order, and a follower that returns with a number has everything up to it. A joined event has the place and the number
 /// of its last part.
-struct FollowerQueue: Sendable {
+package struct FollowerQueue: Sendable {
     private struct Waiting {
         let number: Int
         let name: String
         var parts: [[UInt8]]
     }
 
-    enum Delivery: Equatable {
+    package enum Delivery: Equatable {
         case nothing
         /// There are events, but not before this time.
         case later(Duration)
@@ -31,14 +31,14 @@ struct FollowerQueue: Sendable {
     private var isLost = false
     private var lastCoalesced: Duration?
     /// Every event up to this number was offered.
-    private(set) var seen: Int
+    package private(set) var seen: Int
 
     /// Whether nothing waits.
-    var isIdle: Bool { waiting.isEmpty && !isLost }
+    package var isIdle: Bool { waiting.isEmpty && !isLost }
 
-    static let mostBytes = 4 << 20
+    package static let mostBytes = 4 << 20
 
-    init(
+    package init(
         after number: Int, backlog events: some Collection<FeedEvent> = [], coalescing: Coalescing?, capacity: Int,
         filter: @escaping @Sendable (FeedEvent) -> Bool
     ) {
@@ -51,7 +51,7 @@ struct FollowerQueue: Sendable {
     }
 
     /// A follower whose number is unknown or too old.
-    static func lost(
+    package static func lost(
         at number: Int, coalescing: Coalescing?, capacity: Int, filter: @escaping @Sendable (FeedEvent) -> Bool
     ) -> FollowerQueue {
         var queue = FollowerQueue(after: number, coalescing: coalescing, capacity: capacity, filter: filter)
@@ -59,7 +59,7 @@ struct FollowerQueue: Sendable {
         return queue
     }
 
-    mutating func offer(_ event: FeedEvent) {
+    package mutating func offer(_ event: FeedEvent) {
         seen = event.number
         guard !isLost, filter(event) else { return }
         guard count < capacity + backlog, bytes + event.data.count <= Self.mostBytes else {
@@ -76,7 +76,7 @@ struct FollowerQueue: Sendable {
         bytes += event.data.count
     }
 
-    mutating func take(at now: Duration) -> Delivery {
+    package mutating func take(at now: Duration) -> Delivery {
         if isLost {
             (isLost, backlog) = (false, 0)
             return .reset(number: seen)

@@ -29,7 +29,7 @@ package struct Headers: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package mutating func add(_ name: String, _ value: String) { fields.append(Field(name: name, value: value)) }
 
     /// Whether every field can be sent. A line break in a value would begin another field.
-    var areSafe: Bool {
+    package var areSafe: Bool {
         fields.allSatisfy { field in
             !field.name.isEmpty && field.name.utf8.allSatisfy(Self.isTokenByte)
                 && field.value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }

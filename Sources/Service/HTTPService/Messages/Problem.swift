@@ -1,4 +1,5 @@
 import JobModel
+import Queueing
 
 /// Why a request was not carried out, as RFC 9457 describes it.
 package struct Problem: Error, Hashable, Sendable {
@@ -66,50 +67,50 @@ package struct Problem: Error, Hashable, Sendable {
 extension Problem {
     // MARK: Requests that cannot be read
 
-    static func badTarget(_ detail: String) -> Problem {
+    package static func badTarget(_ detail: String) -> Problem {
         Problem(status: 400, kind: "bad-path", title: "The address cannot be read", detail: detail)
     }
 
-    static func repeatedParameter(_ name: String) -> Problem {
+    package static func repeatedParameter(_ name: String) -> Problem {
         Problem(
             status: 400, kind: "bad-query", title: "A parameter occurs more than once",
             detail: "'\(VisibleText.line(name))' may occur once")
     }
 
-    static let malformed = Problem(
+    package static let malformed = Problem(
         status: 400, kind: "bad-request", title: "This is not a valid HTTP request",
         remedy: "Send HTTP/1.1 with one Host, and with either one Content-Length or Transfer-Encoding: chunked.")
 
-    static func tooSlow(_ part: String, _ limit: Duration) -> Problem {
+    package static func tooSlow(_ part: String, _ limit: Duration) -> Problem {
         Problem(
             status: 408, kind: "too-slow", title: "The request came too slowly",
             detail: "The \(part) of a request must arrive within \(limit.inWords)")
     }
 
-    static func bodyTooLarge(_ limit: Int) -> Problem {
+    package static func bodyTooLarge(_ limit: Int) -> Problem {
         Problem(
             status: 413, kind: "too-large", title: "The body is too large", detail: "The limit is \(limit) bytes")
     }
 
-    static func headTooLarge(_ limits: HTTPLimits) -> Problem {
+    package static func headTooLarge(_ limits: HTTPLimits) -> Problem {
         Problem(
             status: 431, kind: "head-too-large", title: "The head of the request is too large",
             detail: "The limits are \(limits.headBytes) bytes and \(limits.headFields) fields")
     }
 
-    static let unknownExpectation = Problem(
+    package static let unknownExpectation = Problem(
         status: 417, kind: "expectation", title: "The value of Expect is unknown",
         remedy: "Send 'Expect: 100-continue', or no Expect.")
 
     // MARK: Routes
 
-    static func notFound(_ path: String) -> Problem {
+    package static func notFound(_ path: String) -> Problem {
         Problem(
             status: 404, kind: "not-found", title: "There is nothing at this address",
             detail: "No resource has the path '\(VisibleText.line(String(path.prefix(200))))'")
     }
 
-    static func methodNotAllowed(_ method: String, allowed: String) -> Problem {
+    package static func methodNotAllowed(_ method: String, allowed: String) -> Problem {
         Problem(
             status: 405, kind: "method-not-allowed", title: "This resource does not have this method",
             detail: "It has \(allowed), and not \(VisibleText.line(String(method.prefix(40))))",
@@ -125,50 +126,50 @@ extension Problem {
 
     // MARK: Access
 
-    static let unauthorized = Problem(
+    package static let unauthorized = Problem(
         status: 401, kind: "unauthorized", title: "This address needs a token",
         remedy: "Send 'Authorization: Bearer pnb_…'. An administrator makes a token by 'penumbra token add'.",
         headers: ["WWW-Authenticate": "Bearer"])
 
-    static let unknownToken = Problem(
+    package static let unknownToken = Problem(
         status: 401, kind: "unauthorized", title: "The token is not valid",
         detail: "It is unknown, expired or revoked",
         remedy: "Ask an administrator for a new one ('penumbra token add').",
         headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
 
-    static let malformedAuthorization = Problem(
+    package static let malformedAuthorization = Problem(
         status: 401, kind: "unauthorized", title: "The Authorization header cannot be read",
         remedy: "Send one 'Authorization: Bearer pnb_…'.",
         headers: ["WWW-Authenticate": #"Bearer error="invalid_request""#])
 
-    static let tokenInAddress = Problem(
+    package static let tokenInAddress = Problem(
         status: 400, kind: "token-in-address", title: "A token must not be part of an address",
         detail: "Addresses are kept in logs and histories. Revoke this token if the address was sent over a network",
         remedy: "Send it as 'Authorization: Bearer pnb_…'.")
 
-    static func forbidden(has scope: Scope, needs access: Access) -> Problem {
+    package static func forbidden(has scope: TokenScope, needs access: Access) -> Problem {
         Problem(
             status: 403, kind: "scope", title: "The token does not allow this",
             detail: "Its scope is '\(scope.rawValue)', and this request needs '\(access.rawValue)'")
     }
 
-    static func otherUser(_ uid: UInt32) -> Problem {
+    package static func otherUser(_ uid: UInt32) -> Problem {
         Problem(
             status: 403, kind: "other-user", title: "This socket is for the user of the service",
             detail: "User \(uid) is neither that user nor root",
             remedy: "Use the web socket or the port of the service, with a token.")
     }
 
-    static let proxyOnControlSocket = Problem(
+    package static let proxyOnControlSocket = Problem(
         status: 403, kind: "proxy", title: "This socket is not for proxies",
         detail: "Everybody whom a proxy lets in here would be an administrator",
         remedy: "Let the proxy use the web socket of the service.")
 
-    static let foreignPage = Problem(
+    package static let foreignPage = Problem(
         status: 403, kind: "foreign-page", title: "The request comes from a page of another site",
         remedy: "Use the service's own page, or send a token in the Authorization header.")
 
-    static func unknownHost(_ names: [String]) -> Problem {
+    package static func unknownHost(_ names: [String]) -> Problem {
         Problem(
             status: 421, kind: "unknown-host", title: "This service does not have this name",
             detail: "Its names are \(names.joined(separator: ", "))",
@@ -177,38 +178,38 @@ extension Problem {
 
     // MARK: Limits
 
-    static func tooManyRequests(retryAfter seconds: Int) -> Problem {
+    package static func tooManyRequests(retryAfter seconds: Int) -> Problem {
         Problem(
             status: 429, kind: "too-many-requests", title: "The token has sent too many requests",
             remedy: "Wait \(seconds) s.", headers: ["Retry-After": "\(seconds)"])
     }
 
-    static func tooManyWrongTokens(retryAfter seconds: Int) -> Problem {
+    package static func tooManyWrongTokens(retryAfter seconds: Int) -> Problem {
         Problem(
             status: 429, kind: "too-many-wrong-tokens", title: "This address has sent too many wrong tokens",
             remedy: "Wait \(seconds) s, and check the token.", headers: ["Retry-After": "\(seconds)"])
     }
 
-    static let tooManyConnections = Problem(
+    package static let tooManyConnections = Problem(
         status: 503, kind: "too-many-connections", title: "The service has too many connections",
         remedy: "Try again later, and close connections that are not used.", headers: ["Retry-After": "5"])
 
-    static let tooManyFollowers = Problem(
+    package static let tooManyFollowers = Problem(
         status: 503, kind: "too-many-followers", title: "Too many clients follow the events",
         remedy: "Try again later.", headers: ["Retry-After": "10"])
 
-    static let stopping = Problem(
+    package static let stopping = Problem(
         status: 503, kind: "stopping", title: "The service is stopping", remedy: "Try again later.",
         headers: ["Retry-After": "5"])
 
     // MARK: The service's own
 
-    static let accessUnavailable = Problem(
+    package static let accessUnavailable = Problem(
         status: 503, kind: "access-unavailable", title: "The service cannot check tokens at present",
         remedy: "Try again later. The service's log has the cause.", headers: ["Retry-After": "5"])
 
     /// The cause is in the log. It may name files or tokens, so the answer does not have it.
-    static let internalError = Problem(
+    package static let internalError = Problem(
         status: 500, kind: "internal", title: "The service has failed to answer",
         remedy: "The service's log has the cause.")
 }

@@ -2,13 +2,13 @@
 ///
 /// A path that servers and proxies could read in two ways is refused: dot segments, encoded slashes, control characters,
 /// and bytes that are not UTF-8.
-struct RequestTarget: Hashable, Sendable {
-    let segments: [String]
-    let query: Query
+package struct RequestTarget: Hashable, Sendable {
+    package let segments: [String]
+    package let query: Query
 
     static let longest = 8 << 10
 
-    init(_ text: String) throws(Problem) {
+    package init(_ text: String) throws(Problem) {
         guard text.utf8.count <= Self.longest else { throw .badTarget("The path is longer than 8 KiB") }
         guard text.utf8.first == UInt8(ascii: "/") else { throw .badTarget("The path does not begin with '/'") }
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }) else {
@@ -30,7 +30,7 @@ struct RequestTarget: Hashable, Sendable {
     }
 
     /// Whether somebody has put a token into the address, where logs and histories would keep it.
-    var holdsToken: Bool {
+    package var holdsToken: Bool {
         segments.contains(where: Self.mayBeToken)
             || query.parameters.contains {
                 ["token", "access_token"].contains($0.name.asciiLowercased) || Self.mayBeToken($0.value)
@@ -41,7 +41,7 @@ struct RequestTarget: Hashable, Sendable {
     private static func mayBeToken(_ text: String) -> Bool { text.asciiLowercased.contains(TokenText.prefix) }
 
     /// For logs: without the query, whose values may be private.
-    var path: String { "/" + segments.joined(separator: "/") }
+    package var path: String { "/" + segments.joined(separator: "/") }
 }
 
 /// The parameters after the `?` of a request, in order.

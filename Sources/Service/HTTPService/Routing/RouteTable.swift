@@ -13,13 +13,13 @@ package struct RouteTable: Sendable {
         self.routes = routes
     }
 
-    enum Match: Sendable {
+    package enum Match: Sendable {
         case route(Route, parameters: [String: String])
         /// The path exists. The answer lists its methods.
         case options(allowed: String)
     }
 
-    func match(_ method: String, _ target: RequestTarget) throws(Problem) -> Match {
+    package func match(_ method: String, _ target: RequestTarget) throws(Problem) -> Match {
         let matches = routes.compactMap { route in
             route.pattern.parameters(of: target.segments).map { (route: route, parameters: $0) }
         }

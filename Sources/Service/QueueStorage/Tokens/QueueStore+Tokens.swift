@@ -63,7 +63,7 @@ extension QueueStore {
 
     static func token(_ row: Row) throws -> StoredToken {
         let word = try row.stored("scope", String.self)
-        guard let scope = StoredToken.Scope(rawValue: word) else { throw RowProblem(words: "'\(word)' is no scope") }
+        guard let scope = TokenScope(rawValue: word) else { throw RowProblem(words: "'\(word)' is no scope") }
         let digest = try row.stored("digest", [UInt8].self)
         guard digest.count == 32 else { throw RowProblem(words: "its digest has \(digest.count) bytes, not 32") }
         return try StoredToken(

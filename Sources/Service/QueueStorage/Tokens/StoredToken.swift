@@ -2,21 +2,13 @@ package import Queueing
 
 /// A token as the database has it. Its secret is not stored.
 package struct StoredToken: Hashable, Sendable {
-    /// What a token allows. Each scope includes the ones before.
-    package enum Scope: String, Hashable, Sendable, CaseIterable {
-        case read
-        /// Also submits jobs, and changes its own ones.
-        case submit
-        case admin
-    }
-
     /// Not secret.
     package let id: String
     /// For people. Several tokens may have the same one.
     package let name: String
     /// SHA-256 of the secret: 32 bytes.
     package let digest: [UInt8]
-    package let scope: Scope
+    package let scope: TokenScope
     /// The folders that its jobs may use. Empty for no limit.
     package let roots: [String]
     package let created: WallTime
@@ -26,7 +18,7 @@ package struct StoredToken: Hashable, Sendable {
     package let revoked: WallTime?
 
     package init(
-        id: String, name: String, digest: [UInt8], scope: Scope, roots: [String] = [], created: WallTime,
+        id: String, name: String, digest: [UInt8], scope: TokenScope, roots: [String] = [], created: WallTime,
         expires: WallTime? = nil, used: WallTime? = nil, revoked: WallTime? = nil
     ) {
         self.id = id

@@ -1,0 +1,61 @@
+import HTTPService
+import Testing
+
+@Suite struct RouteTableTests {
+    private let table = RouteTable([
+        Route(.get, "/jobs/{id}", .read) { _ in .empty() },
+        Route(.patch, "/jobs/{id}", .submit) { _ in .empty() },
+        Route(.get, "/jobs", .read) { _ in .empty() },
+        Route(.post, "/jobs/actions", .submit) { _ in .empty() },
+        Route(.get, "/jobs/actions", .admin) { _ in .empty() },
+        Route(.get, "/", .open) { _ in .empty() },
+    ])
+
+    private func pattern(_ method: String, _ path: String) throws -> String? {
+        guard case .route(let route, _) = try table.match(method, RequestTarget(path)) else { return nil }
+        return "\(route.method.rawValue) \(route.pattern)"
+    }
+
+    @Test func `the method and the path choose a route`() throws {
+        #expect(try pattern("GET", "/jobs/17") == "GET /jobs/{id}")
+        #expect(try pattern("PATCH", "/jobs/17") == "PATCH /jobs/{id}")
+        #expect(try pattern("GET", "/jobs") == "GET /jobs")
+        #expect(try pattern("GET", "/") == "GET /")
+    }
+
+    @Test func `a literal segment is chosen before a parameter`() throws {
+        #expect(try pattern("GET", "/jobs/actions") == "GET /jobs/actions")
+    }
+
+    @Test func `HEAD uses the route of GET`() throws { #expect(try pattern("HEAD", "/jobs/17") == "GET /jobs/{id}") }
+
+    @Test func `parameters have the decoded segments`() throws {
+        guard case .route(_, let parameters) = try table.match("GET", RequestTarget("/jobs/a%20b")) else {
+            Issue.record("no route")
+            return
+        }
+        #expect(parameters == ["id": "a b"])
+    }
+
+    @Test(arguments: ["/job", "/jobs/", "/jobs/1/2", "//", "/JOBS"])
+    func `other paths are 404`(path: String) throws {
+        #expect { try table.match("GET", RequestTarget(path)) } throws: { ($0 as? Problem)?.status == 404 }
+    }
+
+    @Test func `another method is 405 with the methods that exist`() {
+        #expect(throws: Problem.methodNotAllowed("DELETE", allowed: "GET, HEAD, PATCH, OPTIONS")) {
+            try table.match("DELETE", RequestTarget("/jobs/17"))
+        }
+        #expect(throws: Problem.methodNotAllowed("get", allowed: "GET, HEAD, OPTIONS")) {
+            try table.match("get", RequestTarget("/jobs"))
+        }
+    }
+
+    @Test func `OPTIONS lists the methods of all patterns that match`() throws {
+        guard case .options(let allowed) = try table.match("OPTIONS", RequestTarget("/jobs/actions")) else {
+            Issue.record("no options")
+            return
+        }
+        #expect(allowed == "GET, HEAD, POST, PATCH, OPTIONS")
+    }
+}

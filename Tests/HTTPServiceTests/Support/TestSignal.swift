@@ -1,0 +1,11 @@
+import Dispatch
+
+/// Something that has happened, for threads of scripts, which may block.
+///
+/// `@unchecked` is not needed: a semaphore is safe from all threads.
+final class TestSignal: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func send() { semaphore.signal() }
+    func wait() { semaphore.wait() }
+}

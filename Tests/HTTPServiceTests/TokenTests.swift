@@ -1,0 +1,82 @@
+import HTTPService
+import Queueing
+import TestSupport
+import Testing
+
+@Suite struct TokenTests {
+    private func token(_ seed: UInt64 = 1) -> TokenText {
+        var generator = SplitMix64(seed: seed)
+        return TokenText(using: &generator)
+    }
+
+    @Test func `a token's text is read back`() throws {
+        for seed in 0..<100 as Range<UInt64> {
+            let token = token(seed)
+            let read = try #require(TokenText(token.text))
+            #expect(read.text == token.text)
+            #expect(read.id == token.id)
+            #expect(try read.digest() == token.digest())
+        }
+    }
+
+    @Test func `a token has 65 characters that need no escaping`() {
+        let text = token().text
+        #expect(text.utf8.count == 65)
+        #expect(text.hasPrefix("pnb_"))
+        #expect(text.utf8.allSatisfy { "abcdefghijklmnopqrstuvwxyz234567_".utf8.contains($0) })
+    }
+
+    @Test func `every other text is no token`() {
+        let text = token().text
+        let others = [
+            "", "pnb_", "pnb__", "pnb_a_b", " " + text, text + " ", text.uppercased(), String(text.dropLast()),
+            text + "a",
+            String(text.dropFirst()), text.replacing("_", with: "-"), String(repeating: "x", count: 8000),
+            // The last character has one bit of the secret. The others have to be zero.
+            text.dropLast() + "b", text.dropLast() + "7", "pnb_\u{e9}" + text.dropFirst(6),
+        ]
+        for other in others where other != text { #expect(TokenText(other) == nil, "\(other)") }
+    }
+
+    @Test func `a token in a log shows no secret`() { #expect("\(token())" == "pnb_\(token().id)_…") }
+
+    @Test func `secrets differ and so do their digests`() throws {
+        let digests = try (0..<50).map { try token($0).digest() }
+        #expect(Set(digests).count == 50)
+    }
+
+    /// FIPS 180-4's example, and the values of RFC 4648.
+    @Test func `digests and texts are the standard ones`() throws {
+        let abc = try SecretDigest(of: Array("abc".utf8))
+        #expect(abc.bytes.prefix(4) == [0xba, 0x78, 0x16, 0xbf])
+        #expect(SecretDigest(bytes: abc.bytes) == abc)
+        #expect(SecretDigest(bytes: []) == nil)
+        for (plain, encoded) in [("f", "my"), ("fo", "mzxq"), ("foo", "mzxw6"), ("foobar", "mzxw6ytboi")] {
+            #expect(Base32.encode(Array(plain.utf8)) == encoded)
+            #expect(Base32.decode(encoded[...]) == Array(plain.utf8))
+        }
+        for odd in ["mz1", "m", "mzx", "MY", "mz="] { #expect(Base32.decode(odd[...]) == nil, "\(odd)") }
+    }
+
+    @Test func `a token is valid until it expires or is revoked`() throws {
+        let noon = WallTime(seconds: 1000)
+        let digest = try token().digest()
+        let record = TokenRecord(digest: digest, name: "anna", scope: .read, expires: noon)
+        #expect(record.isValid(at: WallTime(seconds: 999)))
+        #expect(!record.isValid(at: noon))
+        #expect(!TokenRecord(digest: digest, name: "anna", scope: .read, isRevoked: true).isValid(at: noon))
+    }
+
+    @Test func `a session's cookie is read back, and others are none`() throws {
+        var generator = SplitMix64(seed: 3)
+        let secret = SessionSecret(using: &generator)
+        for isSecure in [false, true] {
+            let header = SessionCookie.header(for: secret, lifetime: .seconds(3600), isSecure: isSecure)
+            let cookie = String(header.prefix { $0 != ";" })
+            #expect(SessionCookie.secret(in: ["Cookie": "theme=dark; \(cookie); x=y"])?.text == secret.text)
+            #expect(header.hasSuffix(isSecure ? "; SameSite=Strict; Secure" : "; SameSite=Strict"))
+            #expect(header.contains("; Path=/; Max-Age=3600; HttpOnly"))
+        }
+        #expect(SessionCookie.secret(in: ["Cookie": "penumbra=; xpenumbra=\(secret.text)"]) == nil)
+    }
+}
