@@ -213,8 +213,8 @@ let package = Package(
         program(
             "penumbra-service",
             [
-                "JobModel", "SafeFiles", "Coordination", "Settings", "RenderFarm", "Queueing", "QueueStorage",
-                "ServiceAPI", "HTTPService", "Supervision", "Endpoints", argumentParser, logging,
+                "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm", "Queueing",
+                "QueueStorage", "ServiceAPI", "HTTPService", "Supervision", "Endpoints", argumentParser, logging,
             ]),
 
         // Plugins
@@ -319,6 +319,7 @@ let package = Package(
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
+        tests("HTTPServiceTests", ["HTTPService", "Queueing", "JobModel", "TestSupport", logging]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(

@@ -11,6 +11,7 @@ import SafeFiles
 import ServiceAPI
 import Settings
 import Supervision
+import WorkerProtocol
 
 @main
 struct PenumbraService: AsyncParsableCommand {
@@ -78,7 +79,7 @@ struct PenumbraService: AsyncParsableCommand {
 
     private func parsedAging() throws -> Aging? {
         do {
-            return try Aging(text: aging)
+            return try Aging.read(aging)
         } catch {
             throw ValidationError("--\(error.message)")
         }
@@ -100,16 +101,16 @@ struct PenumbraService: AsyncParsableCommand {
             try await command.run()
         } catch let error as FarmError {
             complain(error.message)
-            exit(error.outcome.rawValue)
+            Foundation.exit(error.outcome.rawValue)
         } catch let error as ExitCode {
-            exit(error.rawValue)
+            Foundation.exit(error.rawValue)
         } catch  where exitCode(for: error) == .success || error is ValidationError || "\(type(of: error))" == "CommandError" {
             // Words of the parser: help, the version, and wrong options.
             exit(withError: error)
         } catch {
             let known = ServiceFailure(error)
             complain(known.message)
-            exit(known.outcome.rawValue)
+            Foundation.exit(known.outcome.rawValue)
         }
     }
 

@@ -12,6 +12,7 @@ import ServiceAPI
 import Settings
 import Supervision
 import Synchronization
+import WorkerProtocol
 
 /// The service while it runs: its lock, its parts, and their order at the start and at the end.
 struct RunningService {
@@ -115,7 +116,7 @@ struct RunningService {
     private static func facts(_ job: Submission) -> Logger.Metadata {
         var facts: Logger.Metadata = ["name": "\(VisibleText.line(job.name))"]
         if let run = job.state.run { facts["run"] = "\(run)" }
-        if let end = job.state.end { facts["result"] = "\(end.words)" }
+        if case .ended(let ended) = job.state, case let end = ended.end { facts["result"] = "\(end.words)" }
         return facts
     }
 
@@ -211,7 +212,7 @@ private enum SystemdNotice {
         let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                _ = sendto(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL.rawValue), address, length)
+                _ = sendto(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL), address, length)
             }
         }
     }

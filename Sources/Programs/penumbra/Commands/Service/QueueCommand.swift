@@ -25,8 +25,8 @@ struct JobSelection: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "All jobs that match, instead of numbers: 'state=waiting&label=show=night'. The keys are state, label, owner and \
-            name.", valueName: "conditions"))
+            "All jobs that match, instead of numbers: 'state=waiting&label=show=night'. The keys are state, label, owner and name.",
+            valueName: "conditions"))
     var filter: String?
 
     @Option(
@@ -255,7 +255,7 @@ struct QueueAfterCommand: AsyncParsableCommand {
         let (job, change): (Int, JobChange)
         do {
             (job, change) = (self.job, JobChange(after: try needs.map { text throws(InputError) in try Need(text: text) }))
-        } catch let error as InputError {
+        } catch {
             throw FarmError(.usage, error.message)
         }
         let body = try StrictJSON.encode(change)

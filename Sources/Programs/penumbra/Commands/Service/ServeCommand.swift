@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import JobModel
+import Planning
 import RenderFarm
 
 struct ServeCommand: ParsableCommand {

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Coordination
 import Foundation
 import JobModel
+import Planning
 import Queueing
 import RenderFarm
 import ServiceAPI

@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordination
 import Foundation
 import JobModel
+import Planning
 import Queueing
 import RenderFarm
 import ServiceAPI
