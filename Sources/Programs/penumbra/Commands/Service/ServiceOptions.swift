@@ -42,7 +42,7 @@ struct ServiceOptions: ParsableArguments {
     func folder() throws -> ServiceFolder {
         if let serviceDir { return ServiceFolder(PathText.normalized(serviceDir, in: currentFolder())) }
         var location = LocationOptions()
-        (location.configFile, location.stateDir) = (configFile, stateDir)
+        (location.configFile, location.stateDir, location.scratch, location.workers) = (configFile, stateDir, nil, nil)
         return ServiceFolder(besideStateFolder: try Settings.load(location).stateFolder.value)
     }
 
