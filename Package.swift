@@ -339,6 +339,12 @@ let package = Package(
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
         tests(
+            "ServiceTests",
+            [
+                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Queueing",
+                "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
+            ]),
+        tests(
             "EndToEndTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-faults", "Invert", "ExamplePictures", "Filters", "Geometry",

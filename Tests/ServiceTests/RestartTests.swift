@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import Queueing
+import Testing
+
+/// Services, coordinators and workers that are killed, by a real SIGKILL.
+@Suite(.serialized) struct RestartTests {
+    let farm: Farm
+
+    init() throws {
+        farm = try Farm()
+        try farm.draw(4)
+    }
+
+    private func names(_ count: Int) -> [String] { (0..<count).map { "\($0).png" } }
+
+    /// The number of runs that the state folder knows.
+    private func runs() async throws -> Int {
+        try await farm.penumbra("status", "--all", "--json", "--state-dir", farm.stateFolder).lines.count {
+            $0.contains("\"event\":\"run\"")
+        }
+    }
+
+    @Test(arguments: ["submitted", "named", "launched", "begun", "running", "exited", "ended"])
+    func `a service that is killed between two steps of a start runs the job once`(step: String) async throws {
+        try farm.writeManifest()
+        try await farm.start(environment: ["PENUMBRA_SERVICE_DIE_AFTER": step])
+        // The answer may be lost together with the service.
+        let submitted = try await farm.penumbra("submit", "night.yaml", "--key", "once")
+        #expect([0, 69].contains(submitted.code))
+        #expect(try await farm.exitCode() == 128 + SIGKILL)
+        try await farm.start()
+        let again = try await farm.penumbra("submit", "night.yaml", "--key", "once", "--wait", "--quiet")
+        #expect(again.code == 0, "\(again.errors)\(farm.log)")
+        #expect(farm.outputs() == names(4))
+        #expect(try await farm.penumbra("queue", "--all", "--json").lines.count == 1)
+        #expect(try await runs() == 1)
+        try await farm.end()
+    }
+
+    @Test func `a run goes on while the service is away, and the next service hears of its end`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        try await farm.wait(for: 1) { $0.state == .running }
+        try await farm.end(SIGKILL)
+        let run = try #require(farm.openRuns().first)
+        try gate.open(for: 2)
+        try await farm.start()
+        #expect(farm.openRuns() == [run])
+        #expect(try farm.job(1).state == .running)
+        try gate.open(for: 2)
+        let job = try await farm.waitForEnd(of: 1)
+        #expect(job.state == .done && job.tries == 1)
+        #expect(farm.outputs() == names(4))
+        try await farm.end()
+    }
+
+    @Test func `a run that is killed is resumed under its name`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\nshard: frame\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        try gate.open(for: 1)
+        try await farm.wait { farm.outputs().count == 1 }
+        let run = try #require(farm.openRuns().first)
+        kill(run, SIGKILL)
+        try gate.open(for: 10)
+        let job = try await farm.waitForEnd(of: 1)
+        #expect(job.state == .done)
+        #expect(job.tries == 2)
+        #expect(try await runs() == 1)
+        #expect(farm.outputs() == names(4))
+        try await farm.end()
+    }
+
+    @Test func `a service that is asked to end leaves its run to the next one`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\nshard: frame\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        try gate.open(for: 1)
+        try await farm.wait { farm.outputs().count == 1 }
+        #expect(try await farm.end() == 0)
+        #expect(farm.openRuns().isEmpty)
+        try gate.open(for: 10)
+        try await farm.start()
+        let job = try await farm.waitForEnd(of: 1)
+        #expect(job.state == .done)
+        #expect(try await runs() == 1)
+        #expect(farm.outputs() == names(4))
+        try await farm.end()
+    }
+
+    @Test func `a job that is cancelled ends, and what needs it is skipped`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\n")
+        try farm.writeManifest("after", output: "after/{stem}.png")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        try await farm.penumbra("submit", "after.yaml", "--after", "1")
+        try await farm.penumbra("submit", "after.yaml", "--after", "1:end", "--hold")
+        #expect(try farm.job(2).waitingFor?.words == "needs job 1")
+        try await farm.wait(for: 1) { $0.state == .running }
+        try await farm.penumbra("queue", "cancel", "1")
+        try gate.open(for: 10)
+        #expect(try await farm.waitForEnd(of: 1).state == .cancelled)
+        let skipped = try await farm.waitForEnd(of: 2)
+        #expect(skipped.result == "skipped, because job 1 did not succeed")
+        #expect(try await farm.penumbra("queue", "release", "3").code == 0)
+        #expect(try await farm.waitForEnd(of: 3).state == .done)
+        try await farm.end()
+    }
+}
