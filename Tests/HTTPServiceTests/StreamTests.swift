@@ -197,6 +197,28 @@ import Testing
             #expect(idle)
         }
     }
+
+    @Test func `requests that do not end are cut off when the service has to`() async throws {
+        var limits = HTTPLimits()
+        limits.shutdownTime = .milliseconds(20)
+        let arrival = TestSignal()
+        let routes = [
+            Route(.get, "/endless", .open) { _ in
+                arrival.send()
+                try await Task.sleep(for: .seconds(3600))
+                return .text("never")
+            }
+        ]
+        try await TestService.run(routes: routes, limits: limits) { service async throws in
+            let rest = try await RawSocket.talk(to: service.web) { socket in
+                try socket.send(TestService.head("GET", "/endless"))
+                arrival.wait()
+                service.server.stop()
+                return try socket.everything()
+            }
+            #expect(rest.isEmpty)
+        }
+    }
 }
 
 /// Holds handlers until a test lets them go on.
