@@ -72,6 +72,7 @@ let package = Package(
     products: [
         .executable(name: "penumbra", targets: ["penumbra"]),
         .executable(name: "penumbra-worker", targets: ["penumbra-worker"]),
+        .executable(name: "penumbra-service", targets: ["penumbra-service"]),
         .library(name: "Kernels", targets: ["Kernels", "Raster", "Geometry", "Catalogs", "Arithmetic"]),
         .library(name: "RenderFarm", targets: ["RenderFarm"]),
         .library(name: "FilterKit", targets: ["FilterKit"]),
@@ -139,6 +140,8 @@ let package = Package(
             ["Geometry", "Catalogs", "JobModel", "SafeFiles", "WorkerProtocol", "Scheduling", "Engines"]),
         module("Farm", "Cluster", ["JobModel", "WorkerProtocol", "Scheduling", "Engines", "Shards"]),
         module("Farm", "BatchSystems", ["JobModel", "Engines", "Cluster"]),
+        .target(name: "CConfinement", path: "Sources/Farm/CConfinement"),
+        module("Farm", "Confinement", ["Catalogs", "JobModel", "Planning", "CConfinement"]),
         module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
@@ -168,7 +171,25 @@ let package = Package(
 
         // Service
         module("Service", "Queueing", ["JobModel"]),
+        module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
+        module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
+        module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
+        module(
+            "Service", "Supervision",
+            [
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Engines", "JobStorage", "Runs", "Coordination",
+                "Settings", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
+            ]),
+        module(
+            "Service", "Endpoints",
+            [
+                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI",
+                "HTTPService", "Supervision",
+            ]),
+        module(
+            "Service", "Notifications",
+            ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -185,10 +206,16 @@ let package = Package(
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
-                "InPlace", "Exports", "Reports", "Settings", "RenderFarm",
-                argumentParser,
+                "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "Notifications",
+                "ServiceAPI", "ServiceClient", argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
+        program(
+            "penumbra-service",
+            [
+                "JobModel", "SafeFiles", "Coordination", "Settings", "RenderFarm", "Queueing", "QueueStorage",
+                "ServiceAPI", "HTTPService", "Supervision", "Endpoints", argumentParser, logging,
+            ]),
 
         // Plugins
         .target(
@@ -291,7 +318,12 @@ let package = Package(
                 "Engines", "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
-        tests("HTTPServiceTests", ["HTTPService", "Queueing", "Coordination", "TestSupport", logging]),
+        tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
+        tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
+        tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "NotificationsTests",
+            ["Notifications", "ContentNames", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
@@ -301,6 +333,7 @@ let package = Package(
                 "ExamplePictures",
                 "TestSupport", subprocess, system,
             ]),
+        tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
@@ -309,7 +342,7 @@ let package = Package(
             [
                 "penumbra", "penumbra-worker", "penumbra-faults", "Invert", "ExamplePictures", "Filters", "Geometry",
                 "Kernels",
-                "Raster", "Catalogs", "JobModel", "WorkerProtocol",
+                "Raster", "Catalogs", "JobModel", "WorkerProtocol", "Confinement",
                 "TestSupport", subprocess, system,
             ], exclude: ["Support"]),
     ] + rowKernelLevels.sorted { $0.key < $1.key }.map { rowKernels($0.key, $0.value) }

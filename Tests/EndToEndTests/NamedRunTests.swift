@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// `penumbra run --run NAME`, by which another program knows a run before it begins.
@@ -81,7 +82,7 @@ import Testing
         let workers = program.workers
         Glibc.kill(program.processID, SIGKILL)
         _ = program.finish()
-        while workers.contains(where: { Glibc.kill($0, 0) == 0 }) { usleep(1000) }
+        while workers.contains(where: isAlive) { usleep(1000) }
     }
 
     @Test func `a run that was killed goes on under its name, and a new name gives it up`() async throws {
@@ -102,7 +103,7 @@ import Testing
         let workers = second.workers
         Glibc.kill(second.processID, SIGKILL)
         _ = second.finish()
-        while workers.contains(where: { Glibc.kill($0, 0) == 0 }) { usleep(1000) }
+        while workers.contains(where: isAlive) { usleep(1000) }
         #expect(try await runs().map { $0["epoch"] as? Int } == [2])
         // Another name: another run, and the first one is over.
         try gate.open(for: 1)

@@ -32,8 +32,16 @@ extension Submission {
         -> Submission
     {
         var job = try running(id, at: time)
-        try job.processEnded(code: code, text: text, progressed: false, at: time)
+        try job.processEnded(code: code, leaving: .usual(after: code), text: text, progressed: false, at: time)
         return job
+    }
+}
+
+extension Submission.RunRemainder {
+    /// What a process leaves that is not asked to leave its run open: an end, unless it was killed or has crashed.
+    static func usual(after code: Int?) -> Submission.RunRemainder {
+        guard let code else { return .interrupted }
+        return code > 128 && ![129, 130, 143].contains(code) ? .interrupted : .ended
     }
 }
 

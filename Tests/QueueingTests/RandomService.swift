@@ -135,8 +135,9 @@ struct RandomService {
 
     private mutating func end(_ id: JobID, code: Int?) {
         let progressed = draw(4) == 0
+        let remainder = Submission.RunRemainder.allCases[draw(3)]
         change(id) { [now] job throws(Refusal) in
-            try job.processEnded(code: code, text: "", progressed: progressed, at: now)
+            try job.processEnded(code: code, leaving: remainder, text: "", progressed: progressed, at: now)
         }
     }
 

@@ -28,7 +28,7 @@ import Testing
             { try $0.runNext(at: .noon) }, { try $0.set(Priority(7)) }, { try $0.set([], known: { _ in nil }) },
             { try $0.start(run: "s", at: .noon) }, { try $0.started(at: .noon) },
             { try $0.startFailed("", at: .noon) }, { try $0.skip(because: 1, at: .noon) },
-            { try $0.processEnded(code: 0, text: "", progressed: true, at: .noon) },
+            { try $0.processEnded(code: 0, leaving: .ended, text: "", progressed: true, at: .noon) },
         ]
         for change in changes {
             var changed = job
@@ -91,7 +91,7 @@ import Testing
         var waiting = try Submission.make()
         #expect(refusal { try waiting.started(at: .noon) } == "job 17 cannot have begun its run: it is waiting")
         #expect(
-            refusal { try waiting.processEnded(code: 0, text: "", progressed: true, at: .noon) }
+            refusal { try waiting.processEnded(code: 0, leaving: .ended, text: "", progressed: true, at: .noon) }
                 == "job 17 cannot have a process that ends: it is waiting")
         #expect(refusal { try waiting.startFailed("", at: .noon) } == "job 17 cannot fail to start: it is waiting")
         var held = try Submission.make(isHeld: true)

@@ -12,7 +12,7 @@ import Testing
         try job.started(at: .noon(plus: 2))
         #expect(job.state.name == .running)
         #expect(job.state.run == "night-1")
-        try job.processEnded(code: 0, text: "", progressed: true, at: .noon(plus: 9))
+        try job.processEnded(code: 0, leaving: .ended, text: "", progressed: true, at: .noon(plus: 9))
         guard case .ended(let ended) = job.state else { throw Unexpected() }
         #expect(ended.end == .done)
         #expect(ended.time == .noon(plus: 9))
@@ -68,7 +68,7 @@ import Testing
         for _ in 0..<most {
             try job.start(run: "run", at: .noon)
             try job.started(at: .noon)
-            try job.processEnded(code: code, text: "why", progressed: progressed, at: .noon)
+            try job.processEnded(code: code, leaving: .usual(after: code), text: "why", progressed: progressed, at: .noon)
             guard case .waiting(let waiting) = job.state, let pause = waiting.pause else { break }
             pauses.append((pause.until - .noon).components.seconds)
         }
@@ -106,7 +106,7 @@ import Testing
         var job = try Submission.make()
         for code in [nil, nil, nil, nil, 75, nil, nil, nil, nil] as [Int?] {
             try job.start(run: "run", at: .noon)
-            try job.processEnded(code: code, text: "", progressed: false, at: .noon)
+            try job.processEnded(code: code, leaving: .usual(after: code), text: "", progressed: false, at: .noon)
             #expect(job.state.name == .waiting)
         }
     }
@@ -125,7 +125,7 @@ import Testing
         try job.cancel(by: .token("7"), at: .noon)
         #expect(job.state.name == .running)
         #expect(job.state.request == .cancel(by: .token("7")))
-        try job.processEnded(code: code, text: "", progressed: false, at: .noon)
+        try job.processEnded(code: code, leaving: .usual(after: code), text: "", progressed: false, at: .noon)
         #expect(job.state.end == .cancelled(by: .token("7")))
         #expect(job.state.run == "run-17")
     }
@@ -133,7 +133,7 @@ import Testing
     @Test func `a job that was done before it heard of its cancellation is done`() throws {
         var job = try Submission.running()
         try job.cancel(by: .user(0), at: .noon)
-        try job.processEnded(code: 0, text: "", progressed: true, at: .noon)
+        try job.processEnded(code: 0, leaving: .ended, text: "", progressed: true, at: .noon)
         #expect(job.state.end == .done)
     }
 
@@ -159,9 +159,39 @@ import Testing
     func `a service that stops leaves jobs that resume their runs without a pause`(code: Int?) throws {
         var job = try Submission.running()
         job.stop()
-        try job.processEnded(code: code, text: "", progressed: false, at: .noon(plus: 3))
+        try job.processEnded(code: code, leaving: .interrupted, text: "", progressed: false, at: .noon(plus: 3))
         guard case .waiting(let waiting) = job.state else { throw Unexpected() }
         #expect(waiting.pause == nil)
+        #expect(waiting.resumes == "run-17")
+    }
+
+    @Test(arguments: [129, 130, 143])
+    func `a signal from outside ends a job only if its run has an end`(code: Int) throws {
+        for remainder in [Submission.RunRemainder.none, .interrupted] {
+            var job = try Submission.running()
+            try job.processEnded(code: code, leaving: remainder, text: "why", progressed: true, at: .noon)
+            guard case .waiting(let waiting) = job.state else { throw Unexpected() }
+            #expect(waiting.pause?.cause == .vanished)
+            #expect(waiting.resumes == (remainder == .interrupted ? "run-17" : nil))
+        }
+        var job = try Submission.running()
+        try job.processEnded(code: code, leaving: .ended, text: "why", progressed: true, at: .noon)
+        #expect(job.state.end == .stopped(text: "why"))
+    }
+
+    @Test func `a run that has ended while the service stopped is followed by a new one`() throws {
+        var job = try Submission.running()
+        job.stop()
+        try job.processEnded(code: 143, leaving: .ended, text: "", progressed: true, at: .noon)
+        guard case .waiting(let waiting) = job.state else { throw Unexpected() }
+        #expect(waiting.pause == nil && waiting.resumes == nil)
+    }
+
+    @Test func `a run that a full disk interrupts is resumed`() throws {
+        var job = try Submission.running()
+        try job.processEnded(code: 74, leaving: .interrupted, text: "full", progressed: true, at: .noon)
+        guard case .waiting(let waiting) = job.state else { throw Unexpected() }
+        #expect(waiting.pause?.cause == .storage)
         #expect(waiting.resumes == "run-17")
     }
 

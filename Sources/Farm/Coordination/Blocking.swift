@@ -58,7 +58,7 @@ package enum Blocking {
 }
 
 /// Runs calls that may block one after the other, on a thread that exists only while there are calls.
-final class SerialThread: Sendable {
+package final class SerialThread: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Blocking.Reply] = []
         var isBusy = false
@@ -66,8 +66,10 @@ final class SerialThread: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Returns at once.
-    func begin(_ body: @escaping @Sendable () -> Void) {
+    package func begin(_ body: @escaping @Sendable () -> Void) {
         add {
             body()
             return {}
@@ -75,7 +77,7 @@ final class SerialThread: Sendable {
     }
 
     /// Returns after the body, and all bodies that were begun before it, have ended.
-    func run<Value: Sendable, Failure: Error>(
+    package func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         try await Blocking.answer(to: body) { add($0) }

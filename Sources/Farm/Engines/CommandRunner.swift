@@ -30,12 +30,13 @@ package struct CommandRunner: Sendable {
     /// - Parameters:
     ///   - program: a path, or a name that `PATH` leads to.
     ///   - environment: changes to this process's environment; nil removes a variable.
+    ///   - input: the command's standard input. Other users cannot read it, unlike arguments.
     package func run(
-        _ program: String, _ arguments: [String], environment: [String: String?] = [:]
+        _ program: String, _ arguments: [String], environment: [String: String?] = [:], input: [UInt8] = []
     ) async throws(CommandError) -> Answer {
         do {
             // The command continues if the caller is cancelled. It may have had its effect, and the caller must know that.
-            return try await Task { try await limited(program, arguments, environment) }.value
+            return try await Task { try await limited(program, arguments, environment, input) }.value
         } catch let error as CommandError {
             throw error
         } catch let error as SubprocessError where error.code == .executableNotFound {
@@ -47,12 +48,12 @@ package struct CommandRunner: Sendable {
 
     /// An error of any task ends the command, too.
     private func limited(
-        _ program: String, _ arguments: [String], _ environment: [String: String?]
+        _ program: String, _ arguments: [String], _ environment: [String: String?], _ input: [UInt8]
     ) async throws -> Answer {
         try ProcessStart.refuseWithoutDescriptors()
         let (output, errors) = (try UnlinkedTempFile(), try UnlinkedTempFile())
         return try await withThrowingTaskGroup(of: Answer?.self) { group in
-            group.addTask { try await answer(of: program, arguments, environment, output, errors) }
+            group.addTask { try await answer(of: program, arguments, environment, input, output, errors) }
             group.addTask {
                 try await watch([output, errors])
                 return nil
@@ -75,12 +76,13 @@ package struct CommandRunner: Sendable {
     /// The command writes to files and not to pipes of Subprocess. Subprocess ends this process if it finds a pipe that it
     /// has not closed. It also reads a pipe for as long as children of the command hold it.
     private func answer(
-        of program: String, _ arguments: [String], _ environment: [String: String?], _ output: UnlinkedTempFile,
-        _ errors: UnlinkedTempFile
+        of program: String, _ arguments: [String], _ environment: [String: String?], _ text: [UInt8],
+        _ output: UnlinkedTempFile, _ errors: UnlinkedTempFile
     ) async throws -> Answer {
         let executable: Executable =
             program.utf8.contains(UInt8(ascii: "/")) ? .path(FilePath(program)) : .name(program)
         let input = try UnlinkedTempFile()
+        try input.fill(text)
         defer { withExtendedLifetime((input, output, errors)) {} }
         let values = Dictionary(
             uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) })
@@ -136,6 +138,12 @@ private final class UnlinkedTempFile: Sendable {
     }
 
     deinit { close(descriptor.rawValue) }
+
+    /// Writes bytes to an empty file. Its reader begins with the first of them.
+    func fill(_ bytes: [UInt8]) throws {
+        try descriptor.writeAll(bytes)
+        try descriptor.seek(offset: 0, from: .start)
+    }
 
     func size() throws -> Int {
         var found = stat()

@@ -5,7 +5,7 @@ package import WorkerProtocol
 /// Starts processes one after the other, and only while enough descriptors are free.
 ///
 /// swift-subprocess (1.0.2) ends this process if it gets one pipe for a new process but not the next.
-enum ProcessStart {
+package enum ProcessStart {
     /// For three pipes, the new process, and what the start of the first process leaves open, and as many for other threads
     /// that open files meanwhile.
     private static let descriptors = 24
@@ -16,7 +16,7 @@ enum ProcessStart {
     private static let gate = Gate()
 
     /// - Parameter body: starts the process, and calls its argument once the process runs.
-    static func one<Result>(
+    package static func one<Result>(
         _ body: (_ hasStarted: @escaping @Sendable () -> Void) async throws -> Result
     ) async throws -> Result {
         await gate.enter()

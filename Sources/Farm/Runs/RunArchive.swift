@@ -128,6 +128,14 @@ extension RunArchive {
                 : "\(matches.count) runs begin with '\(PathText.visible(name))'; give more of the name")
     }
 
+    /// The run with this whole name.
+    package func run(exactly name: String) throws -> RunStatus {
+        guard let run = try runs().first(where: { $0.stored.name == name }) else {
+            throw FarmError(.missingInput, "no run is called '\(PathText.visible(name))'")
+        }
+        return run
+    }
+
     /// Like ``run(_:)``, for actions that cannot be undone. If several runs have not ended, a name is needed.
     ///
     /// - Returns: nil if no name was given, and all runs have ended.

@@ -208,6 +208,17 @@ extension RunFolder {
             .flatMap { StoredNumbers.counts.contains($0) ? $0 : nil }
     }
 
+    /// Asks that at most so many tasks run at a time. The request holds for half a minute.
+    package func limitWorkers(to count: Int) throws(FileError) {
+        guard let own = try openFolder() else {
+            throw FileError(path: path, code: ENOENT, action: "send a request to the run")
+        }
+        let temporary = ".workers.\(CoordinatorClaim.temporarySuffix)"
+        own.removeTree(temporary)
+        try own.create(temporary, Array("\(count)".utf8))
+        try own.rename(temporary, as: "workers")
+    }
+
     package func takeBack(_ control: Control) {
         // A missing run has no requests.
         try? openFolder()?.removeTree("\(control)")

@@ -3,7 +3,8 @@ import JobModel
 
 /// An exclusive lock on a file, held by the kernel: it ends with the process, however that ends.
 package final class KernelLock: Sendable {
-    private let descriptor: Int32
+    /// A process that inherits the open file has the lock, too. It ends when all of them have closed the file.
+    package let descriptor: Int32
 
     deinit { close(descriptor) }
 
@@ -22,6 +23,16 @@ package final class KernelLock: Sendable {
     package static func take(_ path: String) throws(FileError) -> KernelLock? {
         let lock = try KernelLock(opening: path)
         return try lock.isTaken(path) ? lock : nil
+    }
+
+    /// Whether a process holds the lock of a file. False if there is no such file. True if that is unknown.
+    package static func isHeld(_ path: String) -> Bool {
+        guard FileSystem.exists(path) else { return false }
+        do {
+            return try take(path) == nil
+        } catch {
+            return true
+        }
     }
 
     /// Tries again and again until `end`. Nil when another process still holds the lock then.

@@ -19,6 +19,10 @@ struct GivenValues {
     var engine: EngineName?
     var slurm: ClusterOptions?
     var commands: ClusterCommands?
+    var onEnd: [NotificationTarget]?
+    var onFailure: [NotificationTarget]?
+    var sendmail: String?
+    var late: [ExpectedSuccess]?
 
     /// In seconds. Some heartbeats may come late, so the minimum is several.
     static let silenceRange = 5.0...86400
@@ -84,6 +88,14 @@ struct ConfigFile {
         values.engine = reader.optional("engine", .choice)
         values.slurm = reader.optional("slurm", SlurmReader.wishes(folder, from: .user))
         values.commands = reader.optional("commands", .commands(path))
+        values.onEnd = reader.optional("on_end", .targets(path))
+        let hasOnFailure = reader.entry("on_failure") != nil
+        values.onFailure = reader.optional("on_failure", .targets(path))
+        // If the list is wrong, only that is reported.
+        let fallback = values.onFailure ?? (hasOnFailure ? [.mail("")] : [])
+        let notifications = reader.optional("notifications", .notifications(path, fallback: fallback))
+        values.sendmail = notifications?.sendmail
+        values.late = notifications?.late
         reader.finish()
         return values
     }

@@ -27,6 +27,14 @@ package struct Settings: Sendable {
     package let slurm: Setting<ClusterOptions>
     /// The commands of the engine `commands`. Nil if the config file names none.
     package let commands: Setting<ClusterCommands?>
+    /// Who is told of the end of each run.
+    package let onEnd: Setting<[NotificationTarget]>
+    /// Who is told of each run that failed.
+    package let onFailure: Setting<[NotificationTarget]>
+    /// The jobs that have to succeed once a day. The service reports those that are late.
+    package let late: Setting<[ExpectedSuccess]>
+    /// The program that takes mails.
+    package let sendmail: Setting<String>
     /// The worker program's path.
     package let worker: Setting<String>
     /// The config file that was read, if any.
@@ -140,6 +148,10 @@ package struct Settings: Sendable {
         commands = Setting(
             file?.contents.values.commands,
             file.flatMap { $0.contents.values.commands == nil ? nil : .file($0.path) } ?? .standard)
+        onEnd = layered([], \.onEnd, "")
+        onFailure = layered([], \.onFailure, "")
+        late = layered([], \.late, "")
+        sendmail = layered("/usr/sbin/sendmail", \.sendmail, "")
         configFile = file?.path
     }
 

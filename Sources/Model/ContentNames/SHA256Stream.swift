@@ -32,3 +32,12 @@ package struct SHA256Stream: ~Copyable {
         return String(bytes.prefix(Int(count)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 }
+
+extension SHA256Stream {
+    /// 64 hexadecimal digits; nil when the library has failed.
+    package static func digest(of bytes: [UInt8]) -> String? {
+        guard var stream = SHA256Stream() else { return nil }
+        bytes.withUnsafeBytes { stream.update($0) }
+        return stream.finish()
+    }
+}

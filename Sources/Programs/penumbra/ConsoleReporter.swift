@@ -121,9 +121,11 @@ extension ConsoleReporter {
 
     /// Carries out a request. A slow reader of the output does not block the end of the run. The process then waits for the reader:
     /// after one signal for some seconds, after a second one not at all.
-    func follow(_ run: RequestedRun) async throws -> RunOutcome {
+    ///
+    /// - Parameter receiver: gets the events in place of the reporter, and passes them on to it.
+    func follow(_ run: RequestedRun, by receiver: (any RunListener)? = nil) async throws -> RunOutcome {
         let control = Signals.ofRuns.control
-        let (result, unread) = await run.run(control, self) { await Self.readTimeout(control) }
+        let (result, unread) = await run.run(control, receiver ?? self) { await Self.readTimeout(control) }
         guard unread > 0, let stop = control.stop else { return try result.get() }
         Console.abandonOutput()
         Console.complain(

@@ -25,7 +25,7 @@ struct Penumbra: AsyncParsableCommand {
             FiltersCommand.self,
             FormatsCommand.self, SchemaCommand.self,
             PluginCommand.self, ConfigCommand.self, DoctorCommand.self, ExportCommand.self,
-            PrepareCommand.self, ShardCommand.self,
+            PrepareCommand.self, ShardCommand.self, ConfinedCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
@@ -33,7 +33,10 @@ struct Penumbra: AsyncParsableCommand {
                 subcommands: [
                     StatusCommand.self, ShowCommand.self, LogsCommand.self, WaitCommand.self, PauseCommand.self,
                     ResumeCommand.self, CancelCommand.self, RetryCommand.self, GcCommand.self,
-                ])
+                ]),
+            CommandGroup(
+                name: "Service",
+                subcommands: [ServeCommand.self, SubmitCommand.self, QueueCommand.self, TokenCommand.self]),
         ])
 
     static func main() async {

@@ -122,10 +122,10 @@ final class TestTokens: Authenticator, Sendable {
         read = TokenText(using: &generator)
         submit = TokenText(using: &generator)
         admin = TokenText(using: &generator)
-        for (token, scope) in [(read, Scope.read), (submit, .submit), (admin, .admin)] { try add(token, scope) }
+        for (token, scope) in [(read, TokenScope.read), (submit, .submit), (admin, .admin)] { try add(token, scope) }
     }
 
-    func add(_ token: TokenText, _ scope: Scope, expires: WallTime? = nil, isRevoked: Bool = false) throws {
+    func add(_ token: TokenText, _ scope: TokenScope, expires: WallTime? = nil, isRevoked: Bool = false) throws {
         let record = TokenRecord(
             digest: try token.digest(), name: "\(scope)", scope: scope, roots: ["/srv"], expires: expires,
             isRevoked: isRevoked)

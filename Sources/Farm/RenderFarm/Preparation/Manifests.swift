@@ -7,7 +7,7 @@ package import JobModel
 package import Manifests
 package import Planning
 package import Runs
-import Scheduling
+package import Scheduling
 package import Settings
 import Synchronization
 import WorkerProtocol
@@ -250,14 +250,14 @@ package struct WorkerChecks {
 
 /// Reads a file that the user named: a manifest, or a list of files. It may be a pipe whose writer takes its time.
 /// A stop ends the wait.
-enum InputArgument {
-    enum ReadError: Error {
+package enum InputArgument {
+    package enum ReadError: Error {
         /// The file system's error number.
         case system(Int32)
         case stopped(StopReason)
 
         /// - Parameter words: makes the message from the system's error text.
-        func error(_ words: (String) -> String) -> FarmError {
+        package func error(_ words: (String) -> String) -> FarmError {
             switch self {
             case .system(let code): FarmError(.missingInput, words(String(cString: strerror(code))))
             case .stopped(let reason): FarmError(RunOutcome(reason), reason.message())

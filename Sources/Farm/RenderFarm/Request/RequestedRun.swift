@@ -22,6 +22,8 @@ package struct RequestedRun {
     package var heartbeat = Heartbeat()
     /// The name of its one run, which may have been interrupted; nil for new runs.
     package var name: RunName?
+    /// A run that a signal or an error of its machine stops gets no end, so that another process can resume it by its name.
+    package var isLeftOpen = false
     /// The manifest and name of the one job that is resumed; nil for all jobs.
     package var single: (manifest: String, job: String)?
     /// The inputs that are left out, if the request names a run by ``RunRequest/leftOf``.
@@ -104,6 +106,7 @@ package struct RequestedRun {
                     request, preparation, listener, memory: .run(request: storedText), heartbeat: heartbeat)
                 (context.sharing, context.reports, context.watch) = (sharing, reports, memory)
                 (context.ownState, context.originalCommand) = (ownState, originalCommand)
+                context.isLeftOpen = isLeftOpen
                 return (specs, JobRunner(context))
             }
             var texts = files.texts()
@@ -180,6 +183,8 @@ package struct RunContext: Sendable {
     var watch: WatchMemory?
     /// The command that takes options, if another one began the run.
     var originalCommand: String?
+    /// Another process resumes a run that a signal or an error of the machine stops.
+    var isLeftOpen = false
     /// The state folder of earlier runs, if this run has another one. It tells whether outputs are missing.
     var ownState: String?
     /// Gives signs of life for the runs of the request.
@@ -233,7 +238,8 @@ package struct RunContext: Sendable {
     /// Whether another coordinator continues the run if this process ends.
     func isContinued(_ run: RunClaim) -> Bool {
         switch sharing {
-        case .none, .detached: false
+        case .none: isLeftOpen && isRecorded
+        case .detached: false
         // An earlier preparation must not be lost.
         case .prepared: !run.isNew
         case .resumed: true

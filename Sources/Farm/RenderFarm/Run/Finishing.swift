@@ -21,7 +21,7 @@ struct Finishing {
         listener.receive(
             .ended(
                 RunEnd(
-                    job: job.prepared.job, summary: summary, newlyKept: newlyKept,
+                    job: job.prepared.job, run: job.folder.name, summary: summary, newlyKept: newlyKept,
                     isRecorded: recorder != nil)))
         let orphans = try await cleanUpOrphans(job, summary)
         let indexed = await Blocking.run {

@@ -24,6 +24,8 @@ package enum RunEvent: Sendable {
 /// The end of a job's run.
 package struct RunEnd: Sendable {
     package let job: JobSpec
+    /// The run's name.
+    package let run: String
     package let summary: RunSummary
     /// Kept outputs that no earlier run has reported.
     package let newlyKept: [KeptOutput]

@@ -53,6 +53,21 @@ struct ConfigCommand: AsyncParsableCommand {
         ].map { Row(setting: "commands.\($0)", value: $1, origin: setting.origin.description) }
     }
 
+    private static func targets(_ targets: [NotificationTarget]) -> String {
+        targets.map { target in
+            if case .webhook(_, secretFile: nil) = target { return "\(target.shown), not signed" }
+            return target.shown
+        }.joined(separator: "; ")
+    }
+
+    /// `archive by 06:00 Europe/Berlin (mail ops@example.org)`
+    private static func expectations(_ expectations: [ExpectedSuccess]) -> String {
+        expectations.map { expected in
+            let zone = expected.zone.map { " \($0)" } ?? ""
+            return "\(VisibleText.line(expected.job)) by \(expected.time)\(zone) (\(targets(expected.targets)))"
+        }.joined(separator: "; ")
+    }
+
     private static func rows(_ settings: Settings) -> [Row] {
         func row<Value>(_ name: String, _ setting: Setting<Value>, _ text: String) -> Row {
             Row(setting: name, value: text, origin: setting.origin.description)
@@ -76,6 +91,10 @@ struct ConfigCommand: AsyncParsableCommand {
                 settings.pluginPins.value.map { "\($0.file) \($0.sha256.prefix(12))…" }.joined(separator: ", ")),
             row("worker", settings.worker, settings.worker.value),
             row("engine", settings.engine, settings.engine.value.rawValue),
+            row("on_end", settings.onEnd, targets(settings.onEnd.value)),
+            row("on_failure", settings.onFailure, targets(settings.onFailure.value)),
+            row("notifications.sendmail", settings.sendmail, settings.sendmail.value),
+            row("notifications.late", settings.late, expectations(settings.late.value)),
         ]
             + clusterRows(settings.slurm) + commandRows(settings.commands)
     }

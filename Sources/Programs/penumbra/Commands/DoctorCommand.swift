@@ -2,6 +2,7 @@ import ArgumentParser
 import BatchSystems
 import Catalogs
 import Cluster
+import Confinement
 import Coordination
 import Engines
 import FoundationEssentials
@@ -41,6 +42,7 @@ struct DoctorCommand: AsyncParsableCommand {
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
             say(true, settings.configFile.map { "config file \($0)" } ?? "no config file; defaults apply")
+            sayWhatConfines()
             return max(worst, await examineEngine(settings))
         }
     }
@@ -63,6 +65,16 @@ struct DoctorCommand: AsyncParsableCommand {
             settings: settings, farm: Farm(settings), system: system, options: options,
             folder: shared.map { PathText.normalized($0, in: currentFolder()) } ?? options.folder, say: say)
         return await examination.run()
+    }
+
+    /// Only the service needs it, and only for tokens with folders. So a kernel without it is no failure.
+    private func sayWhatConfines() {
+        switch Landlock.support {
+        case .version(let version):
+            say(true, "Landlock \(version): the kernel can keep the runs of a token within its folders")
+        case .missing(let reason):
+            Console.print("note  tokens with folders would be refused, because \(reason.line)")
+        }
     }
 
     private func say(_ isWell: Bool, _ text: String) { Console.print((isWell ? "ok    " : "FAIL  ") + text) }

@@ -6,6 +6,7 @@ import JobModel
 import Planning
 import RenderFarm
 import Runs
+import SafeFiles
 import Scheduling
 import Settings
 
@@ -80,6 +81,20 @@ struct RunCommand: AsyncParsableCommand {
         transform: RunNameArgument.read)
     var runName: RunNameArgument?
 
+    /// For programs that begin runs, such as the service.
+    @Flag(
+        help: ArgumentHelp(
+            "Give a run that a signal or an error of this machine stops no end, so that --run NAME resumes it.",
+            visibility: .hidden))
+    var resumable = false
+
+    /// For manifests that were handed in as text. The service keeps them in files of its own.
+    @Option(
+        help: ArgumentHelp(
+            "The path of the manifest, where another program has copied its text from. It need not exist.",
+            valueName: "path", visibility: .hidden))
+    var manifestPath: String?
+
     @Option(
         help: ArgumentHelp(
             "Write a page that reports the run, with pictures before and after.", valueName: "file.html"))
@@ -88,9 +103,15 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"))
     var metrics: String?
 
+    @Flag(help: "Send no notifications of the config file's on_end and on_failure.")
+    var noNotify = false
+
     func validate() throws {
         if jobs.filesFrom != nil, manifests.manifests.count > 1 {
             throw ValidationError("--files-from names the files of one job; give one manifest.")
+        }
+        if manifestPath != nil, manifests.manifests.count != 1 {
+            throw ValidationError("--manifest-path is the path of one manifest.")
         }
         let ending = (jobs.filesFrom == nil ? [] : ["--files-from"]) + (deadline == nil ? [] : ["--deadline"])
         if watch || detach, runName != nil {
@@ -111,10 +132,29 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporter in
-            var run = RequestedRun(request())
+            var run = RequestedRun(try request(withTextFor: manifestPath))
             run.name = runName?.name
-            return try await reporter.follow(run)
+            run.isLeftOpen = resumable
+            return try await noNotify ? reporter.follow(run) : reporter.followAndNotify(run)
         }
+    }
+
+    /// The request of this command line, with the text of its one manifest in place of the file.
+    ///
+    /// - Parameter path: identifies the job, and is where relative paths of the manifest start; nil for the file's own path.
+    private func request(withTextFor path: String?) throws(FarmError) -> RunRequest {
+        var request = request()
+        guard let path, let file = manifests.manifests.first else { return request }
+        let folder = currentFolder()
+        guard let bytes = SafeFolder.trustedContents(PathText.normalized(file, in: folder), limit: (1 << 20) + 1),
+            let text = String(validating: bytes, as: UTF8.self)
+        else {
+            throw FarmError(
+                .missingInput,
+                "\(PathText.visible(file)): the text of the manifest cannot be read, or is no UTF-8 text of at most 1 MB")
+        }
+        request.manifests = [RunRequest.Manifest(path: PathText.normalized(path, in: folder), text: text)]
+        return request
     }
 
     /// The request of this command line.

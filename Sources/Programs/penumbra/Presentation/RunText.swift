@@ -7,147 +7,14 @@ import Reports
 import Runs
 import Scheduling
 
-/// The JSON line of a run. `status`, `show` and `wait` print it, or a text made of it.
-struct RunLine: JSONLine {
-    let event = "run"
-    let run: String
-    let job: String
-    let manifest: String
-    /// `running`, `paused`, `interrupted`, `detached`, `done`, `failed` or `stopped`.
-    let state: String
-    var reason: String?
-    var exitCode: Int?
-    /// UTC, `2026-11-21T21:30:00Z`.
-    let started: String
-    var ended: String?
-    /// The number of coordinators that have worked on the run.
-    let epoch: Int
-    let workers: Int
-    /// The number of frames with work, and how many of them have ended.
-    let work: Int
-    let concluded: Int
-    let counts: RunCounts
-    /// The argument of `--run-dir`; nil for a run of one machine.
-    var runDir: String?
-    /// What it is doing; nil if no coordinator has it.
-    var live: LiveRun?
-
-    init(_ run: RunStatus, in archive: RunArchive) throws {
-        self.init(run, concluded: try archive.concluded(of: run))
-        guard var live = archive.live(of: run) else { return }
-        // The database knows of frames that ended since it was written.
-        live.done = min(max(live.done, concluded), live.frames)
-        self.live = live
-    }
-
-    init(_ run: RunStatus, concluded: Int) {
-        runDir = run.sharedFolder
-        self.run = run.stored.name
-        job = run.stored.job
-        manifest = run.stored.manifest
-        state = run.condition.rawValue
-        reason = run.reason
-        exitCode = run.exitCode
-        started = RunText.time(run.stored.started)
-        ended = run.ended.map(RunText.time)
-        epoch = run.stored.epoch
-        workers = run.stored.workers
-        work = run.counts.work
-        self.concluded = concluded
-        counts = run.counts
-    }
-}
-
-struct StoredFrameLine: JSONLine {
-    let event = "frame"
-    let frame: Int
-    let page: Int
-    let input: String
-    let outputs: [String]
-    let state: String
-    var cause: String?
-    var message: String?
-    var seconds: Double?
-    /// When the last of its outputs was published; UTC.
-    var published: String?
-
-    init(_ frame: StoredFrame, published: Int64?) {
-        self.published = published.map(RunText.time)
-        self.frame = frame.number
-        page = frame.page
-        input = frame.input
-        outputs = frame.outputs.filter { !$0.isEmpty }
-        state = frame.state.kind.rawValue
-        seconds = frame.seconds
-        if case .failed(let cause, let message) = frame.state { (self.cause, self.message) = (cause, message) }
-    }
-}
-
-/// The JSON line of the states of all frames.
-struct MapLine: JSONLine {
-    let event = "map"
-    /// `[first, count]` for inputs, and `[input, first page, count]` for pages of one input.
-    let frames: [[Int]]
-    /// A letter for each frame.
-    let states: String
-
-    init(_ map: FrameMap) {
-        frames = map.frames
-        states = String(decoding: map.letters(0..<map.count), as: UTF8.self)
-    }
-}
-
-/// The JSON line of a picture that was broken before the run, and that the run did not try.
-struct BrokenLine: JSONLine {
-    let event = "broken"
-    let input: String
-    let page: Int
-    let message: String
-    /// UTC.
-    let since: String
-
-    init(_ record: BrokenRecord) {
-        input = record.input
-        page = record.page
-        message = record.message
-        since = Date(timeIntervalSince1970: Double(record.since)).formatted(.iso8601)
-    }
-}
-
-struct AttemptLine: JSONLine {
-    let event = "attempt"
-    let task: String
-    let attempt: Int
-    let epoch: Int
-    let worker: Int
-    let state: String
-    let started: String
-    var ended: String?
-    var message: String?
-    var log: String?
-
-    init(_ attempt: StoredAttempt) {
-        task = attempt.task
-        self.attempt = attempt.attempt
-        epoch = attempt.epoch
-        worker = attempt.worker
-        started = RunText.time(attempt.started)
-        log = attempt.log
-        switch attempt.state {
-        case .running: state = "running"
-        case .done(let time, _): (state, ended) = ("done", RunText.time(time))
-        case .failed(let time, let why): (state, ended, message) = ("failed", RunText.time(time), why)
-        case .lost(let time, let why): (state, ended, message) = ("lost", RunText.time(time), why)
-        case .dropped(let time): (state, ended) = ("dropped", RunText.time(time))
-        }
-    }
-}
+extension RunLine: JSONLine {}
+extension StoredFrameLine: JSONLine {}
+extension MapLine: JSONLine {}
+extension BrokenLine: JSONLine {}
+extension AttemptLine: JSONLine {}
 
 enum RunText {
-    /// To the second, UTC.
-    static func time(_ nanoseconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(nanoseconds / 1_000_000_000)).formatted(.iso8601)
-    }
+    static func time(_ nanoseconds: Int64) -> String { RunLine.time(nanoseconds) }
 
     static func table(_ lines: [RunLine]) -> [String] {
         var table = Table(["run", "job", "state", "started", "frames", "of these", "because"])
@@ -273,12 +140,4 @@ enum RunText {
 extension StoredFrame {
     /// `37`, and `37p2` for the second page of a picture whose pages are frames.
     var name: String { page == 0 ? "\(number)" : "\(number)p\(page + 1)" }
-}
-
-extension StoredAttempt {
-    /// `37/probe`, `37/tile-12`.
-    var task: String {
-        let frame = page == 0 ? "\(number)" : "\(number)p\(page + 1)"
-        return "\(frame)/\(kind)" + (tile.map { "-\($0)" } ?? "")
-    }
 }

@@ -34,7 +34,7 @@ package struct TokenIdentity: Hashable, Sendable {
     package let id: TokenID
     /// The name that an administrator has given it.
     package let name: String
-    package let scope: Scope
+    package let scope: TokenScope
     /// The folders that its jobs may use. Nil if all are allowed.
     package let roots: [String]?
     package let expires: WallTime?
@@ -42,17 +42,11 @@ package struct TokenIdentity: Hashable, Sendable {
     package let isSession: Bool
 }
 
-/// What a token allows. Each scope includes the ones before it.
-package enum Scope: String, CaseIterable, Hashable, Sendable {
-    case read
-    /// Reading, and jobs of one's own.
-    case submit
-    case admin
-
+extension TokenScope {
     func allows(_ access: Access) -> Bool {
         switch access {
         case .open, .read: true
-        case .submit: self != .read
+        case .submit: self >= .submit
         case .admin: self == .admin
         }
     }
@@ -70,13 +64,13 @@ package protocol Authenticator: Sendable {
 package struct TokenRecord: Hashable, Sendable {
     package let digest: SecretDigest
     package let name: String
-    package let scope: Scope
+    package let scope: TokenScope
     package let roots: [String]?
     package let expires: WallTime?
     package let isRevoked: Bool
 
     package init(
-        digest: SecretDigest, name: String, scope: Scope, roots: [String]? = nil, expires: WallTime? = nil,
+        digest: SecretDigest, name: String, scope: TokenScope, roots: [String]? = nil, expires: WallTime? = nil,
         isRevoked: Bool = false
     ) {
         self.digest = digest

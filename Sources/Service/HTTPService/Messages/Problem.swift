@@ -1,4 +1,5 @@
 import JobModel
+import Queueing
 
 /// Why a request was not carried out, as RFC 9457 describes it.
 package struct Problem: Error, Hashable, Sendable {
@@ -146,7 +147,7 @@ extension Problem {
         detail: "Addresses are kept in logs and histories. Revoke this token if the address was sent over a network",
         remedy: "Send it as 'Authorization: Bearer pnb_…'.")
 
-    package static func forbidden(has scope: Scope, needs access: Access) -> Problem {
+    package static func forbidden(has scope: TokenScope, needs access: Access) -> Problem {
         Problem(
             status: 403, kind: "scope", title: "The token does not allow this",
             detail: "Its scope is '\(scope.rawValue)', and this request needs '\(access.rawValue)'")

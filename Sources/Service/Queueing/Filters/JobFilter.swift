@@ -66,14 +66,26 @@ extension JobFilter {
     private static let groups: [String: [JobState.Name]] = ["open": JobState.Name.open, "ended": JobState.Name.ended]
 
     package init(text: String) throws(InputError) {
-        guard !text.isEmpty else { return }
+        guard !text.isEmpty else {
+            self.init()
+            return
+        }
+        var conditions: [(key: String, value: String)] = []
         for part in text.split(separator: "&", omittingEmptySubsequences: false) {
             let pieces = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let key = try Self.decoded(String(pieces[0]))
             guard pieces.count == 2, !pieces[1].isEmpty else {
                 throw .filter(key.isEmpty ? .emptyPart : .noValue(key))
             }
-            let value = try Self.decoded(String(pieces[1]))
+            conditions.append((key, try Self.decoded(String(pieces[1]))))
+        }
+        try self.init(conditions)
+    }
+
+    /// The parameters of a query string, decoded.
+    package init(_ conditions: [(key: String, value: String)]) throws(InputError) {
+        for (key, value) in conditions {
+            guard !value.isEmpty else { throw .filter(.noValue(key)) }
             switch key {
             case "state": try add(states: value)
             case "label": try add(label: value)

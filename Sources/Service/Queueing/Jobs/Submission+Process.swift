@@ -23,48 +23,54 @@ extension Submission {
             .init(run: starting.run, history: starting.history, since: now, request: starting.request))
     }
 
-    /// No process could be started, or it is gone and there is no run of that name.
+    /// No process could be started, or it is gone, nobody knows its exit code, and there is no run of that name.
     package mutating func startFailed(_ text: String, at now: WallTime) throws(Refusal) {
         guard case .starting(let starting) = state else { throw unexpected(.startFailed) }
         setBack(
-            .unavailable, text, outcome: .unavailable, ended: starting.isResumed ? .interrupted(starting.run) : .none,
+            .unavailable, text, outcome: .unavailable, starting.isResumed ? .interrupted(starting.run) : .none,
             starting.history, progressed: false, asked: starting.request, at: now)
+    }
+
+    /// What a process that is gone has left of its run.
+    package enum RunRemainder: String, Hashable, Sendable, CaseIterable {
+        /// There is no run of that name: the process ended before it began.
+        case none
+        /// The run has an end. Another process begins a new run.
+        case ended
+        /// The run has no end. Another process resumes it.
+        case interrupted
     }
 
     /// Its process is gone.
     ///
     /// - Parameters:
-    ///   - code: Its exit code, which the run's record has, too. Nil if the process is gone and the run has no end.
+    ///   - code: Its exit code, or that of the run's end. Nil if neither is known.
+    ///   - remainder: What is left of its run.
     ///   - text: The last line that it wrote to its standard error.
     ///   - progressed: Whether it did work that is kept: a frame ended, or a tile.
     package mutating func processEnded(
-        code: Int?, text: String, progressed: Bool, at now: WallTime
+        code: Int?, leaving remainder: RunRemainder, text: String, progressed: Bool, at now: WallTime
     ) throws(Refusal) {
         let (run, history) = try process()
+        let left = Remainder(remainder, of: run)
         let request = state.request
         switch ProcessEnd(code: code) {
-        case .done: end(.done, run: run, history, at: now)
-        case .workLeft: end(.doneWithWorkLeft, run: run, history, at: now)
-        case .failed(let code): end(.failed(code: code, text: text), run: run, history, at: now)
+        case .done: end(.done, run: left.run, history, at: now)
+        case .workLeft: end(.doneWithWorkLeft, run: left.run, history, at: now)
+        case .failed(let code): end(.failed(code: code, text: text), run: left.run, history, at: now)
         case .again(let cause, let outcome):
             setBack(
-                cause, text, outcome: outcome, ended: .run(run), history, progressed: progressed, asked: request,
-                at: now)
-        case .signalled(let code):
-            switch request {
-            case .cancel(let owner): end(.cancelled(by: owner), run: run, history, at: now)
-            case .stop: state = .waiting(.init(history: history, since: now, resumes: run))
-            case nil:
-                let words = text.isEmpty ? "its run was stopped from outside, with exit code \(code)" : text
-                end(.stopped(text: words), run: run, history, at: now)
-            }
-        case .vanished:
+                cause, text, outcome: outcome, left, history, progressed: progressed, asked: request, at: now)
+        // A signal from outside ends no job whose run can be resumed: all processes get one when a machine shuts down.
+        case .signalled(let code) where request == nil && remainder == .ended:
+            let words = text.isEmpty ? "its run was stopped from outside, with exit code \(code)" : text
+            end(.stopped(text: words), run: run, history, at: now)
+        case .signalled, .vanished:
             if request == .stop {
-                state = .waiting(.init(history: history, since: now, resumes: run))
+                state = .waiting(.init(history: history, since: now, resumes: left.resumes))
             } else {
                 setBack(
-                    .vanished, text, outcome: .killed, ended: .interrupted(run), history, progressed: progressed,
-                    asked: request, at: now)
+                    .vanished, text, outcome: .killed, left, history, progressed: progressed, asked: request, at: now)
             }
         }
     }
@@ -124,14 +130,23 @@ extension Submission {
         }
 
         var resumes: String? { if case .interrupted(let name) = self { name } else { nil } }
+
+        init(_ remainder: RunRemainder, of run: String) {
+            self =
+                switch remainder {
+                case .none: .none
+                case .ended: .run(run)
+                case .interrupted: .interrupted(run)
+                }
+        }
     }
 
     /// Another process follows after a pause, unless there were too many, or somebody has cancelled the job.
     private mutating func setBack(
-        _ cause: JobState.Cause, _ text: String, outcome: RunOutcome, ended: Remainder, _ history: JobState.History,
+        _ cause: JobState.Cause, _ text: String, outcome: RunOutcome, _ left: Remainder, _ history: JobState.History,
         progressed: Bool, asked request: JobState.Request?, at now: WallTime
     ) {
-        if case .cancel(let owner) = request { return end(.cancelled(by: owner), run: ended.run, history, at: now) }
+        if case .cancel(let owner) = request { return end(.cancelled(by: owner), run: left.run, history, at: now) }
         var history = history
         let isRepeated = !progressed && history.setback?.cause == cause
         let count = isRepeated ? (history.setback?.count ?? 0) + 1 : 1
@@ -141,11 +156,11 @@ extension Submission {
                 cause == .vanished
                 ? .stopped(text: RestartPolicy.words(forVanished: count, text))
                 : .failed(code: outcome.number, text: text)
-            return self.end(end, run: ended.run, history, at: now)
+            return self.end(end, run: left.run, history, at: now)
         }
         state = .waiting(
             .init(
-                history: history, since: now, resumes: ended.resumes,
+                history: history, since: now, resumes: left.resumes,
                 pause: .init(cause: cause, text: text, until: now + pause)))
     }
 }
@@ -159,7 +174,7 @@ extension Submission {
 /// | 3 | done, with work left |
 /// | 64–66 | refused, which is failed |
 /// | 69, 74, 75 | another process follows |
-/// | 129, 130, 143 | stopped by whoever asked for it |
+/// | 129, 130, 143 | stopped by whoever asked for it; if the run has no end, another process resumes it |
 /// | none, 137 and other signals | the process is gone without an end |
 /// | others | failed |
 private enum ProcessEnd {

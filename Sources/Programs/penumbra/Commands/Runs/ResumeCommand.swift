@@ -42,6 +42,9 @@ struct ResumeCommand: AsyncParsableCommand {
     @Flag(help: .hidden)
     var asJob = false
 
+    @Flag(help: "Send no notifications of the config file's on_end and on_failure.")
+    var noNotify = false
+
     func validate() throws {
         try LocationOptions.check(workers: workers)
         if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
@@ -122,13 +125,13 @@ struct ResumeCommand: AsyncParsableCommand {
         }
         run.request.engine = engine ?? run.request.engine
         run.request.workers = workers ?? run.request.workers
-        guard let shared else { return try await run.exitCode(options, openjd: openjd) }
+        guard let shared else { return try await run.exitCode(options, openjd: openjd, notifies: !noNotify) }
         run.sharing = .resumed(shared, asJob: asJob)
         run.ownState = Settings.ownState(options.location)
         return try await TemporaryState.with(options.stateDir) { state in
             var run = run
             run.request.stateFolder = state
-            return try await run.exitCode(options, openjd: openjd)
+            return try await run.exitCode(options, openjd: openjd, notifies: !noNotify)
         }
     }
 }
@@ -145,15 +148,19 @@ extension RunLookupOptions {
 extension RequestedRun {
     /// Carries out the request, with its own first and last JSON line.
     ///
-    /// - Parameter notes: messages that are printed first.
-    func exitCode(_ options: RunLookupOptions, openjd: Bool = false, notes: [String] = []) async throws -> Int32 {
+    /// - Parameters:
+    ///   - notifies: whether the targets of the config file are told how the run ended.
+    ///   - notes: messages that are printed first.
+    func exitCode(
+        _ options: RunLookupOptions, openjd: Bool = false, notifies: Bool = true, notes: [String] = []
+    ) async throws -> Int32 {
         let reporter = ConsoleReporter(
             json: options.json || request.printsJSON, quiet: request.isQuiet, isStrict: request.isStrict,
             openjd: openjd)
         do {
             try await reporter.handling { reporter in
                 for note in notes { reporter.note(note) }
-                return try await reporter.follow(self)
+                return try await notifies ? reporter.followAndNotify(self) : reporter.follow(self)
             }
             return 0
         } catch let exit as ExitCode {

@@ -1,0 +1,166 @@
+import ArgumentParser
+import Endpoints
+import Foundation
+import HTTPService
+import JobModel
+import Logging
+import QueueStorage
+import Queueing
+import RenderFarm
+import SafeFiles
+import ServiceAPI
+import Settings
+import Supervision
+
+@main
+struct PenumbraService: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "penumbra-service",
+        abstract: "Takes jobs from people and programs, runs each of them once, and shares the workers out.",
+        usage: "penumbra serve [options]",
+        discussion: """
+            Commands of this user reach the service by a socket in its folder: 'penumbra submit', 'penumbra queue'. Others reach it by \
+            --listen, and need a token ('penumbra token add').
+
+            Every run is a process of 'penumbra run'. It goes on if the service is killed, and the next service follows it. SIGTERM ends \
+            the service and its runs; the next service resumes them.
+
+            Exit codes: 0 stopped by a signal; 64 a value is wrong; 65 the config is wrong; 69 a socket or a program cannot be used; 74 \
+            the disk or the database cannot be used; 75 another service has the folder.
+            """,
+        version: "penumbra-service \(Version.penumbra)")
+
+    @Option(
+        help: ArgumentHelp(
+            "Also listen at a port of this machine: 127.0.0.1:8642. Another address needs --behind-proxy. May be given again.",
+            valueName: "address:port"))
+    var listen: [String] = []
+
+    @Flag(help: "Also listen at web.sock in the service's folder, for a proxy.")
+    var webSocket = false
+
+    @Flag(help: "All connections but those of the control socket come from a proxy, which adds TLS.")
+    var behindProxy = false
+
+    @Option(
+        help: ArgumentHelp("A name of this service in addresses, beside localhost. May be given again.", valueName: "name"))
+    var host: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Where the service keeps its queue. Default: beside the state folder.", valueName: "dir"))
+    var serviceDir: String?
+
+    @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"))
+    var stateDir: String?
+
+    @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
+    var configFile: String?
+
+    @Option(help: ArgumentHelp("Worker processes of all runs together. Default: one a core.", valueName: "n"))
+    var workers: Int?
+
+    @Option(help: ArgumentHelp("The most runs that are open at once.", valueName: "n"))
+    var maxRuns = 4
+
+    @Option(
+        help: ArgumentHelp(
+            "Raise the priority of jobs that wait: 1/10min is a point every ten minutes. Default: off.", valueName: "rate"))
+    var aging = "off"
+
+    func validate() throws {
+        if let workers, !(1...1024).contains(workers) {
+            throw ValidationError("--workers takes 1 to 1024, not \(workers).")
+        }
+        if !(1...64).contains(maxRuns) { throw ValidationError("--max-runs takes 1 to 64, not \(maxRuns).") }
+        _ = try parsedAging()
+        for address in listen { _ = try Self.listener(address) }
+    }
+
+    private func parsedAging() throws -> Aging? {
+        do {
+            return try Aging(text: aging)
+        } catch {
+            throw ValidationError("--\(error.message)")
+        }
+    }
+
+    private static func listener(_ text: String) throws -> Listener {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            throw ValidationError("--listen takes an address and a port, as in 127.0.0.1:8642, not '\(text)'.")
+        }
+        let name = String(text[..<colon])
+        return ["127.0.0.1", "localhost", "[::1]"].contains(name) ? .loopback(port: port) : .address(name, port: port)
+    }
+
+    static func main() async {
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
+        do {
+            var command = try parse()
+            try await command.run()
+        } catch let error as FarmError {
+            complain(error.message)
+            exit(error.outcome.rawValue)
+        } catch let error as ExitCode {
+            exit(error.rawValue)
+        } catch  where exitCode(for: error) == .success || error is ValidationError || "\(type(of: error))" == "CommandError" {
+            // Words of the parser: help, the version, and wrong options.
+            exit(withError: error)
+        } catch {
+            let known = ServiceFailure(error)
+            complain(known.message)
+            exit(known.outcome.rawValue)
+        }
+    }
+
+    private static func complain(_ text: String) {
+        FileHandle.standardError.write(Data((VisibleText.lines(text) + "\n").utf8))
+    }
+
+    mutating func run() async throws {
+        let current = FileManager.default.currentDirectoryPath
+        var flags = Settings.Flags()
+        (flags.stateFolder, flags.workers, flags.configFile) = (stateDir, workers, configFile)
+        let settings = try Settings.load(flags, folder: current)
+        try settings.refuseNetworkState()
+        let state = settings.stateFolder.value
+        let folder = serviceDir.map { ServiceFolder(Self.absolute($0, in: current)) } ?? ServiceFolder(besideStateFolder: state)
+        var limits = Limits(workers: settings.workers.value, maxRuns: maxRuns)
+        limits.aging = try parsedAging()
+        var setup = Supervisor.Setup(folder: folder, stateFolder: state, limits: limits)
+        if let workers { setup.runArguments += ["--workers", "\(workers)"] }
+        if let file = settings.configFile { setup.runArguments += ["--config", file] }
+        var options = HTTPServer.Options(
+            listeners: try InheritedSockets.listeners(
+                in: ProcessInfo.processInfo.environment, process: getpid()))
+        if !options.listeners.contains(where: { if case .inherited(_, .control) = $0 { true } else { false } }) {
+            options.listeners.append(.control(path: folder.controlSocket))
+        }
+        if webSocket { options.listeners.append(.web(path: folder.webSocket)) }
+        options.listeners += try listen.map(Self.listener)
+        (options.isBehindProxy, options.hosts) = (behindProxy, HostNames(host))
+        try await RunningService(setup, settings, options).run()
+    }
+
+    private static func absolute(_ path: String, in folder: String) -> String {
+        URL(filePath: path, relativeTo: URL(filePath: folder, directoryHint: .isDirectory)).standardizedFileURL.path
+    }
+}
+
+/// An error that ends the service, in words.
+struct ServiceFailure {
+    let message: String
+    let outcome: RunOutcome
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as ListenerError: (message, outcome) = ("\(error)", .unavailable)
+        case let error as QueueStoreError: (message, outcome) = (error.message, .storage)
+        case let error as FileError: (message, outcome) = (error.message, .storage)
+        case  _ where FarmError.knows(error):
+            let known = FarmError(error)
+            (message, outcome) = (known.message, known.outcome)
+        default: (message, outcome) = ("the service has failed: \(error)", .unavailable)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import Coordination
+import Endpoints
+import Foundation
+import HTTPService
+import JobModel
+import Logging
+import QueueStorage
+import Queueing
+import RenderFarm
+import SafeFiles
+import ServiceAPI
+import Settings
+import Supervision
+import Synchronization
+
+/// The service while it runs: its lock, its parts, and their order at the start and at the end.
+struct RunningService {
+    private let setup: Supervisor.Setup
+    private let settings: Settings
+    private let options: HTTPServer.Options
+    private let clock = ServiceClock.system
+
+    init(_ setup: Supervisor.Setup, _ settings: Settings, _ options: HTTPServer.Options) {
+        self.setup = setup
+        self.settings = settings
+        self.options = options
+    }
+
+    /// How long runs have to end after a signal, in looks of a tenth of a second. The next service follows those that need longer.
+    private static let mostLooks = 300
+
+    func run() async throws {
+        let folder = setup.folder
+        _ = try FileSystem.createFolders(folder.path, mode: 0o700)
+        let lock = try takeLock(folder)
+        defer { withExtendedLifetime(lock) {} }
+        let logger = Self.logger()
+        let store = try QueueStore(folder: folder.path)
+        defer { store.close() }
+        let feed = EventFeed(boot: Self.bootName(), clock: clock)
+        var observer = Supervisor.Observer()
+        observer.changed = { jobs in
+            Service.publish(jobs, to: feed)
+            for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
+        }
+        observer.noted = { note in logger.error("\(VisibleText.line(note.text))") }
+        observer.step = Self.stepHook()
+        let supervisor = try Supervisor(
+            setup, store: store, checker: FarmManifestChecker(settings),
+            launcher: PenumbraLauncher(program: try Self.penumbra()), observer: observer, now: clock.wallTime)
+        let revoked = Revocations()
+        let service = Service(
+            supervisor: supervisor, store: store, feed: feed,
+            about: Service.About(
+                version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
+                serviceFolder: folder.path, stateFolder: setup.stateFolder), now: clock.wallTime,
+            tokenWasRevoked: { revoked.tell($0) })
+        let server = HTTPServer(
+            options, routes: service.routes, authenticator: StoredTokens(store), logger: logger, clock: clock)
+        revoked.listener.withLock { $0 = Revocations.Listener(call: { server.tokenWasRevoked($0) }) }
+        let sockets = try server.bind()
+        for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
+        let stops = StopSignals()
+        SystemdNotice.send("READY=1")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.run() }
+            group.addTask { await supervisor.run() }
+            group.addTask { await backUp(store, logger) }
+            group.addTask { await stops.first() }
+            // The signal, or a part that has failed.
+            try await group.next()
+            SystemdNotice.send("STOPPING=1")
+            logger.info("stopping", metadata: ["open_runs": "\(supervisor.openRuns)"])
+            await supervisor.stop()
+            for _ in 0..<Self.mostLooks where supervisor.openRuns > 0 { try? await Task.sleep(for: .milliseconds(100)) }
+            server.stop()
+            group.cancelAll()
+        }
+    }
+
+    private func takeLock(_ folder: ServiceFolder) throws -> KernelLock {
+        guard let lock = try KernelLock.take(folder.lock) else {
+            let process = (try? String(contentsOfFile: folder.lock, encoding: .utf8)).flatMap {
+                Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
+            }
+            let words = process.map { "process \($0)" } ?? "another process"
+            throw FarmError(
+                .busy,
+                "\(VisibleText.line(folder.path)): a service has this folder already (\(words))\n   = 'penumbra queue' talks to it; "
+                    + "another service needs another --service-dir and --state-dir")
+        }
+        let text = Array("\(getpid())\n".utf8)
+        // The number is for people only.
+        if ftruncate(lock.descriptor, 0) == 0 { _ = pwrite(lock.descriptor, text, text.count, 0) }
+        return lock
+    }
+
+    /// The program that carries out runs is installed beside this one.
+    private static func penumbra() throws -> String {
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        let path = PathNames.joined(PathNames.folder(of: own) ?? "", "penumbra")
+        guard access(path, X_OK) == 0 else {
+            throw FarmError(
+                .unavailable, "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
+                    + "beside penumbra-service")
+        }
+        return path
+    }
+
+    private static func logger() -> Logger {
+        LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+        return Logger(label: "penumbra-service")
+    }
+
+    private static func facts(_ job: Submission) -> Logger.Metadata {
+        var facts: Logger.Metadata = ["name": "\(VisibleText.line(job.name))"]
+        if let run = job.state.run { facts["run"] = "\(run)" }
+        if let end = job.state.end { facts["result"] = "\(end.words)" }
+        return facts
+    }
+
+    /// No earlier start of the service has had it.
+    private static func bootName() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
+
+    /// `PENUMBRA_SERVICE_DIE_AFTER=named:3` kills this process after the third step of that name. For tests of what a kill leaves.
+    private static func stepHook() -> @Sendable (Supervisor.StartStep) -> Void {
+        let text = ProcessInfo.processInfo.environment["PENUMBRA_SERVICE_DIE_AFTER"] ?? ""
+        let parts = text.split(separator: ":").map(String.init)
+        guard let step = parts.first.flatMap(Supervisor.StartStep.init(rawValue:)) else { return { _ in } }
+        let left = Mutex(parts.count > 1 ? Int(parts[1]) ?? 1 : 1)
+        return { taken in
+            guard taken == step else { return }
+            let isLast = left.withLock { left in
+                left -= 1
+                return left == 0
+            }
+            if isLast { kill(getpid(), SIGKILL) }
+        }
+    }
+
+    // MARK: Backups
+
+    private static let backupPause = Duration.seconds(3600)
+    private static let dayLength: Int64 = 86_400_000
+
+    /// A copy of the database every day.
+    private func backUp(_ store: QueueStore, _ logger: Logger) async {
+        var lastDay: Int64?
+        repeat {
+            let now = clock.wallTime()
+            let day = now.milliseconds / Self.dayLength
+            guard lastDay != day else { continue }
+            do {
+                let folder = QueueStore.backupFolder(of: setup.folder.path)
+                _ = try await Blocking.run { () throws -> String in try store.backup(to: folder, at: now) }
+                lastDay = day
+            } catch {
+                logger.error("the database cannot be copied", metadata: ["cause": "\(ServiceFailure(error).message)"])
+            }
+        } while (try? await clock.sleep(Self.backupPause)) != nil
+    }
+}
+
+/// Tells the server of revoked tokens. The routes are made before the server.
+private final class Revocations: Sendable {
+    struct Listener: Sendable { let call: @Sendable (TokenID) -> Void }
+
+    let listener = Mutex<Listener?>(nil)
+
+    func tell(_ token: TokenID) { listener.withLock { $0 }?.call(token) }
+}
+
+/// SIGTERM and SIGINT, as events.
+private final class StopSignals: Sendable {
+    private let stream: AsyncStream<Void>
+    private let sources: Mutex<[any DispatchSourceSignal]>
+
+    init() {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        self.stream = stream
+        let sources = [SIGTERM, SIGINT].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield() }
+            source.resume()
+            return source as any DispatchSourceSignal
+        }
+        self.sources = Mutex(sources)
+    }
+
+    func first() async { for await _ in stream { return } }
+}
+
+/// Notices for systemd, as sd_notify(3) describes them.
+private enum SystemdNotice {
+    /// Does nothing unless systemd waits for notices.
+    static func send(_ text: String) {
+        guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], let first = path.utf8.first,
+            first == UInt8(ascii: "/") || first == UInt8(ascii: "@")
+        else { return }
+        var address = sockaddr_un()
+        var bytes = Array(path.utf8)
+        if first == UInt8(ascii: "@") { bytes[0] = 0 }
+        let capacity = MemoryLayout.size(ofValue: address.sun_path)
+        guard bytes.count < capacity else { return }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let socket = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return }
+        defer { close(socket) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = sendto(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL.rawValue), address, length)
+            }
+        }
+    }
+}

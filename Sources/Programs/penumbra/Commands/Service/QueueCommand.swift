@@ -1,0 +1,364 @@
+import ArgumentParser
+import Foundation
+import JobModel
+import Queueing
+import RenderFarm
+import ServiceAPI
+import ServiceClient
+
+struct QueueCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "queue",
+        abstract: "List the jobs of a service, and change them.",
+        subcommands: [
+            QueueListCommand.self, QueueShowCommand.self, QueueHoldCommand.self, QueueReleaseCommand.self,
+            QueuePriorityCommand.self, QueueRunNextCommand.self, QueueLabelCommand.self, QueueAfterCommand.self,
+            QueueCancelCommand.self, QueueRetryCommand.self, QueueDrainCommand.self, QueueUndrainCommand.self,
+        ],
+        defaultSubcommand: QueueListCommand.self)
+}
+
+/// Chooses jobs by their numbers, or by a filter.
+struct JobSelection: ParsableArguments {
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "job"))
+    var jobs: [Int] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "All jobs that match, instead of numbers: 'state=waiting&label=show=night'. The keys are state, label, owner and \
+            name.", valueName: "conditions"))
+    var filter: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many jobs the filter has to match. Without it nothing is changed, and the number is printed.",
+            valueName: "n"))
+    var expect: Int?
+
+    func validate() throws {
+        if let wrong = jobs.first(where: { $0 < 1 }) { throw ValidationError("\(wrong) is no number of a job.") }
+        if filter == nil, jobs.isEmpty { throw ValidationError("Name jobs by their numbers, or by --filter.") }
+        if filter != nil, !jobs.isEmpty { throw ValidationError("Name jobs by their numbers or by --filter, not by both.") }
+        if filter == nil, expect != nil { throw ValidationError("--expect belongs to --filter.") }
+        if let expect, expect < 0 { throw ValidationError("--expect takes 0 or more, not \(expect).") }
+    }
+
+    /// Carries out an action on the chosen jobs, one by one or all at once.
+    ///
+    /// - Parameter each: the request for one job.
+    func carryOut(
+        _ action: BulkAction, _ service: ServiceOptions, each: @escaping @Sendable (Int) throws -> ClientRequest
+    ) async throws {
+        let (jobs, expect) = (jobs, expect)
+        guard let text = filter else {
+            return try await service.talking { client in
+                var outcome = RunOutcome.done
+                for job in jobs {
+                    do {
+                        let entry = try client.call(try each(job), as: QueueEntry.self)
+                        Console.print("\(entry.title): \(entry.state.rawValue)")
+                    } catch let error as ServiceError where error.status != nil && jobs.count > 1 {
+                        // The other jobs are changed nevertheless.
+                        Console.complain(error.message)
+                        outcome = max(outcome, error.outcome)
+                    }
+                }
+                return outcome
+            }
+        }
+        let filter: JobFilter
+        do {
+            filter = try JobFilter(text: text)
+        } catch {
+            throw FarmError(.usage, error.message)
+        }
+        let body = try StrictJSON.encode(ActionRequest(action, filter, expecting: expect))
+        try await service.talking { client in
+            switch try client.call(ClientRequest(.post, "/jobs/actions", body: body), as: ActionResponse.self) {
+            case .count(let count):
+                Console.print("\(count) \(count == 1 ? "job matches" : "jobs match"); --expect \(count) changes them")
+                return .done
+            case .done(let changes):
+                let changed = changes.changed.count + changes.submitted.count
+                Console.print("\(changed) \(changed == 1 ? "job" : "jobs") changed")
+                for refused in changes.refused { Console.complain(refused.reason.message) }
+                return changes.refused.isEmpty ? .done : .someFailed
+            }
+        }
+    }
+}
+
+struct QueueListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List jobs that have not ended, and why waiting ones wait.")
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Also jobs that have ended.")
+    var all = false
+
+    @Option(
+        help: ArgumentHelp("Only jobs that match: 'state=failed&name=night*'.", valueName: "conditions"))
+    var filter: String?
+
+    @Flag(help: "Print JSON lines, one for each job, the newest first.")
+    var json = false
+
+    func run() async throws {
+        var filter: JobFilter
+        do {
+            filter = try JobFilter(text: self.filter ?? "")
+        } catch {
+            throw FarmError(.usage, error.message)
+        }
+        if !all, filter.states.isEmpty { filter.states = Set(JobState.Name.open) }
+        let (query, json) = (filter.text, json)
+        try await service.talking { client in
+            var jobs: [QueueEntry] = []
+            var cursor: String?
+            repeat {
+                let parts = [query, "limit=1000"] + (cursor.map { ["cursor=\($0)"] } ?? [])
+                let list = try client.call(
+                    ClientRequest(.get, "/jobs?" + parts.filter { !$0.isEmpty }.joined(separator: "&")), as: JobList.self)
+                if json { for job in list.jobs { Console.printJSON(job.jsonLine) } } else { jobs += list.jobs }
+                cursor = list.cursor
+            } while cursor != nil
+            guard !json else { return .done }
+            guard !jobs.isEmpty else {
+                Console.print("no jobs; 'penumbra submit MANIFEST' hands one in")
+                return .done
+            }
+            for line in QueueText.table(jobs) { Console.print(line) }
+            return .done
+        }
+    }
+}
+
+struct QueueShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one job, and the end of its run's log.")
+
+    @Argument(help: ArgumentHelp("The number of a job.", valueName: "job"))
+    var job: Int
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Print the job as one line of JSON.")
+    var json = false
+
+    func run() async throws {
+        let (job, json) = (job, json)
+        try await service.talking { client in
+            let entry = try client.call(ClientRequest(.get, "/jobs/\(job)"), as: QueueEntry.self)
+            if json {
+                Console.printJSON(entry.jsonLine)
+                return .done
+            }
+            for line in QueueText.details(entry) { Console.print(line) }
+            let log = try client.send(ClientRequest(.get, "/jobs/\(job)/log")).body
+            guard !log.isEmpty else { return .done }
+            Console.print("log:")
+            for line in String(decoding: log, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
+                Console.print("  \(line)")
+            }
+            return .done
+        }
+    }
+}
+
+struct QueueHoldCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hold", abstract: "Keep waiting jobs from starting until they are released.")
+    @OptionGroup var selection: JobSelection
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws {
+        try await selection.carryOut(.hold, service) { ClientRequest(.post, "/jobs/\($0)/hold") }
+    }
+}
+
+struct QueueReleaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "release", abstract: "Let held jobs start.")
+    @OptionGroup var selection: JobSelection
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws {
+        try await selection.carryOut(.release, service) { ClientRequest(.post, "/jobs/\($0)/release") }
+    }
+}
+
+struct QueuePriorityCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "priority", abstract: "Change the priority of jobs that wait or run.")
+    @Option(name: .customLong("to"), help: ArgumentHelp("0 to 100, the most urgent.", valueName: "n"))
+    var priority: Int
+    @OptionGroup var selection: JobSelection
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws {
+        let priority: Priority
+        do {
+            priority = try Priority(self.priority)
+        } catch {
+            throw FarmError(.usage, error.message)
+        }
+        try await selection.carryOut(.setPriority(priority), service) { job in
+            ClientRequest(.patch, "/jobs/\(job)", body: try StrictJSON.encode(JobChange(priority: priority)))
+        }
+    }
+}
+
+struct QueueRunNextCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run-next", abstract: "Put jobs before all others, whatever their priorities.")
+    @OptionGroup var selection: JobSelection
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws {
+        try await selection.carryOut(.runNext, service) { ClientRequest(.post, "/jobs/\($0)/run-next") }
+    }
+}
+
+struct QueueLabelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "label", abstract: "Set a label of jobs, or remove it.")
+    @Option(name: .customLong("set"), help: ArgumentHelp("The label: show=night, or show to remove it.", valueName: "name[=value]"))
+    var label: String
+    @OptionGroup var selection: JobSelection
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws {
+        let parts = label.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let (name, value) = (parts[0], parts.count == 2 ? parts[1] : nil)
+        do {
+            _ = try Labels([name: value ?? ""])
+        } catch {
+            throw FarmError(.usage, error.message)
+        }
+        try await selection.carryOut(.setLabel(name, value), service) { job in
+            ClientRequest(.patch, "/jobs/\(job)", body: try StrictJSON.encode(JobChange(labels: [name: value])))
+        }
+    }
+}
+
+struct QueueAfterCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "after", abstract: "Change which jobs a waiting job needs.")
+    @Argument(help: ArgumentHelp("The number of the job.", valueName: "job"))
+    var job: Int
+    @Argument(
+        help: ArgumentHelp("All jobs that it needs from now on; none to need no other.", valueName: "job[:success|end]"))
+    var needs: [String] = []
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws {
+        let (job, change): (Int, JobChange)
+        do {
+            (job, change) = (self.job, JobChange(after: try needs.map { text throws(InputError) in try Need(text: text) }))
+        } catch let error as InputError {
+            throw FarmError(.usage, error.message)
+        }
+        let body = try StrictJSON.encode(change)
+        try await service.talking { client in
+            let entry = try client.call(ClientRequest(.patch, "/jobs/\(job)", body: body), as: QueueEntry.self)
+            let needs = entry.after.map(\.description).joined(separator: ", ")
+            Console.print("\(entry.title): needs \(needs.isEmpty ? "no other job" : needs)")
+            return .done
+        }
+    }
+}
+
+struct QueueCancelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "End jobs, wherever they stand.",
+        discussion: "Published outputs stay. Jobs that need the success of a cancelled job are skipped.")
+    @OptionGroup var selection: JobSelection
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws {
+        try await selection.carryOut(.cancel, service) { ClientRequest(.post, "/jobs/\($0)/cancel") }
+    }
+}
+
+struct QueueRetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Hand in jobs again that have ended without success, as new jobs.")
+    @OptionGroup var selection: JobSelection
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws {
+        try await selection.carryOut(.retry, service) { job in
+            ClientRequest(.post, "/jobs/\(job)/retry", key: "cli-\(UUID().uuidString)")
+        }
+    }
+}
+
+struct QueueDrainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drain",
+        abstract: "Start no further jobs. Runs that are open go on.",
+        discussion: "The service accepts jobs meanwhile. It stays drained after a restart, until 'penumbra queue undrain'.")
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws { try await service.drain(true) }
+}
+
+struct QueueUndrainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "undrain", abstract: "Start jobs again after a drain.")
+    @OptionGroup var service: ServiceOptions
+
+    func run() async throws { try await service.drain(false) }
+}
+
+extension ServiceOptions {
+    fileprivate func drain(_ isDrained: Bool) async throws {
+        let body = try StrictJSON.encode(DrainRequest(isDrained: isDrained))
+        try await talking { client in
+            let status = try client.call(ClientRequest(.post, "/drain", body: body), as: ServiceStatus.self)
+            let open = "\(status.openRuns) \(status.openRuns == 1 ? "run is" : "runs are") open"
+            Console.print(isDrained ? "drained: no further job starts; \(open)" : "jobs start again; \(open)")
+            return .done
+        }
+    }
+}
+
+/// Jobs as text for a person.
+enum QueueText {
+    static func table(_ jobs: [QueueEntry]) -> [String] {
+        var table = Table(["job", "name", "state", "prio", "submitted", "owner", "because"])
+        for job in jobs {
+            table.add(
+                "\(job.id.number)", VisibleText.line(job.name), job.state.rawValue,
+                job.runNext == nil ? "\(job.priority.value)" : "next", job.submitted.text, VisibleText.line(job.owner.text),
+                because(job))
+        }
+        return table.lines
+    }
+
+    /// Why a job is where it is: what it waits for, its run, or how it ended.
+    private static func because(_ job: QueueEntry) -> String {
+        if let reason = job.waitingFor { return reason.words }
+        if job.state.isEnd { return job.result.map(VisibleText.line) ?? "" }
+        let cancelling = job.cancelling == true ? ", to be cancelled" : ""
+        return job.run.map { "run \(VisibleText.line($0))\(cancelling)" } ?? ""
+    }
+
+    static func details(_ job: QueueEntry) -> [String] {
+        func line(_ name: String, _ value: String?) -> [String] {
+            value.map { ["\(name): " + VisibleText.line($0)] } ?? []
+        }
+        let after = job.after.map(\.description).joined(separator: ", ")
+        let labels = job.labels.texts.joined(separator: ", ")
+        return [job.title]
+            + line("state", job.state.rawValue + (job.cancelling == true ? ", to be cancelled" : ""))
+            + line("result", job.result) + line("waits", job.waitingFor?.words)
+            + line("position", job.position.map(String.init)) + line("manifest", job.manifest) + line("run", job.run)
+            + line("processes", job.tries > 1 ? "\(job.tries)" : nil)
+            + line("priority", job.runNext == nil ? "\(job.priority.value)" : "\(job.priority.value), runs next")
+            + line("after", after.isEmpty ? nil : after) + line("labels", labels.isEmpty ? nil : labels)
+            + line("not before", job.notBefore?.text) + line("owner", job.owner.text) + line("key", job.key)
+            + line("submitted", job.submitted.text) + line("started", job.started?.text) + line("ended", job.ended?.text)
+            + line("exit code", job.exitCode.map(String.init)) + line("retry of", job.retryOf.map { "\($0)" })
+    }
+}

@@ -1,0 +1,210 @@
+import ArgumentParser
+import Coordination
+import Foundation
+import JobModel
+import Queueing
+import RenderFarm
+import ServiceAPI
+import ServiceClient
+
+struct SubmitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "submit",
+        abstract: "Hand jobs in to a service, which runs each of them once.",
+        discussion: """
+            The service checks a manifest before it accepts a job, and reads it again when the run starts. Jobs of a higher priority get \
+            workers first. 'penumbra queue' says why a job waits.
+
+            With --key a command can be repeated, after a lost connection for example: the same key leads to the same job. \
+            Other keys, or none, make a new job.
+
+            With --wait the exit code is that of the run. Otherwise: 0 accepted; 64 a value is wrong; 65 a manifest is wrong; 66 a \
+            file is missing; 69 no service listens; 75 the service is busy.
+            """)
+
+    @OptionGroup var manifests: ManifestOptions
+    @OptionGroup(title: "Service Options") var service: ServiceOptions
+
+    @Option(help: ArgumentHelp("0 to 100, the most urgent. Default: 50.", valueName: "n"))
+    var priority: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Start after this job has succeeded; with :end, after any end. May be given again.",
+            valueName: "job[:success|end]"))
+    var after: [String] = []
+
+    @Flag(help: "Keep the job from starting until 'penumbra queue release'.")
+    var hold = false
+
+    @Option(help: ArgumentHelp("Start no earlier: 2026-11-26T22:00:00Z.", valueName: "time"))
+    var notBefore: String?
+
+    @Option(help: ArgumentHelp("A label for filters. May be given again.", valueName: "name=value"))
+    var label: [String] = []
+
+    @Flag(help: "Wait for the end of the jobs, and exit as their runs do.")
+    var wait = false
+
+    @Flag(help: "Send the text of the manifest. Its relative paths start at its folder on the service's machine.")
+    var upload = false
+
+    @Option(help: ArgumentHelp("Names this submission, so that it can be repeated.", valueName: "key"))
+    var key: String?
+
+    @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
+    var force = false
+
+    @Option(
+        help: ArgumentHelp("End the run cleanly after this time: 50m.", valueName: "time"),
+        transform: TimeArgument.read)
+    var deadline: TimeArgument?
+
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+
+    @Flag(help: "Print JSON lines, one for each job.")
+    var json = false
+
+    func validate() throws {
+        if key != nil, manifests.manifests.count > 1 { throw ValidationError("--key names one job; give one manifest.") }
+        if let seconds = deadline?.seconds, seconds != seconds.rounded() || seconds < 1 {
+            throw ValidationError("--deadline takes whole seconds here, at least one.")
+        }
+    }
+
+    func run() async throws {
+        let requests = try manifests.manifests.map(request)
+        let printer = JobPrinter(json: json, quiet: quiet)
+        let (wait, key) = (wait, key)
+        try await service.talking { client in
+            var jobs: [QueueEntry] = []
+            for request in requests {
+                let body = try StrictJSON.encode(request)
+                let answer = try client.call(
+                    ClientRequest(.post, "/jobs", body: body, key: key ?? "cli-\(UUID().uuidString)"),
+                    as: SubmitResponse.self)
+                if !wait { printer.accepted(answer) }
+                jobs.append(answer.job)
+            }
+            guard wait else { return .done }
+            return try JobWaiter(client: client, printer: printer).wait(for: jobs)
+        }
+    }
+
+    private func request(_ manifest: String) throws -> SubmitRequest {
+        do {
+            let path = PathText.normalized(manifest, in: currentFolder())
+            var request = SubmitRequest(try source(path, shown: manifest))
+            if let priority { request.priority = try Priority(priority) }
+            request.after = try after.map { text throws(InputError) in try Need(text: text) }
+            request.isHeld = hold
+            if let notBefore {
+                guard let time = WallTime(text: notBefore) else { throw InputError.time(notBefore) }
+                request.notBefore = time
+            }
+            request.labels = try Labels(texts: label)
+            request.options = try RunOptions(
+                overrides: manifests.overrides, isForced: force, deadline: deadline.map { Int($0.seconds) })
+            return request
+        } catch let error as InputError {
+            throw FarmError(.usage, error.message)
+        }
+    }
+
+    private func source(_ path: String, shown: String) throws(FarmError) -> SubmitRequest.Source {
+        guard upload else { return .file(path: path) }
+        let bytes: [UInt8]
+        do {
+            bytes = try InputArgument.read(path, in: "/", limit: (1 << 20) + 1, control: Signals.current)
+        } catch {
+            throw error.error { "\(PathText.visible(shown)): the manifest cannot be read: \($0)" }
+        }
+        guard bytes.count <= 1 << 20, let text = String(validating: bytes, as: UTF8.self) else {
+            throw FarmError(.badManifest, "\(PathText.visible(shown)): error: a manifest is UTF-8 text of at most 1 MB")
+        }
+        let file = PathText.name(of: path)
+        let stem = [".yaml", ".yml"].first { file.hasSuffix($0) }.map { String(file.dropLast($0.count)) } ?? file
+        return .text(text, folder: PathText.folder(of: path), name: stem)
+    }
+}
+
+/// Prints jobs as commands hand them in or wait for them.
+struct JobPrinter: Sendable {
+    let json: Bool
+    let quiet: Bool
+
+    func accepted(_ answer: SubmitResponse) {
+        if json { return Console.printJSON(answer.job.jsonLine) }
+        guard !quiet else { return }
+        let state = answer.isNew ? answer.job.state.rawValue : "was submitted before, and is \(answer.job.state.rawValue)"
+        Console.print("\(answer.job.title): \(state)")
+    }
+
+    /// A state that is not the last one.
+    func passed(_ job: QueueEntry) {
+        guard !json, !quiet else { return }
+        var words = job.state.rawValue
+        if let run = job.run, job.state == .running { words += ", run \(VisibleText.line(run))" }
+        if let reason = job.waitingFor { words += ": \(reason.words)" }
+        Console.complain("\(job.title): \(words)")
+    }
+
+    func ended(_ job: QueueEntry) {
+        if json { return Console.printJSON(job.jsonLine) }
+        let isBad = job.exitCode != 0
+        guard isBad || !quiet else { return }
+        let line = "\(job.title): \(job.result ?? job.state.rawValue)"
+        isBad ? Console.complain(line) : Console.print(line)
+    }
+}
+
+/// Waits for the ends of jobs. A service that is replaced by its next version is waited for, too.
+struct JobWaiter: Sendable {
+    let client: APIClient
+    let printer: JobPrinter
+
+    private static let pause = Duration.milliseconds(250)
+    /// How long a service may be away, in looks.
+    private static let mostFailures = 2400
+
+    /// - Returns: the worst outcome of the jobs.
+    func wait(for jobs: [QueueEntry]) throws -> RunOutcome {
+        var worst: Int32 = 0
+        for job in jobs { worst = max(worst, Int32(try wait(for: job.id).exitCode ?? 0)) }
+        throw ExitCode(worst)
+    }
+
+    private func wait(for id: JobID) throws(ServiceError) -> QueueEntry {
+        var (last, failures): (QueueEntry?, Int) = (nil, 0)
+        let pause = APIClient.Options().pause
+        while true {
+            do throws(ServiceError) {
+                let job = try client.call(ClientRequest(.get, "/jobs/\(id.number)"), as: QueueEntry.self)
+                failures = 0
+                if job.state.isEnd {
+                    printer.ended(job)
+                    return job
+                }
+                if job.state != last?.state || job.waitingFor?.kind != last?.waitingFor?.kind { printer.passed(job) }
+                last = job
+            } catch {
+                failures += 1
+                guard error.mayPass, failures < Self.mostFailures else { throw error }
+                if failures == 1 { Console.complain("\(error.message)\n   = waiting for it") }
+            }
+            pause(Self.pause)
+        }
+    }
+}
+
+extension ServiceError {
+    /// The service may answer later.
+    fileprivate var mayPass: Bool {
+        switch problem {
+        case .noService, .connection: true
+        case .refused(let status, _): [429, 502, 503, 504].contains(status)
+        case .address, .token, .answer: false
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import Coordination
+import HTTPService
+import JobModel
+import JobStorage
+import Queueing
+import QueueStorage
+import RenderFarm
+import Runs
+import ServiceAPI
+import Supervision
+
+/// The service itself, and the runs of its state folder, whoever began them.
+extension Service {
+    var farmRoutes: [Route] {
+        [
+            .api(.get, "/status", .read) { _ in try .json(encoding: await status()) },
+            .api(.post, "/drain", .admin) { request in
+                let body = try StrictJSON.decode(DrainRequest.self, from: request.body)
+                try await supervisor.drain(body.isDrained, by: request.queueCaller())
+                return try .json(encoding: await status())
+            },
+            .api(.get, "/runs", .read) { request in
+                try request.refuseParameters()
+                let lines = try await onArchive { archive in
+                    try archive.runs().map { try RunLine($0, in: archive) }
+                }
+                return try .json(encoding: ["runs": lines])
+            },
+            .api(.get, "/runs/{name}", .read) { request in
+                let name = request.runName
+                return try .json(encoding: try await onArchive { try RunLine($0.run(exactly: name), in: $0) })
+            },
+            .api(.get, "/runs/{name}/frames", .read, handler: frames),
+            .api(.get, "/runs/{name}/frames/{number}/attempts", .read, handler: attempts),
+            .api(.get, "/runs/{name}/map", .read, handler: map),
+            .api(.post, "/runs/{name}/pause", .submit) { try await ask($0) { try $0.folder.ask(.pause) } },
+            .api(.post, "/runs/{name}/resume", .submit) { try await ask($0) { $0.folder.takeBack(.pause) } },
+            .api(.post, "/runs/{name}/cancel", .submit) { try await ask($0) { try $0.folder.ask(.cancel) } },
+            .init(.get, "/metrics", .read) { _ in
+                try await answering { .text(MetricsText(try await status()).text) }
+            },
+            .init(.get, "/healthz", .open) { _ in .text("alive\n") },
+            .init(.get, "/readyz", .open) { _ in
+                let trouble = try? await supervisor.condition().trouble
+                return trouble == .some(nil)
+                    ? .text("ready\n") : .text("the service's database cannot be used\n", status: 503)
+            },
+        ]
+    }
+
+    private func status() async throws -> ServiceStatus {
+        let condition = try await supervisor.condition()
+        let uptime = now() - about.started
+        return ServiceStatus(
+            version: about.version, pid: about.processID, started: about.started,
+            uptime: Int(max(0, uptime.components.seconds)), isDrained: condition.limits.isDrained,
+            workers: condition.limits.workers, openRuns: condition.openRuns, maxRuns: condition.limits.maxRuns,
+            serviceFolder: about.serviceFolder, stateFolder: about.stateFolder, queue: QueueCounts(condition.counts))
+    }
+
+    // MARK: Runs
+
+    /// The database of runs, and the folders of open ones, are read on a thread that may block.
+    private func onArchive<Value: Sendable>(
+        _ body: @escaping @Sendable (RunArchive) throws -> Value
+    ) async throws -> Value {
+        let state = about.stateFolder
+        return try await Blocking.run { () throws -> Value in try body(RunArchive(state: state)) }
+    }
+
+    private static let framesOfPage = 1000
+
+    /// A page of frames. `after` is the number of the last frame of the page before.
+    private func frames(_ request: APIRequest) async throws -> APIResponse {
+        let name = request.runName
+        let after = try request.number("after", 0...Int.max) ?? 0
+        let limit = try request.number("limit", 1...Self.framesOfPage) ?? 100
+        let state = try request.query.value("state")
+        try request.refuseParameters(except: ["after", "limit", "state"])
+        let page = try await onArchive { archive in
+            let run = try archive.run(exactly: name)
+            let details = try archive.details(of: run)
+            let times = details.publicationTimes
+            let matching = details.frames.filter { frame in
+                frame.number > after && (state.map { $0 == frame.state.kind.rawValue } ?? true)
+            }
+            return FramePage(
+                frames: matching.prefix(limit).map { StoredFrameLine($0, published: times[$0.id]) },
+                after: matching.count > limit ? matching[limit - 1].number : nil)
+        }
+        return try .json(encoding: page)
+    }
+
+    private struct FramePage: Encodable, Sendable {
+        let frames: [StoredFrameLine]
+        /// For the next page. Nil on the last one.
+        let after: Int?
+    }
+
+    private func attempts(_ request: APIRequest) async throws -> APIResponse {
+        let name = request.runName
+        guard let number = Int(request.parameters["number"] ?? ""), number > 0 else {
+            throw Problem(status: 404, kind: "no-frame", title: "There is no such frame")
+        }
+        let lines = try await onArchive { archive in
+            try archive.details(of: archive.run(exactly: name)).attempts.filter { $0.number == number }.map(AttemptLine.init)
+        }
+        return try .json(encoding: ["attempts": lines])
+    }
+
+    private func map(_ request: APIRequest) async throws -> APIResponse {
+        let name = request.runName
+        // Events with this number, or an earlier one, are in the map already.
+        let last = feed.lastID
+        let line = try await onArchive { archive in try archive.map(of: archive.run(exactly: name)).map(MapLine.init) }
+        guard let line else {
+            throw Problem(
+                status: 404, kind: "no-map", title: "The states of the run's frames are not known",
+                detail: "It has no plan yet, or an early version of Penumbra has run it")
+        }
+        return try .json(encoding: line, headers: ["Last-Event-ID": last])
+    }
+
+    /// Sends a request to the coordinator of a run that goes on.
+    private func ask(
+        _ request: APIRequest, _ body: @escaping @Sendable (RunStatus) throws -> Void
+    ) async throws -> APIResponse {
+        try request.refuseBody()
+        let (name, caller) = (request.runName, try request.queueCaller())
+        if caller.isLimited {
+            let job = try await supervisor.job(ofRun: name)
+            guard job?.owner == caller.owner else {
+                throw Problem(
+                    status: 403, kind: "foreign-run", title: "The run is somebody else's",
+                    detail: "A token of the scope submit changes only runs of its own jobs")
+            }
+        }
+        let line = try await onArchive { archive in
+            let run = try archive.run(exactly: name)
+            guard run.condition == .running || run.condition == .paused else {
+                throw FarmError(.busy, "\(run.stored.name): has no coordinator; it is \(run.condition.rawValue)")
+            }
+            try body(run)
+            return try RunLine(archive.renewed(run), in: archive)
+        }
+        return try .json(encoding: line, status: 202)
+    }
+}
+
+extension APIRequest {
+    /// The whole name of a run. Its beginning, or a job, is not enough here.
+    fileprivate var runName: String { parameters["name"] ?? "" }
+
+    func number(_ name: String, _ range: ClosedRange<Int>) throws -> Int? {
+        guard let text = try query.value(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw Problem(
+                status: 422, kind: "value", title: "A value is not accepted",
+                detail: "\(name): '\(VisibleText.line(text))' is not a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// A misspelled parameter must not be ignored.
+    func refuseParameters(except known: Set<String> = []) throws {
+        guard let unknown = query.parameters.first(where: { !known.contains($0.name) }) else { return }
+        throw Problem(
+            status: 422, kind: "value", title: "A value is not accepted",
+            detail: "there is no parameter '\(VisibleText.line(unknown.name))'",
+            remedy: known.isEmpty ? nil : "The parameters are \(known.sorted().joined(separator: ", ")).")
+    }
+}

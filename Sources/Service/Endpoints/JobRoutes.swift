@@ -1,0 +1,223 @@
+import HTTPService
+import JobModel
+import QueueStorage
+import Queueing
+import ServiceAPI
+import Supervision
+
+extension Service {
+    var jobRoutes: [Route] {
+        [
+            .api(.post, "/jobs", .submit, handler: submit),
+            .api(.get, "/jobs", .read, handler: list),
+            .api(.post, "/jobs/actions", .submit, handler: act),
+            .api(.get, "/jobs/{id}", .read) { request in try await show(request.job(), request) },
+            .api(.patch, "/jobs/{id}", .submit, handler: change),
+            .api(.get, "/jobs/{id}/log", .read, handler: log),
+            .api(.post, "/jobs/{id}/cancel", .submit) { request in
+                let caller = try request.queueCaller()
+                return try await change(request, "cancel") { job, now in try job.cancel(by: caller.owner, at: now) }
+            },
+            .api(.post, "/jobs/{id}/run-next", .submit) { request in
+                try await change(request, "run-next") { job, now in try job.runNext(at: now) }
+            },
+            .api(.post, "/jobs/{id}/hold", .submit) { request in
+                try await change(request, "hold") { job, _ in try job.hold() }
+            },
+            .api(.post, "/jobs/{id}/release", .submit) { request in
+                try await change(request, "release") { job, now in try job.release(at: now) }
+            },
+            .api(.post, "/jobs/{id}/retry", .submit, handler: retry),
+        ]
+    }
+
+    // MARK: New jobs
+
+    private func submit(_ request: APIRequest) async throws -> APIResponse {
+        let caller = try request.queueCaller()
+        let body = try StrictJSON.decode(SubmitRequest.self, from: request.body)
+        var order = SubmissionOrder(
+            owner: caller.owner, key: try request.idempotencyKey(), place: body.place, name: body.source.name)
+        (order.options, order.priority, order.labels) = (body.options, body.priority, body.labels)
+        (order.needs, order.isHeld, order.notBefore) = (body.after, body.isHeld, body.notBefore)
+        return try await answer(try await supervisor.submit(order, from: caller.address))
+    }
+
+    private func retry(_ request: APIRequest) async throws -> APIResponse {
+        try request.refuseBody()
+        return try await answer(
+            try await supervisor.retry(
+                request.job(), by: request.queueCaller(), key: request.idempotencyKey()))
+    }
+
+    private func answer(_ insertion: Insertion) async throws -> APIResponse {
+        let (entry, isNew) =
+            switch insertion {
+            case .new(let job): (QueueEntry(job), true)
+            case .repeated(let job): (try await supervisor.job(job.id).entry, false)
+            }
+        return try .json(
+            encoding: SubmitResponse(entry, isNew: isNew), status: isNew ? 201 : 200,
+            headers: ["Location": "\(APIPath.root)/jobs/\(entry.id.number)"])
+    }
+
+    // MARK: Lists
+
+    private static let pageLength = 100
+
+    private func list(_ request: APIRequest) async throws -> APIResponse {
+        let filter = try request.filter(except: ["cursor", "limit"])
+        var limit = Self.pageLength
+        if let text = try request.query.value("limit") {
+            guard let number = Int(text), (1...QueueStore.longestPage).contains(number) else {
+                throw Problem(
+                    status: 422, kind: "value", title: "A value is not accepted",
+                    detail: "limit: '\(VisibleText.line(text))' is not a number from 1 to \(QueueStore.longestPage)")
+            }
+            limit = number
+        }
+        let listing = try await supervisor.jobs(filter, before: request.cursor(), limit: limit)
+        let list = JobList(listing.jobs, total: listing.total, cursor: listing.next.map(Cursor.text))
+        let response = try APIResponse.json(encoding: list)
+        guard case .bytes(let bytes) = response.body else { return response }
+        return response.tagged(try EntityTag(of: bytes), for: request)
+    }
+
+    private func show(_ id: JobID, _ request: APIRequest) async throws -> APIResponse {
+        let (job, entry) = try await supervisor.job(id)
+        var response = try APIResponse.json(encoding: entry)
+        let tag = EntityTag(Supervisor.tag(of: job))
+        guard job.state.name == .waiting else { return response.tagged(tag, for: request) }
+        // The reason to wait may change although the job does not.
+        response.headers["ETag"] = tag.description
+        return response
+    }
+
+    /// The end of the log of the job's last run.
+    private func log(_ request: APIRequest) async throws -> APIResponse {
+        let job = try await supervisor.job(request.job()).job
+        guard let run = job.state.run else { return .text("") }
+        return .text(RunLogFile.text(at: supervisor.logPath(run)))
+    }
+
+    // MARK: Changes
+
+    private func change(_ request: APIRequest) async throws -> APIResponse {
+        let body = try StrictJSON.decode(JobChange.self, from: request.body)
+        return try await change(request, "change", hasBody: true) { job, now, known in
+            if let priority = body.priority { try job.set(priority) }
+            if let needs = body.after { try job.set(needs, known: known) }
+            if !body.labels.isEmpty { job.set(try body.labels(from: job.labels)) }
+            if let isHeld = body.isHeld { if isHeld { try job.hold() } else { try job.release(at: now) } }
+        }
+    }
+
+    private func change(
+        _ request: APIRequest, _ action: String,
+        _ body: @escaping @Sendable (inout Submission, WallTime) throws -> Void
+    ) async throws -> APIResponse {
+        try await change(request, action, hasBody: false) { job, now, _ in try body(&job, now) }
+    }
+
+    private func change(
+        _ request: APIRequest, _ action: String, hasBody: Bool,
+        _ body: @escaping @Sendable (inout Submission, WallTime, (JobID) -> KnownJob?) throws -> Void
+    ) async throws -> APIResponse {
+        if !hasBody { try request.refuseBody() }
+        let id = try request.job()
+        let expected: String?
+        if request.headers.all("If-Match").isEmpty {
+            expected = nil
+        } else {
+            let tag = Supervisor.tag(of: try await supervisor.job(id).job)
+            try request.requireMatch(EntityTag(tag))
+            // It may change once more before it is changed here.
+            expected = tag
+        }
+        let job = try await supervisor.change(
+            id, by: request.queueCaller(), action: action, expecting: expected, body)
+        return try await show(job.id, request)
+    }
+
+    private func act(_ request: APIRequest) async throws -> APIResponse {
+        let body = try StrictJSON.decode(ActionRequest.self, from: request.body)
+        let outcome = try await supervisor.apply(
+            body.action, to: body.filter, expecting: body.expected, by: request.queueCaller())
+        return try .json(encoding: ActionResponse(outcome))
+    }
+}
+
+/// The place of a page in a list. Clients pass it on and do not read it.
+private enum Cursor {
+    static func text(_ job: JobID) -> String { "j\(job.number)" }
+
+    static func job(_ text: String) -> JobID? {
+        guard text.first == "j", let number = Int(text.dropFirst()), number > 0 else { return nil }
+        return JobID(number)
+    }
+}
+
+extension SubmitRequest {
+    fileprivate var place: ManifestSource.Place {
+        switch source {
+        case .file(let path): .file(path: path)
+        case .text(let text, let folder, _): .uploaded(text: text, folder: folder)
+        }
+    }
+}
+
+extension SubmitRequest.Source {
+    fileprivate var name: String? { if case .text(_, _, let name) = self { name } else { nil } }
+}
+
+extension APIRequest {
+    /// The job that the path names.
+    func job() throws(Problem) -> JobID {
+        let text = parameters["id"] ?? ""
+        guard let number = Int(text), number > 0, String(number) == text else {
+            throw Problem(
+                status: 404, kind: "no-job", title: "There is no such job",
+                detail: "'\(VisibleText.line(String(text.prefix(100))))' is no number of a job")
+        }
+        return JobID(number)
+    }
+
+    fileprivate func cursor() throws(Problem) -> JobID? {
+        guard let text = try query.value("cursor") else { return nil }
+        guard let job = Cursor.job(text) else {
+            throw Problem(
+                status: 422, kind: "value", title: "A value is not accepted", detail: "cursor: it is no cursor of this list",
+                remedy: "Take the cursor of the page before, or leave it out for the first page.")
+        }
+        return job
+    }
+
+    /// Draft `httpapi-idempotency-key-header`. The value may be quoted.
+    func idempotencyKey() throws -> String? {
+        let values = headers.all("Idempotency-Key")
+        guard let first = values.first else { return nil }
+        guard values.count == 1 else {
+            throw Problem(
+                status: 422, kind: "value", title: "A value is not accepted", detail: "Idempotency-Key: it is there twice")
+        }
+        guard first.count > 1, first.first == "\"", first.last == "\"" else { return first }
+        return String(first.dropFirst().dropLast())
+    }
+
+    /// A request that needs no body may have an empty object.
+    func refuseBody() throws {
+        guard !body.isEmpty else { return }
+        _ = try StrictJSON.decode(Nothing.self, from: body)
+    }
+
+    private struct Nothing: Decodable {
+        init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: NoKey.self) }
+        private enum NoKey: CodingKey {}
+    }
+
+    /// The filter of a query. Its other parameters are left out.
+    func filter(except others: Set<String>) throws -> JobFilter {
+        let parts = query.parameters.filter { !others.contains($0.name) }
+        return try JobFilter(parts.map { (key: $0.name, value: $0.value) })
+    }
+}

@@ -1,0 +1,60 @@
+package import HTTPService
+package import Queueing
+package import QueueStorage
+package import Supervision
+
+/// What the routes of the API share.
+package struct Service: Sendable {
+    package let supervisor: Supervisor
+    package let store: QueueStore
+    package let feed: EventFeed
+    package let about: About
+    package let now: @Sendable () -> WallTime
+    /// Ends the streams of a token.
+    let tokenWasRevoked: @Sendable (TokenID) -> Void
+
+    package init(
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, about: About,
+        now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
+    ) {
+        self.tokenWasRevoked = tokenWasRevoked
+        self.supervisor = supervisor
+        self.store = store
+        self.feed = feed
+        self.about = about
+        self.now = now
+    }
+
+    /// What does not change while the service runs.
+    package struct About: Sendable {
+        package let version: String
+        package let processID: Int
+        package let started: WallTime
+        package let serviceFolder: String
+        package let stateFolder: String
+
+        package init(version: String, processID: Int, started: WallTime, serviceFolder: String, stateFolder: String) {
+            self.version = version
+            self.processID = processID
+            self.started = started
+            self.serviceFolder = serviceFolder
+            self.stateFolder = stateFolder
+        }
+    }
+
+    /// All routes. What is not among them does not exist.
+    package var routes: RouteTable { RouteTable(jobRoutes + farmRoutes + tokenRoutes + eventRoutes) }
+}
+
+extension APIRequest {
+    /// The caller, as the queue knows him. Only his own jobs may be changed, unless he is an administrator.
+    func queueCaller() throws(Problem) -> Supervisor.Caller {
+        switch caller {
+        case .user(let uid, _): Supervisor.Caller(owner: .user(uid))
+        case .token(let token):
+            Supervisor.Caller(
+                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin)
+        case nil: throw .unknownCaller
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package import HTTPService
+import JobModel
+package import QueueStorage
+import Queueing
+import ServiceAPI
+import Supervision
+
+/// Tokens. Administrators make them, and see everything of them but their secrets.
+extension Service {
+    var tokenRoutes: [Route] {
+        [
+            .api(.get, "/tokens", .admin) { request in
+                try request.refuseParameters()
+                let found = try await supervisor.onStore { try $0.tokens() }
+                return try .json(encoding: TokenList(tokens: found.tokens.map(TokenEntry.init)))
+            },
+            .api(.post, "/tokens", .admin, handler: addToken),
+            .api(.delete, "/tokens/{id}", .admin, handler: revokeToken),
+        ]
+    }
+
+    private struct TokenList: Encodable { let tokens: [TokenEntry] }
+
+    private func addToken(_ request: APIRequest) async throws -> APIResponse {
+        let body = try StrictJSON.decode(TokenRequest.self, from: request.body)
+        let time = now()
+        if let expires = body.expires, expires <= time {
+            throw Problem(
+                status: 422, kind: "value", title: "A value is not accepted",
+                detail: "expires: \(expires) has passed", remedy: "Give a later time, or none.")
+        }
+        var random = SystemRandomNumberGenerator()
+        let text = TokenText(using: &random)
+        let token = StoredToken(
+            id: "\(text.id)", name: body.name, digest: try text.digest().bytes, scope: body.scope, roots: body.roots,
+            created: time, expires: body.expires)
+        let entry = AuditEntry(
+            at: time, caller: try request.queueCaller().owner.text, address: "\(request.peer)", action: "token.add",
+            subject: token.id, detail: "\(token.name), \(token.scope.rawValue)")
+        try await supervisor.onStore { try $0.add(token, audit: entry) }
+        return try .json(
+            encoding: TokenCreated(TokenEntry(token), token: text.text), status: 201,
+            headers: ["Location": "\(APIPath.root)/tokens/\(token.id)"])
+    }
+
+    private func revokeToken(_ request: APIRequest) async throws -> APIResponse {
+        try request.refuseBody()
+        let id = request.parameters["id"] ?? ""
+        let time = now()
+        let entry = AuditEntry(
+            at: time, caller: try request.queueCaller().owner.text, address: "\(request.peer)", action: "token.revoke",
+            subject: id)
+        guard try await supervisor.onStore({ try $0.revokeToken(id, audit: entry, at: time) }) else {
+            throw Problem(
+                status: 404, kind: "no-token", title: "There is no such token",
+                detail: "'\(VisibleText.line(String(id.prefix(100))))' is no token",
+                remedy: "'penumbra token list' lists them.")
+        }
+        if let token = TokenID(id) { tokenWasRevoked(token) }
+        return .empty()
+    }
+}
+
+extension TokenEntry {
+    fileprivate init(_ token: StoredToken) {
+        self.init(
+            id: token.id, name: token.name, scope: token.scope, roots: token.roots, created: token.created,
+            expires: token.expires, used: token.used, revoked: token.revoked)
+    }
+}
+
+/// Tokens as the database has them.
+package struct StoredTokens: Authenticator {
+    private let store: QueueStore
+
+    package init(_ store: QueueStore) { self.store = store }
+
+    package func token(_ id: TokenID) async throws -> TokenRecord? {
+        guard let token = try store.token("\(id)"), let digest = SecretDigest(bytes: token.digest) else { return nil }
+        return TokenRecord(
+            digest: digest, name: token.name, scope: token.scope, roots: token.roots.isEmpty ? nil : token.roots,
+            expires: token.expires, isRevoked: token.revoked != nil)
+    }
+
+    /// The page has no sessions yet.
+    package func session(_ digest: SecretDigest) async throws -> SessionRecord? { nil }
+}

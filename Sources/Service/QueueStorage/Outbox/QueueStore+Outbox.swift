@@ -1,0 +1,85 @@
+import GRDB
+import JobModel
+package import Queueing
+
+extension QueueStore {
+    /// Stores messages that belong to no change of a job.
+    package func enqueue(_ messages: [OutboxMessage], at now: WallTime) throws {
+        try write { database in for message in messages { try enqueue(message, at: now, database) } }
+    }
+
+    func enqueue(_ message: OutboxMessage, at now: WallTime, _ database: Database) throws {
+        try database.run(
+            """
+            INSERT INTO outbox (event, target, body, tries, next) VALUES (?, ?, ?, 0, ?) ON CONFLICT (event) DO NOTHING
+            """,
+            [
+                StoredText.whole(message.event, "event"), StoredText.whole(message.target, "target"),
+                StoredText.whole(message.body, "message"), now.milliseconds,
+            ])
+    }
+
+    /// The messages that are due, the longest due first.
+    ///
+    /// A message that cannot be read is left out. ``checkIntegrity()`` reports it.
+    package func dueMessages(at now: WallTime, limit: Int) throws -> [OutboxEntry] {
+        try read { database in
+            // Beyond the limit, because unreadable rows must not hold up the others for ever.
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT event, target, body, tries, next, error FROM outbox WHERE done IS NULL AND next <= ?
+                    ORDER BY next, id
+                    """, arguments: [now.milliseconds])
+            var entries: [OutboxEntry] = []
+            while entries.count < limit, let row = try rows.next() {
+                if let entry = try? Self.entry(row) { entries.append(entry) }
+            }
+            return entries
+        }
+    }
+
+    static func entry(_ row: Row) throws -> OutboxEntry {
+        try OutboxEntry(
+            message: OutboxMessage(
+                event: row.stored("event"), target: row.stored("target"), body: row.stored("body")),
+            tries: row.stored("tries"), next: row.stored("next"), error: row.stored("error"))
+    }
+
+    /// When the next message is due. Nil if none is left.
+    package func nextMessageTime() throws -> WallTime? {
+        try read { database in
+            try database.row("SELECT min(next) AS next FROM outbox WHERE done IS NULL", [])?.stored("next")
+        }
+    }
+
+    /// A message has reached its target. It is never due again.
+    package func delivered(_ event: String, at now: WallTime) throws {
+        try write { database in
+            try database.run(
+                """
+                UPDATE outbox SET tries = tries + 1, next = NULL, error = NULL, done = ? WHERE event = ? AND done IS NULL
+                """,
+                [now.milliseconds, event])
+        }
+    }
+
+    /// A try has failed.
+    ///
+    /// - Parameter next: When to try again. Nil to give up.
+    package func failed(_ event: String, error: String, next: WallTime?, at now: WallTime) throws {
+        try write { database in
+            try database.run(
+                "UPDATE outbox SET tries = tries + 1, next = ?, error = ?, done = ? WHERE event = ? AND done IS NULL",
+                [
+                    next?.milliseconds, VisibleText.line(String(error.prefix(1000))),
+                    next == nil ? now.milliseconds : nil, event,
+                ])
+        }
+    }
+
+    /// Removes messages that were delivered or given up. Their events may be stored again afterwards.
+    package func pruneMessages(doneBefore time: WallTime) throws {
+        try write { database in try database.run("DELETE FROM outbox WHERE done < ?", [time.milliseconds]) }
+    }
+}

@@ -1,0 +1,120 @@
+package import Queueing
+
+/// The body of `POST /tokens`.
+package struct TokenRequest: Hashable, Sendable {
+    /// For people, who find the token by it in lists.
+    package let name: String
+    package let scope: TokenScope
+    /// The folders that its jobs may use. Empty for no limit.
+    package let roots: [String]
+    /// Nil if it does not expire.
+    package let expires: WallTime?
+
+    package init(name: String, scope: TokenScope, roots: [String] = [], expires: WallTime? = nil) {
+        self.name = name
+        self.scope = scope
+        self.roots = roots
+        self.expires = expires
+    }
+
+    package static let longestName = 63
+    package static let mostRoots = 64
+}
+
+/// `{"name": "render-bot", "scope": "submit", "roots": ["/srv/a"], "expires": "2027-02-25T00:00:00Z"}`
+extension TokenRequest: Codable {
+    private enum CodingKeys: String, CodingKey, CaseIterable { case name, scope, roots, expires }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.request(keyedBy: CodingKeys.self)
+        name = try values.decode(String.self, forKey: .name)
+        guard (1...Self.longestName).contains(name.utf8.count),
+            name.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else {
+            throw values.fault(
+                .name,
+                "'\(BodyError.shown(name))' is no name of a token\n   = a name has 1 to \(Self.longestName) "
+                    + "visible characters")
+        }
+        let word = try values.decode(String.self, forKey: .scope)
+        guard let scope = TokenScope(rawValue: word) else {
+            throw values.fault(
+                .scope,
+                "there is no scope '\(BodyError.shown(word))'\n   = the scopes are "
+                    + TokenScope.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        self.scope = scope
+        roots = try values.texts(.roots, most: Self.mostRoots)
+        for root in roots where root.utf8.first != UInt8(ascii: "/") {
+            throw values.fault(
+                .roots, "'\(BodyError.shown(root))' is no absolute path\n   = write a path that begins with '/'")
+        }
+        expires = try values.optional(.expires)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(name, forKey: .name)
+        try values.encode(scope, forKey: .scope)
+        if !roots.isEmpty { try values.encode(roots, forKey: .roots) }
+        try values.encodeIfPresent(expires, forKey: .expires)
+    }
+}
+
+/// A token as lists show it. It has no secret.
+package struct TokenEntry: Hashable, Sendable, Codable {
+    package let id: String
+    package let name: String
+    package let scope: TokenScope
+    package let roots: [String]
+    package let created: WallTime
+    package let expires: WallTime?
+    /// When it was used last. Nil if never.
+    package let used: WallTime?
+    package let revoked: WallTime?
+
+    package init(
+        id: String, name: String, scope: TokenScope, roots: [String], created: WallTime, expires: WallTime?,
+        used: WallTime?, revoked: WallTime?
+    ) {
+        self.id = id
+        self.name = name
+        self.scope = scope
+        self.roots = roots
+        self.created = created
+        self.expires = expires
+        self.used = used
+        self.revoked = revoked
+    }
+}
+
+/// The answer to `POST /tokens`: the members of the entry, and the token, which is shown once.
+package struct TokenCreated: Hashable, Sendable, Codable {
+    package let entry: TokenEntry
+    package let token: String
+
+    package init(_ entry: TokenEntry, token: String) {
+        self.entry = entry
+        self.token = token
+    }
+
+    private enum CodingKeys: String, CodingKey { case token }
+
+    package init(from decoder: any Decoder) throws {
+        entry = try TokenEntry(from: decoder)
+        token = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .token)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try entry.encode(to: encoder)
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(token, forKey: .token)
+    }
+}
+
+/// The answer to `GET /tokens`.
+package struct TokenList: Hashable, Sendable, Codable {
+    package let tokens: [TokenEntry]
+
+    package init(_ tokens: [TokenEntry]) { self.tokens = tokens }
+}

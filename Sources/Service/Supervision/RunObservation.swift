@@ -1,0 +1,90 @@
+import Glibc
+import JobModel
+import JobStorage
+package import Queueing
+package import Runs
+package import SafeFiles
+
+/// What the state folder tells of the run of a job. Everything is read anew, because other programs write there, too.
+package struct RunObservation: Sendable {
+    private let folder: RunFolder
+    private let state: String
+    private let name: String
+
+    package init(state: String, run: String) {
+        self.state = state
+        name = run
+        folder = RunFolder(state: state, name: run)
+    }
+
+    /// Whether a coordinator has begun the run.
+    package var hasBegun: Bool { FileSystem.isFolder(folder.path) }
+
+    /// What the run is doing. Nil before it has a plan.
+    package var live: LiveRun? { LiveRun(in: folder) }
+
+    /// Frames and tiles that are finished, as far as it is known. The number never tells more than whether it has grown.
+    package var progress: Int { live.map { $0.done + $0.tilesDone } ?? 0 }
+
+    package struct End: Sendable {
+        package let remainder: Submission.RunRemainder
+        /// The exit code of a run that has ended.
+        package let code: Int?
+        /// Outputs that it has published.
+        package let published: Int
+    }
+
+    /// What is left of the run now that it has no process.
+    ///
+    /// - Throws: an error if the database cannot be read. Then nothing is known.
+    package func end() throws -> End {
+        guard let record = try StoredRuns.run(named: name, state: state) else {
+            return End(remainder: .none, code: nil, published: 0)
+        }
+        guard case .ended(let end) = record.state else {
+            return End(remainder: .interrupted, code: nil, published: 0)
+        }
+        return End(remainder: .ended, code: end.exitCode, published: record.counts.published)
+    }
+
+    /// Asks the run to end in good order. Nothing happens before it has begun.
+    package func cancel() {
+        // It is asked again at the next look.
+        if hasBegun { try? folder.ask(.cancel) }
+    }
+
+    package func limitWorkers(to count: Int) throws(FileError) { try folder.limitWorkers(to: count) }
+}
+
+/// The log of a run's processes.
+package enum RunLogFile {
+    /// How much of its end is read for a message, in bytes.
+    private static let tail = 8192
+    /// How much of it is shown, in bytes.
+    private static let shown = 256 << 10
+
+    /// The end of a log, from the beginning of a line. Empty if there is none.
+    package static func text(at path: String) -> String {
+        let bytes = end(of: path, limit: shown)
+        let start = bytes.count < shown ? 0 : (bytes.firstIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
+        return String(decoding: bytes[start...], as: UTF8.self)
+    }
+
+    /// The last message in a log, without what to do about it. Empty if there is none.
+    package static func lastMessage(at path: String) -> String {
+        let lines = String(decoding: end(of: path, limit: tail), as: UTF8.self).split(separator: "\n")
+        // Remedies, excerpts of manifests and lists of files are indented.
+        return lines.last { line in line.first.map { !$0.isWhitespace } ?? false }.map(String.init) ?? ""
+    }
+
+    /// Empty if the file cannot be read.
+    private static func end(of path: String, limit: Int) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return [] }
+        defer { close(file) }
+        let size = lseek(file, 0, SEEK_END)
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = pread(file, &bytes, limit, max(0, size - off_t(limit)))
+        return Array(bytes.prefix(max(0, count)))
+    }
+}

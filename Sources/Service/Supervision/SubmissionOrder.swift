@@ -1,0 +1,81 @@
+package import JobModel
+package import Queueing
+
+/// What somebody asks for with a new job.
+package struct SubmissionOrder: Hashable, Sendable {
+    package let owner: Owner
+    /// The same request has the same key. Nil for a new job each time.
+    package let key: String?
+    /// Where the manifest is, without its digest.
+    package let place: ManifestSource.Place
+    /// The name of an uploaded manifest.
+    package let name: String?
+    package var options = RunOptions()
+    package var priority = Priority.normal
+    package var labels = Labels()
+    package var needs: [Need] = []
+    package var isHeld = false
+    package var notBefore: WallTime?
+
+    package init(owner: Owner, key: String?, place: ManifestSource.Place, name: String? = nil) {
+        self.owner = owner
+        self.key = key
+        self.place = place
+        self.name = name
+    }
+}
+
+/// A manifest that was read and has no errors.
+package struct CheckedManifest: Hashable, Sendable {
+    /// The name of its job.
+    package let job: String
+    /// The SHA-256 digest of its text.
+    package let digest: String
+    package let warnings: [ManifestFault]
+
+    package init(job: String, digest: String, warnings: [ManifestFault]) {
+        self.job = job
+        self.digest = digest
+        self.warnings = warnings
+    }
+}
+
+/// What is wrong with a manifest, at one place of it.
+package struct ManifestFault: Hashable, Sendable {
+    package let message: String
+    package let remedy: String?
+    /// Counted from 1. Nil if the problem has no place.
+    package let line: Int?
+    package let column: Int?
+
+    package init(message: String, remedy: String? = nil, line: Int? = nil, column: Int? = nil) {
+        self.message = message
+        self.remedy = remedy
+        self.line = line
+        self.column = column
+    }
+}
+
+/// A manifest that is refused, with all its errors.
+package struct ManifestRefusal: Error, Hashable, Sendable {
+    /// As the caller named it.
+    package let manifest: String
+    package let errors: [ManifestFault]
+    /// Of `penumbra run` with this manifest.
+    package let outcome: RunOutcome
+
+    package init(manifest: String, errors: [ManifestFault], outcome: RunOutcome) {
+        self.manifest = manifest
+        self.errors = errors
+        self.outcome = outcome
+    }
+}
+
+/// Reads manifests before jobs are accepted.
+package protocol ManifestChecker: Sendable {
+    /// - Throws: ``ManifestRefusal``, or an error of the farm's settings.
+    func check(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> CheckedManifest
+
+    /// The digest of the manifest as it is now. Nil if it cannot be read.
+    func digest(of place: ManifestSource.Place) -> String?
+}

@@ -1,0 +1,258 @@
+import Coordination
+import JobModel
+import QueueStorage
+import Queueing
+import Runs
+import SafeFiles
+import ServiceAPI
+import Synchronization
+
+/// A run whose process may exist.
+struct OpenRun: Sendable {
+    let run: String
+    /// This supervisor has started the process, and hears of its end.
+    let isOwn: Bool
+    /// When this supervisor began to follow it.
+    let since: WallTime
+    /// The process is being started.
+    var isLaunching = false
+    /// Its end, which is not stored yet.
+    var exit: Exit?
+    /// ``RunObservation/progress`` when this supervisor began to follow it.
+    var firstProgress: Int?
+    /// What it was doing at the last look.
+    var live: LiveRun?
+    /// The worker limit that was written last, and when.
+    var share: (count: Int, written: WallTime)?
+    /// When the last look gave it no worker although it wanted one.
+    var starvedSince: WallTime?
+
+    enum Exit: Sendable {
+        case code(Int)
+        /// The process of an earlier service is gone.
+        case unseen
+        case notStarted(String)
+
+        /// Nil if nobody has seen the process end.
+        var code: Int? { if case .code(let code) = self { code } else { nil } }
+    }
+
+    init(_ run: String, isOwn: Bool, since: WallTime) {
+        self.run = run
+        self.isOwn = isOwn
+        self.since = since
+    }
+
+    /// For how long a run that has no plan yet counts as one that can use all workers. Then it may be searching in large folders.
+    private static let planTime = Duration.seconds(2)
+
+    /// How many workers it could use. Nil if that is not known.
+    func wants(at now: WallTime) -> Int? {
+        if let live { return live.isPaused ? 0 : live.wanted }
+        return now - since < Self.planTime ? nil : 0
+    }
+}
+
+extension Supervisor {
+    /// Files of a run that belong to the service.
+    private func lockPath(_ run: String) -> String { "\(setup.folder.path)/runs/\(run).lock" }
+    package func logPath(_ run: String) -> String { "\(setup.folder.logs)/\(run).log" }
+
+    // MARK: Starting
+
+    /// Stores the name of a job's run. Nil if that fails, so that nothing is started.
+    func begin(_ start: QueueDecision.Start, at now: WallTime) -> RunOrder? {
+        guard let job = state.withLock({ $0.queue[start.job] }) else { return nil }
+        let name = runName(for: job, at: now)
+        let began = change(start.job) { job throws(Refusal) in
+            try job.start(run: name, waited: start.waited, at: now)
+        }
+        guard began, let starting = state.withLock({ $0.queue[start.job] }), let run = starting.state.run else {
+            return nil
+        }
+        observer.step(.named)
+        var open = OpenRun(run, isOwn: true, since: now)
+        open.isLaunching = true
+        open.firstProgress = RunObservation(state: setup.stateFolder, run: run).progress
+        state.withLock { [open] in $0.runs[start.job] = open }
+        do {
+            return try order(for: starting, run)
+        } catch {
+            noteExit(start.job, run, .notStarted(error.message))
+            return nil
+        }
+    }
+
+    /// The name tells people the job and the time. A job has several runs if a run has ended and the job has not.
+    private func runName(for job: Submission, at now: WallTime) -> String {
+        let digits = now.text.prefix(19).filter { $0 != "-" && $0 != ":" }
+        let tries = job.state.tries
+        return "job-\(job.id.number)-\(digits)" + (tries == 0 ? "" : "-\(tries + 1)")
+    }
+
+    private func order(for job: Submission, _ run: String) throws(FileError) -> RunOrder {
+        var arguments = ["run"]
+        switch job.manifest.place {
+        case .file(let path): arguments.append(path)
+        case .uploaded(let text, _):
+            let file = "\(setup.folder.manifests)/\(job.id.number).yaml"
+            try AtomicFile.write(Array(text.utf8), to: file, by: file + ".new", mode: 0o600)
+            let path = FarmManifestChecker.manifest(job.manifest.place, name: job.name).path
+            arguments += [file, "--manifest-path", path]
+        }
+        arguments += ["--run", run, "--resumable", "--quiet", "--state-dir", setup.stateFolder]
+        arguments += setup.runArguments + job.options.arguments
+        var notes: [String] = []
+        if checker.digest(of: job.manifest.place) != job.manifest.digest {
+            notes.append("note: the manifest has changed since \(job.id) was submitted; the run uses it as it is now")
+        }
+        return RunOrder(
+            job: job.id, run: run, arguments: arguments, lockPath: lockPath(run), logPath: logPath(run), notes: notes)
+    }
+
+    func launch(_ order: RunOrder) async {
+        let (id, run) = (order.job, order.run)
+        do {
+            try await launcher.launch(order) { [self] code in
+                thread.begin { self.noteExit(id, run, .code(code)) }
+            }
+            await thread.run { [self] in
+                observer.step(.launched)
+                state.withLock { $0.runs[id]?.isLaunching = false }
+            }
+        } catch {
+            await thread.run { [self] in noteExit(id, run, .notStarted(error.message)) }
+        }
+    }
+
+    private func noteExit(_ id: JobID, _ run: String, _ exit: OpenRun.Exit) {
+        state.withLock { state in
+            // Another run of the job may have begun.
+            guard state.runs[id]?.run == run else { return }
+            state.runs[id]?.isLaunching = false
+            state.runs[id]?.exit = exit
+        }
+        wake()
+    }
+
+    // MARK: Following
+
+    func observeRuns() {
+        for (id, open) in state.withLock(\.runs) where !open.isLaunching { observe(id, open) }
+    }
+
+    private func observe(_ id: JobID, _ open: OpenRun) {
+        let run = RunObservation(state: setup.stateFolder, run: open.run)
+        // The exit is read before the state folder: a process that ends in between is seen at the next look.
+        if let exit = open.exit ?? exitOfOther(open) { return end(id, open, exit, run) }
+        guard let job = state.withLock({ $0.queue[id] }) else { return }
+        let hasBegun = run.hasBegun
+        if hasBegun, case .starting = job.state {
+            observer.step(.begun)
+            if change(id, { job throws(Refusal) in try job.started(at: self.now()) }) { observer.step(.running) }
+        }
+        if case .cancel = job.state.request { run.cancel() }
+        let live = hasBegun ? run.live : nil
+        state.withLock { state in
+            state.runs[id]?.live = live
+            if state.runs[id]?.firstProgress == nil { state.runs[id]?.firstProgress = run.progress }
+        }
+    }
+
+    /// The end of a process that an earlier service has started. Its lock tells that it is gone, and nothing tells its exit code.
+    private func exitOfOther(_ open: OpenRun) -> OpenRun.Exit? {
+        guard !open.isOwn else { return nil }
+        let path = lockPath(open.run)
+        guard FileSystem.exists(path) else { return .notStarted("the service was ended before it started the run") }
+        return KernelLock.isHeld(path) ? nil : .unseen
+    }
+
+    private func end(_ id: JobID, _ open: OpenRun, _ exit: OpenRun.Exit, _ run: RunObservation) {
+        observer.step(.exited)
+        do {
+            let end = try run.end()
+            let progressed = end.published > 0 || run.progress > open.firstProgress ?? 0
+            let text = RunLogFile.lastMessage(at: logPath(open.run))
+            let changed = try changing(id, audit: nil) { job throws(Refusal) in
+                switch (exit, job.state) {
+                case (.notStarted(let words), .starting) where end.remainder == .none:
+                    try job.startFailed(words, at: self.now())
+                // Nothing tells whether such a process has begun to read its manifest.
+                case (.unseen, .starting) where end.remainder == .none:
+                    try job.startFailed(
+                        text.isEmpty ? "its process was gone before it began the run" : text, at: self.now())
+                default:
+                    try job.processEnded(
+                        code: end.code ?? exit.code, leaving: end.remainder, text: text, progressed: progressed,
+                        at: self.now())
+                }
+            }
+            if changed != nil { observer.step(.ended) }
+            FileSystem.remove(lockPath(open.run))
+        } catch {
+            // The next look tries again.
+            note(error)
+        }
+    }
+
+    // MARK: Shares
+
+    /// For how long a written limit is left as it is. The run forgets it after half a minute.
+    private static let renewal = Duration.seconds(10)
+
+    /// Tells each run how many workers it may use.
+    func shareWorkers(at now: WallTime) {
+        let (shares, runs, limits) = state.withLock { state in
+            let wants = state.runs.compactMapValues { $0.wants(at: now) }
+            return (state.queue.shares(state.limits, wants: wants), state.runs, state.limits)
+        }
+        for (id, open) in runs where open.live != nil {
+            let share = shares[id] ?? 0
+            noteStarving(id, open, share, limits, at: now)
+            // A run that has all workers to itself needs no limit.
+            guard open.share != nil || share < limits.workers else { continue }
+            if let last = open.share, last.count == share, now - last.written < Self.renewal { continue }
+            do throws(FileError) {
+                try RunObservation(state: setup.stateFolder, run: open.run).limitWorkers(to: share)
+                state.withLock { $0.runs[id]?.share = (share, now) }
+            } catch {
+                // The run ends at this moment, or its disk is full. The next look tries again.
+                continue
+            }
+        }
+    }
+
+    /// How long a run has had no worker is stored now and then, for aging.
+    private static let starvingStep = Duration.seconds(10)
+
+    private func noteStarving(_ id: JobID, _ open: OpenRun, _ share: Int, _ limits: Limits, at now: WallTime) {
+        guard limits.aging != nil else { return }
+        guard share == 0, open.live?.wanted ?? 0 > 0, open.live?.isPaused == false else {
+            return state.withLock { $0.runs[id]?.starvedSince = nil }
+        }
+        guard let since = open.starvedSince else { return state.withLock { $0.runs[id]?.starvedSince = now } }
+        guard now - since >= Self.starvingStep else { return }
+        change(id) { $0.starved(for: now - since) }
+        state.withLock { $0.runs[id]?.starvedSince = now }
+    }
+
+    // MARK: The end of the service
+
+    /// Asks all runs to end, so that the next service resumes them. Nothing starts any more.
+    package func stop() async {
+        await thread.run { [self] in
+            let runs = state.withLock { state in
+                state.isStopping = true
+                return state.runs
+            }
+            for (id, open) in runs {
+                change(id) { $0.stop() }
+                launcher.terminate(holderOf: lockPath(open.run))
+            }
+        }
+        wake()
+    }
+
+    /// How many runs have a process.
+    package var openRuns: Int { state.withLock { $0.runs.count } }
+}

@@ -1,0 +1,69 @@
+import QueueStorage
+import Queueing
+import Testing
+
+@Suite struct OutboxTests {
+    let stored: StoredQueue
+
+    init() throws { stored = try StoredQueue() }
+
+    private func mail(_ event: String) -> OutboxMessage { OutboxMessage(event: event, target: "hook", body: "{}") }
+
+    private func due(_ seconds: Int, limit: Int = 100) throws -> [String] {
+        try stored.store.dueMessages(at: .noon(plus: seconds), limit: limit).map(\.message.event)
+    }
+
+    @Test func `a message is stored with the change that it tells of, or not at all`() throws {
+        var job = try stored.submit()
+        try job.cancel(by: .user(0), at: .noon)
+        try stored.store.update(job, messages: [mail("a"), mail("b")], at: .noon)
+        #expect(try due(0) == ["a", "b"])
+        #expect(try due(-1) == [])
+        #expect(try due(0, limit: 1) == ["a"])
+        let strange = try Submission(
+            id: 9, owner: .user(1), digest: "d", name: "b", manifest: .file, at: .noon, known: { _ in nil })
+        #expect(problem { try stored.store.update(strange, messages: [mail("c")], at: .noon) } == .unknownJob(9))
+        #expect(try due(0) == ["a", "b"])
+    }
+
+    @Test func `the same event is stored once, even after it was delivered`() throws {
+        try stored.store.enqueue([mail("a")], at: .noon)
+        try stored.store.enqueue([mail("a")], at: .noon)
+        #expect(try due(0) == ["a"])
+        try stored.store.delivered("a", at: .noon)
+        try stored.store.enqueue([mail("a")], at: .noon)
+        #expect(try due(100) == [])
+        #expect(try stored.store.nextMessageTime() == nil)
+    }
+
+    @Test func `a message that failed is due again later, until it is given up`() throws {
+        try stored.store.enqueue([mail("a"), mail("b")], at: .noon)
+        try stored.store.failed("a", error: "no\nroute", next: .noon(plus: 60), at: .noon)
+        #expect(try due(59) == ["b"])
+        #expect(try due(60) == ["b", "a"])
+        let entry = try #require(try stored.store.dueMessages(at: .noon(plus: 60), limit: 9).last)
+        #expect((entry.tries, entry.next, entry.error) == (1, .noon(plus: 60), #"no\u{a}route"#))
+        #expect(try stored.store.nextMessageTime() == .noon)
+        try stored.store.failed("a", error: "no", next: nil, at: .noon(plus: 60))
+        #expect(try due(1000) == ["b"])
+        // What is over stays over.
+        try stored.store.failed("a", error: "no", next: .noon, at: .noon(plus: 60))
+        #expect(try due(1000) == ["b"])
+    }
+
+    @Test func `messages that are over can be removed, and others stay`() throws {
+        try stored.store.enqueue([mail("a"), mail("b"), mail("c")], at: .noon)
+        try stored.store.delivered("a", at: .noon)
+        try stored.store.delivered("b", at: .noon(plus: 5))
+        try stored.store.pruneMessages(doneBefore: .noon(plus: 5))
+        try stored.store.enqueue([mail("a"), mail("b")], at: .noon(plus: 6))
+        #expect(try due(6) == ["c", "a"])
+    }
+
+    @Test func `a body with a zero byte is refused`() throws {
+        #expect(
+            message { try stored.store.enqueue([OutboxMessage(event: "a", target: "t", body: "x\0y")], at: .noon) }
+                == "\(stored.path): the value cannot be stored: the message contains a zero byte\n   = remove what is named, and "
+                + "try again")
+    }
+}

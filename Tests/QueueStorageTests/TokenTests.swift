@@ -1,0 +1,65 @@
+import QueueStorage
+import Queueing
+import Testing
+
+@Suite struct TokenTests {
+    let stored: StoredQueue
+
+    init() throws { stored = try StoredQueue() }
+
+    private func token(_ id: String, byte: UInt8 = 1) -> StoredToken {
+        StoredToken(
+            id: id, name: "ci", digest: Array(repeating: byte, count: 32), scope: .submit,
+            roots: ["/srv/a", "/srv/ä b"],
+            created: .noon, expires: .noon(plusDays: 90))
+    }
+
+    private func entry(_ action: String) -> AuditEntry {
+        AuditEntry(at: .noon, caller: "uid:0", action: action, subject: "token x7")
+    }
+
+    @Test func `a token is read back, and all are listed by age`() throws {
+        let first = token("x7")
+        let second = StoredToken(
+            id: "a1", name: "ci", digest: Array(repeating: 2, count: 32), scope: .read, created: .noon(plus: 1))
+        try stored.store.add(second)
+        try stored.store.add(first, audit: entry("token.add"))
+        #expect(try stored.store.token("x7") == first)
+        #expect(try stored.store.token("x8") == nil)
+        #expect(try stored.store.token("x7\0") == nil)
+        #expect(try stored.store.tokens().tokens == [first, second])
+        #expect(try stored.store.auditEntries(limit: 9).map(\.entry) == [entry("token.add")])
+    }
+
+    @Test func `no two tokens have one identifier or one secret`() throws {
+        try stored.store.add(token("x7"))
+        #expect(
+            message { try stored.store.add(token("x7", byte: 2), audit: entry("token.add")) }
+                == "\(stored.path): there is already a token 'x7'\n   = choose another name")
+        guard case .broken? = problem({ try stored.store.add(token("x8")) }) else {
+            Issue.record("two tokens have one secret")
+            return
+        }
+        #expect(try stored.store.auditEntries(limit: 9) == [])
+    }
+
+    @Test func `a token is revoked once and for all`() throws {
+        try stored.store.add(token("x7"))
+        #expect(try stored.store.revokeToken("x7", audit: entry("token.revoke"), at: .noon(plus: 1)))
+        #expect(try stored.store.revokeToken("x7", at: .noon(plus: 2)))
+        #expect(try stored.store.token("x7")?.revoked == .noon(plus: 1))
+        #expect(try stored.store.auditEntries(limit: 9).count == 1)
+        #expect(try !stored.store.revokeToken("x8", audit: entry("token.revoke"), at: .noon))
+        #expect(try stored.store.auditEntries(limit: 9).count == 1)
+    }
+
+    @Test func `the latest use of a token is kept`() throws {
+        try stored.store.add(token("x7"))
+        #expect(try stored.store.token("x7")?.used == nil)
+        try stored.store.touchTokens(["x7": .noon(plus: 5), "gone": .noon])
+        try stored.store.touchTokens(["x7": .noon(plus: 3)])
+        try stored.store.touchTokens([:])
+        #expect(try stored.store.token("x7")?.used == .noon(plus: 5))
+        #expect(try stored.store.tokens().tokens.count == 1)
+    }
+}
