@@ -1,5 +1,5 @@
 import JobModel
-import Queueing
+package import Queueing
 
 /// Why a request was not carried out, as RFC 9457 describes it.
 package struct Problem: Error, Hashable, Sendable {
