@@ -319,7 +319,7 @@ let package = Package(
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
-        tests("HTTPServiceTests", ["HTTPService", "Queueing", "JobModel", "TestSupport", logging]),
+        tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(

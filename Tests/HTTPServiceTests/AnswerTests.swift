@@ -93,6 +93,7 @@ import Testing
                 let answer = try await ask(service, "GET", path)
                 #expect(answer["X-Content-Type-Options"] == "nosniff")
                 #expect(answer["Cache-Control"] == "no-store")
+                #expect(answer["Date"]?.hasSuffix(" GMT") == true)
                 #expect(answer["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'")
                 #expect(answer["Cross-Origin-Resource-Policy"] == "same-origin")
                 #expect(answer["Access-Control-Allow-Origin"] == nil)

@@ -203,6 +203,31 @@ import Testing
         }
     }
 
+    /// `curl --http2` asks so. The decoder takes no further request, so the connection must not stay open.
+    @Test func `a request for another protocol is answered by this one`() async throws {
+        try await TestService.run { service async throws in
+            let (answer, isClosed) = try await RawSocket.talk(to: service.web) { socket in
+                try socket.send(
+                    "GET /open HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+                        + "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n\r\n")
+                return (try socket.answer(), try socket.isClosed())
+            }
+            #expect(answer.body == "open")
+            #expect(answer["Connection"] == "close")
+            #expect(isClosed)
+            let tunnel = try await RawSocket.ask(
+                service.web, "CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(tunnel.status == 400)
+        }
+    }
+
+    @Test func `what is refused before it is a request is logged`() async throws {
+        try await TestService.run { service async throws in
+            _ = try await RawSocket.ask(service.web, "nonsense\r\n\r\n")
+            #expect(service.log.text.contains("info: Refused peer=127.0.0.1 problem=bad-request status=400"))
+        }
+    }
+
     @Test func `HTTP 1 point 0 is answered as such`() async throws {
         try await TestService.run { service async throws in
             let answer = try await RawSocket.talk(to: service.web) { socket in

@@ -1,4 +1,5 @@
 import HTTPService
+import Queueing
 import Testing
 
 @Suite struct MessageTests {
@@ -39,6 +40,19 @@ import Testing
                 + #""title":"The request came too slowly","type":"/problems/too-slow"}"#)
         #expect(Problem.tooManyRequests(retryAfter: 2).headers["retry-after"] == "2")
         #expect(Problem.unauthorized.headers["WWW-Authenticate"] == "Bearer")
+    }
+
+    /// The example of RFC 9110.
+    @Test func `dates are those of HTTP`() {
+        #expect(HTTPDate.text(WallTime(seconds: 784_111_777)) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPDate.text(WallTime(seconds: 0)) == "Thu, 01 Jan 1970 00:00:00 GMT")
+    }
+
+    @Test func `a user of the machine is admin, or has no access at all`() throws {
+        for access in Access.allCases {
+            try Caller.user(uid: 0, isAdmin: true).check(access)
+            #expect(throws: Problem.otherUser(1001)) { try Caller.user(uid: 1001, isAdmin: false).check(access) }
+        }
     }
 
     @Test func `headers are found without case, and replaced`() {

@@ -75,6 +75,35 @@ import Testing
         }
     }
 
+    /// The second look-up follows once the stream can be ended.
+    @Test func `a token that is revoked while its stream begins gets no stream`() async throws {
+        try await TestService.run(routes: routes, clock: manual.clock) { service async throws in
+            service.tokens.revokeAll(after: 1)
+            let answer = try await RawSocket.ask(service.web, follow(service.tokens.read))
+            #expect(answer.status == 401)
+            #expect(answer.problem == "unauthorized")
+        }
+        #expect(feed.followers == 0)
+    }
+
+    @Test func `a follower that does not read is reset when it reads again, and holds nobody up`() async throws {
+        let feed = feed
+        try await TestService.run(routes: routes, clock: manual.clock) { service async throws in
+            let request = follow(service.tokens.read)
+            let text = try await RawSocket.talk(to: service.web) { socket in
+                _ = try Self.begin(socket, request)
+                // More than sockets hold.
+                let data = [UInt8](repeating: 0x20, count: 60_000)
+                for _ in 1...2000 { feed.publish("job", data) }
+                let other = try RawSocket(to: service.web)
+                try other.send(TestService.head("GET", "/open"))
+                #expect(try other.answer().body == "open")
+                return try socket.text(through: "event: reset\nid: b-2000\ndata: {}\n\n")
+            }
+            #expect(text.hasSuffix("event: reset\nid: b-2000\ndata: {}\n\n"))
+        }
+    }
+
     @Test func `a token that expires ends its streams`() async throws {
         let tokens = try TestTokens()
         try tokens.add(tokens.read, .read, expires: manual.clock.wallTime() + .seconds(5))
@@ -195,6 +224,28 @@ import Testing
             #expect(slow.body == "done")
             #expect(slow["Connection"] == "close")
             #expect(idle)
+        }
+    }
+
+    @Test func `requests that do not end are cut off when the service has to`() async throws {
+        var limits = HTTPLimits()
+        limits.shutdownTime = .milliseconds(20)
+        let arrival = TestSignal()
+        let routes = [
+            Route(.get, "/endless", .open) { _ in
+                arrival.send()
+                try await Task.sleep(for: .seconds(3600))
+                return .text("never")
+            }
+        ]
+        try await TestService.run(routes: routes, limits: limits) { service async throws in
+            let rest = try await RawSocket.talk(to: service.web) { socket in
+                try socket.send(TestService.head("GET", "/endless"))
+                arrival.wait()
+                service.server.stop()
+                return try socket.everything()
+            }
+            #expect(rest.isEmpty)
         }
     }
 }

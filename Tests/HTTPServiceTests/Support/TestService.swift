@@ -110,6 +110,8 @@ final class TestTokens: Authenticator, Sendable {
         var records: [TokenID: TokenRecord] = [:]
         var sessions: [SecretDigest: SessionRecord] = [:]
         var isBroken = false
+        /// How often tokens are still found before all of them are revoked.
+        var lookupsLeft = Int.max
     }
 
     private let state = Mutex(State())
@@ -137,11 +139,16 @@ final class TestTokens: Authenticator, Sendable {
         state.withLock { $0.sessions[digest] = SessionRecord(token: token.id, expires: expires) }
     }
 
+    /// Revokes all tokens after so many look-ups.
+    func revokeAll(after lookups: Int) { state.withLock { $0.lookupsLeft = lookups } }
+
     func breakDown() { state.withLock { $0.isBroken = true } }
 
     func token(_ id: TokenID) async throws -> TokenRecord? {
         try state.withLock { state in
             if state.isBroken { throw SecretFailure(secret: "database") }
+            guard state.lookupsLeft > 0 else { return nil }
+            state.lookupsLeft -= 1
             return state.records[id]
         }
     }

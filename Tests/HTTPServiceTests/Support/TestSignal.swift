@@ -1,8 +1,6 @@
 import Dispatch
 
 /// Something that has happened, for threads of scripts, which may block.
-///
-/// `@unchecked` is not needed: a semaphore is safe from all threads.
 final class TestSignal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 

@@ -8,7 +8,7 @@ package enum Caller: Hashable, Sendable {
     case token(TokenIdentity)
 
     /// Whether the caller may use a route.
-    func check(_ access: Access) throws(Problem) {
+    package func check(_ access: Access) throws(Problem) {
         switch self {
         case .user(let uid, isAdmin: false): throw .otherUser(uid)
         case .user(_, isAdmin: true): return

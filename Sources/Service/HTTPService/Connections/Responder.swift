@@ -115,6 +115,7 @@ struct Responder: Sendable {
             version: exchange.head.version.minor == 0 ? .http1_0 : .http1_1,
             status: HTTPResponseStatus(statusCode: response.status),
             headers: HTTPHeaders(ResponseHeaders.complete(response.headers).fields.map { ($0.name, $0.value) }))
+        head.headers.replaceOrAdd(name: "Date", value: HTTPDate.text(clock.wallTime()))
         switch response.body {
         case .bytes(let bytes):
             let hasBody = response.status != 204 && response.status != 304
