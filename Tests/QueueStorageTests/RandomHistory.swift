@@ -155,7 +155,10 @@ struct RandomHistory {
             case (.starting, 1...3): try job.started(at: now)
             case (.running, 0): job.starved(for: .milliseconds(77))
             case (.running, 1), (.starting, 4): job.stop()
-            default: try job.processEnded(code: code, text: "x: \u{1b} ä", progressed: progressed, at: now)
+            default:
+                try job.processEnded(
+                    code: code, leaving: code == nil ? .interrupted : .ended, text: "x: \u{1b} ä",
+                    progressed: progressed, at: now)
             }
         }
     }

@@ -39,13 +39,13 @@ import Testing
         job.starved(for: .milliseconds(1500))
         job.stop()
         try check()
-        try job.processEnded(code: nil, text: "gone", progressed: true, at: .noon(plus: 5))
+        try job.processEnded(code: nil, leaving: .interrupted, text: "gone", progressed: true, at: .noon(plus: 5))
         #expect(job.state.run == "a")
         try check()
         try job.start(run: "b", at: .noon(plus: 6))
         try job.cancel(by: .token("x7"), at: .noon(plus: 7))
         try check()
-        try job.processEnded(code: 65, text: "m.yaml:1: error", progressed: false, at: .noon(plus: 8))
+        try job.processEnded(code: 65, leaving: .ended, text: "m.yaml:1: error", progressed: false, at: .noon(plus: 8))
         try check()
         job.set(try Labels(["late": "yes"]))
         try check()
@@ -169,7 +169,7 @@ import Testing
         for (number, run) in ["a", "b"].enumerated() {
             try job.start(run: run, at: .noon(plus: number))
             try stored.store.update(job, at: .noon)
-            try job.processEnded(code: 75, text: "locked", progressed: false, at: .noon(plus: number))
+            try job.processEnded(code: 75, leaving: .ended, text: "locked", progressed: false, at: .noon(plus: number))
             try stored.store.update(job, at: .noon)
         }
         #expect(try stored.store.job(run: "a") == job)
@@ -182,7 +182,7 @@ import Testing
         var second = try stored.submit()
         try first.start(run: "a", at: .noon)
         try stored.store.update(first, at: .noon)
-        try first.processEnded(code: 75, text: "locked", progressed: false, at: .noon)
+        try first.processEnded(code: 75, leaving: .ended, text: "locked", progressed: false, at: .noon)
         try stored.store.update(first, at: .noon)
         try second.start(run: "a", at: .noon)
         #expect(
