@@ -100,7 +100,7 @@ extension Supervisor {
             let path = FarmManifestChecker.manifest(job.manifest.place, name: job.name).path
             arguments += [file, "--manifest-path", path]
         }
-        arguments += ["--run", run, "--resumable", "--quiet", "--state-dir", setup.stateFolder]
+        arguments += ["--run", run, "--resumable", "--quiet", "--no-notify", "--state-dir", setup.stateFolder]
         arguments += setup.runArguments + job.options.arguments
         var notes: [String] = []
         if checker.digest(of: job.manifest.place) != job.manifest.digest {
