@@ -20,6 +20,9 @@ package struct RunObservation: Sendable {
     /// Whether a coordinator has begun the run.
     package var hasBegun: Bool { FileSystem.isFolder(folder.path) }
 
+    /// Whether some process carries the run out. True if that is unknown.
+    package var hasCoordinator: Bool { hasBegun && folder.isAlive }
+
     /// What the run is doing. Nil before it has a plan.
     package var live: LiveRun? { LiveRun(in: folder) }
 

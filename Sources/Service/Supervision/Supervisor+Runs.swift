@@ -10,8 +10,8 @@ import Synchronization
 /// A run whose process may exist.
 struct OpenRun: Sendable {
     let run: String
-    /// This supervisor has started the process, and hears of its end.
-    let isOwn: Bool
+    /// This supervisor has started the process, and hears of its end. Otherwise its lock tells of the end.
+    var isOwn: Bool
     /// When this supervisor began to follow it.
     let since: WallTime
     /// The process is being started.
@@ -29,8 +29,10 @@ struct OpenRun: Sendable {
 
     enum Exit: Sendable {
         case code(Int)
-        /// The process of an earlier service is gone.
+        /// The process is gone, and nobody has seen its exit code.
         case unseen
+        /// An earlier service was ended before it started a process.
+        case neverStarted
         case notStarted(String)
 
         /// Nil if nobody has seen the process end.
@@ -55,7 +57,7 @@ struct OpenRun: Sendable {
 
 extension Supervisor {
     /// Files of a run that belong to the service.
-    private func lockPath(_ run: String) -> String { "\(setup.folder.path)/runs/\(run).lock" }
+    func lockPath(_ run: String) -> String { "\(setup.folder.locks)/\(run).lock" }
     package func logPath(_ run: String) -> String { "\(setup.folder.logs)/\(run).log" }
 
     // MARK: Starting
@@ -83,11 +85,11 @@ extension Supervisor {
         }
     }
 
-    /// The name tells people the job and the time. A job has several runs if a run has ended and the job has not.
+    /// The name tells people the job and the time. Its end tells apart runs of two services that share a state folder.
     private func runName(for job: Submission, at now: WallTime) -> String {
         let digits = now.text.prefix(19).filter { $0 != "-" && $0 != ":" }
-        let tries = job.state.tries
-        return "job-\(job.id.number)-\(digits)" + (tries == 0 ? "" : "-\(tries + 1)")
+        let end = String(random() % 1_679_616, radix: 36)
+        return "job-\(job.id.number)-\(digits)-\(String(repeating: "0", count: 4 - end.utf8.count))\(end)"
     }
 
     private func order(for job: Submission, _ run: String) throws(FileError) -> RunOrder {
@@ -114,11 +116,16 @@ extension Supervisor {
         let (id, run) = (order.job, order.run)
         do {
             try await launcher.launch(order) { [self] code in
-                thread.begin { self.noteExit(id, run, .code(code)) }
+                thread.begin { if let code { self.noteExit(id, run, .code(code)) } else { self.disown(id, run) } }
             }
             await thread.run { [self] in
                 observer.step(.launched)
-                state.withLock { $0.runs[id]?.isLaunching = false }
+                let isStopping = state.withLock { state in
+                    state.runs[id]?.isLaunching = false
+                    return state.isStopping
+                }
+                // stop() came while the process had no lock yet.
+                if isStopping { launcher.terminate(holderOf: order.lockPath) }
             }
         } catch {
             await thread.run { [self] in noteExit(id, run, .notStarted(error.message)) }
@@ -135,6 +142,16 @@ extension Supervisor {
         wake()
     }
 
+    /// Nobody hears of the end of a process that lives. Its lock tells.
+    private func disown(_ id: JobID, _ run: String) {
+        state.withLock { state in
+            guard state.runs[id]?.run == run else { return }
+            state.runs[id]?.isLaunching = false
+            state.runs[id]?.isOwn = false
+        }
+        wake()
+    }
+
     // MARK: Following
 
     func observeRuns() {
@@ -144,7 +161,7 @@ extension Supervisor {
     private func observe(_ id: JobID, _ open: OpenRun) {
         let run = RunObservation(state: setup.stateFolder, run: open.run)
         // The exit is read before the state folder: a process that ends in between is seen at the next look.
-        if let exit = open.exit ?? exitOfOther(open) { return end(id, open, exit, run) }
+        if let exit = open.exit ?? exitOfOther(open, run) { return end(id, open, exit, run) }
         guard let job = state.withLock({ $0.queue[id] }) else { return }
         let hasBegun = run.hasBegun
         if hasBegun, case .starting = job.state {
@@ -159,12 +176,14 @@ extension Supervisor {
         }
     }
 
-    /// The end of a process that an earlier service has started. Its lock tells that it is gone, and nothing tells its exit code.
-    private func exitOfOther(_ open: OpenRun) -> OpenRun.Exit? {
+    /// The end of a process that nobody waits for. Its lock tells that it is gone, and nothing tells its exit code.
+    private func exitOfOther(_ open: OpenRun, _ run: RunObservation) -> OpenRun.Exit? {
         guard !open.isOwn else { return nil }
         let path = lockPath(open.run)
-        guard FileSystem.exists(path) else { return .notStarted("the service was ended before it started the run") }
-        return KernelLock.isHeld(path) ? nil : .unseen
+        // The second question is for runs that a person has resumed by hand.
+        guard !launcher.hasProcess(holding: path), !run.hasCoordinator else { return nil }
+        // A file is there before its process, and is removed after the end is stored.
+        return FileSystem.exists(path) || run.hasBegun ? .unseen : .neverStarted
     }
 
     private func end(_ id: JobID, _ open: OpenRun, _ exit: OpenRun.Exit, _ run: RunObservation) {
@@ -175,7 +194,9 @@ extension Supervisor {
             let text = RunLogFile.lastMessage(at: logPath(open.run))
             let changed = try changing(id, audit: nil) { job throws(Refusal) in
                 switch (exit, job.state) {
-                case (.notStarted(let words), .starting) where end.remainder == .none:
+                case (.neverStarted, .starting) where end.remainder == .none: try job.takeBackStart(at: self.now())
+                case (.notStarted(let words), .starting(let starting))
+                where end.remainder == .none || starting.isResumed && end.remainder == .interrupted:
                     try job.startFailed(words, at: self.now())
                 // Nothing tells whether such a process has begun to read its manifest.
                 case (.unseen, .starting) where end.remainder == .none:
@@ -211,7 +232,7 @@ extension Supervisor {
             noteStarving(id, open, share, limits, at: now)
             // A run that has all workers to itself needs no limit.
             guard open.share != nil || share < limits.workers else { continue }
-            if let last = open.share, last.count == share, now - last.written < Self.renewal { continue }
+            if let last = open.share, last.count == share, (.zero..<Self.renewal).contains(now - last.written) { continue }
             do throws(FileError) {
                 try RunObservation(state: setup.stateFolder, run: open.run).limitWorkers(to: share)
                 state.withLock { $0.runs[id]?.share = (share, now) }

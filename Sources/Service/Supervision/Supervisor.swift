@@ -61,6 +61,8 @@ package final class Supervisor: Sendable {
         var queue = JobQueue()
         var limits: Limits
         var runs: [JobID: OpenRun] = [:]
+        /// Jobs whose needs could not be looked up. The next look tries again.
+        var incomplete: Set<JobID> = []
         var isStopping = false
         /// Why the database could not be written last. Nil if it could.
         var trouble: String?
@@ -72,6 +74,8 @@ package final class Supervisor: Sendable {
     let launcher: any RunLauncher
     let observer: Observer
     let now: @Sendable () -> WallTime
+    /// For the names of runs.
+    let random: @Sendable () -> UInt64
     let thread = SerialThread()
     let state: Mutex<State>
     private let wakes: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
@@ -81,7 +85,8 @@ package final class Supervisor: Sendable {
     /// - Throws: ``QueueStoreError``, or ``FileError`` if a folder cannot be created.
     package init(
         _ setup: Setup, store: QueueStore, checker: any ManifestChecker, launcher: any RunLauncher,
-        observer: Observer = Observer(), now: @escaping @Sendable () -> WallTime
+        observer: Observer = Observer(), now: @escaping @Sendable () -> WallTime,
+        random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws {
         self.setup = setup
         self.store = store
@@ -89,7 +94,8 @@ package final class Supervisor: Sendable {
         self.launcher = launcher
         self.observer = observer
         self.now = now
-        for folder in [setup.folder.manifests, setup.folder.logs, setup.folder.path + "/runs"] {
+        self.random = random
+        for folder in [setup.folder.manifests, setup.folder.logs, setup.folder.locks] {
             _ = try FileSystem.createFolders(folder, mode: 0o700)
         }
         let loaded = try store.load()
@@ -118,22 +124,20 @@ package final class Supervisor: Sendable {
     package func run(
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) async {
-        await withTaskGroup(of: Void.self) { group in
-            let (ticks, tick) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1))
-            group.addTask { [wakes] in
-                for await time in ticks {
-                    try? await sleep(time)
-                    wakes.continuation.yield()
-                }
+        var timer: Task<Void, Never>?
+        defer { timer?.cancel() }
+        wake()
+        for await _ in wakes.stream {
+            await look()
+            timer?.cancel()
+            if Task.isCancelled { break }
+            let time = nextLook
+            // It has no parent, because a wait of seconds is given up as soon as something has begun. It lives as long as its sleep, which is
+            // cancelled above and at the end.
+            timer = Task { [wakes] in
+                guard (try? await sleep(time)) != nil else { return }
+                wakes.continuation.yield()
             }
-            wakes.continuation.yield()
-            for await _ in wakes.stream {
-                await look()
-                tick.yield(nextLook)
-                if Task.isCancelled { break }
-            }
-            tick.finish()
-            group.cancelAll()
         }
     }
 
@@ -155,6 +159,8 @@ package final class Supervisor: Sendable {
     }
 
     private func lookNow() -> [RunOrder] {
+        let incomplete = state.withLock { state in state.incomplete.compactMap { state.queue[$0] } }
+        if !incomplete.isEmpty { put(incomplete) }
         observeRuns()
         let now = now()
         let (limits, wants) = state.withLock { ($0.limits, $0.runs.compactMapValues { $0.wants(at: now) }) }
@@ -204,13 +210,24 @@ package final class Supervisor: Sendable {
 
     /// Jobs that are stored become those of the queue.
     func put(_ jobs: [Submission]) {
+        var failure: (any Error)?
         state.withLock { state in
             for job in jobs {
-                state.queue.put(job) { try? store.known($0) }
+                var isComplete = true
+                state.queue.put(job) { other in
+                    do {
+                        return try store.known(other)
+                    } catch {
+                        (failure, isComplete) = (error, false)
+                        return nil
+                    }
+                }
+                if isComplete { state.incomplete.remove(job.id) } else { state.incomplete.insert(job.id) }
                 if !job.state.hasProcess { state.runs[job.id] = nil }
             }
             state.trouble = nil
         }
+        if let failure { note(failure) }
         observer.changed(jobs)
     }
 
