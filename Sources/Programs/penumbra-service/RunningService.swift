@@ -57,8 +57,9 @@ struct RunningService {
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), now: clock.wallTime,
             tokenWasRevoked: { revoked.tell($0) })
+        let tokens = StoredTokens(store)
         let server = HTTPServer(
-            options, routes: service.routes, authenticator: StoredTokens(store), logger: logger, clock: clock)
+            options, routes: service.routes, authenticator: tokens, logger: logger, clock: clock)
         revoked.listener.withLock { $0 = Revocations.Listener(call: { server.tokenWasRevoked($0) }) }
         let sockets = try server.bind()
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
@@ -67,7 +68,8 @@ struct RunningService {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             group.addTask { await supervisor.run() }
-            group.addTask { await backUp(store, logger) }
+            group.addTask { await backUp(store, supervisor, logger) }
+            group.addTask { await storeUses(of: tokens, logger) }
             Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.
@@ -104,7 +106,8 @@ struct RunningService {
         let path = PathNames.joined(PathNames.folder(of: own) ?? "", "penumbra")
         guard access(path, X_OK) == 0 else {
             throw FarmError(
-                .unavailable, "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
+                .unavailable,
+                "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
                     + "beside penumbra-service")
         }
         return path
@@ -146,8 +149,8 @@ struct RunningService {
     private static let backupPause = Duration.seconds(3600)
     private static let dayLength: Int64 = 86_400_000
 
-    /// A copy of the database every day.
-    private func backUp(_ store: QueueStore, _ logger: Logger) async {
+    /// A copy of the database every day. What is old is removed after it.
+    private func backUp(_ store: QueueStore, _ supervisor: Supervisor, _ logger: Logger) async {
         var lastDay: Int64?
         repeat {
             let now = clock.wallTime()
@@ -159,8 +162,25 @@ struct RunningService {
                 lastDay = day
             } catch {
                 logger.error("the database cannot be copied", metadata: ["cause": "\(ServiceFailure(error).message)"])
+                continue
             }
+            await supervisor.tidy()
         } while (try? await clock.sleep(Self.backupPause)) != nil
+    }
+
+    private static let usePause = Duration.seconds(60)
+
+    /// Stores once a minute, and at the end, when tokens were used.
+    private func storeUses(of tokens: StoredTokens, _ logger: Logger) async {
+        var isLast = false
+        while !isLast {
+            isLast = (try? await clock.sleep(Self.usePause)) == nil
+            do {
+                try await Blocking.run { () throws in try tokens.storeUses() }
+            } catch {
+                logger.error("uses of tokens cannot be stored", metadata: ["cause": "\(ServiceFailure(error).message)"])
+            }
+        }
     }
 }
 

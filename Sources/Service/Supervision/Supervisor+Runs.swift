@@ -183,7 +183,7 @@ extension Supervisor {
         // The second question is for runs that a person has resumed by hand.
         guard !launcher.hasProcess(holding: path), !run.hasCoordinator else { return nil }
         // A file is there before its process, and is removed after the end is stored.
-        return FileSystem.exists(path) || run.hasBegun ? .unseen : .neverStarted
+        return FileSystem.exists(path) ? .unseen : .neverStarted
     }
 
     private func end(_ id: JobID, _ open: OpenRun, _ exit: OpenRun.Exit, _ run: RunObservation) {
@@ -194,9 +194,9 @@ extension Supervisor {
             let text = RunLogFile.lastMessage(at: logPath(open.run))
             let changed = try changing(id, audit: nil) { job throws(Refusal) in
                 switch (exit, job.state) {
-                case (.neverStarted, .starting) where end.remainder == .none: try job.takeBackStart(at: self.now())
-                case (.notStarted(let words), .starting(let starting))
-                where end.remainder == .none || starting.isResumed && end.remainder == .interrupted:
+                case (.neverStarted, .starting(let starting)) where starting.isUnchanged(end.remainder):
+                    try job.takeBackStart(at: self.now())
+                case (.notStarted(let words), .starting(let starting)) where starting.isUnchanged(end.remainder):
                     try job.startFailed(words, at: self.now())
                 // Nothing tells whether such a process has begun to read its manifest.
                 case (.unseen, .starting) where end.remainder == .none:
@@ -232,7 +232,9 @@ extension Supervisor {
             noteStarving(id, open, share, limits, at: now)
             // A run that has all workers to itself needs no limit.
             guard open.share != nil || share < limits.workers else { continue }
-            if let last = open.share, last.count == share, (.zero..<Self.renewal).contains(now - last.written) { continue }
+            if let last = open.share, last.count == share, (.zero..<Self.renewal).contains(now - last.written) {
+                continue
+            }
             do throws(FileError) {
                 try RunObservation(state: setup.stateFolder, run: open.run).limitWorkers(to: share)
                 state.withLock { $0.runs[id]?.share = (share, now) }
@@ -257,6 +259,48 @@ extension Supervisor {
         state.withLock { $0.runs[id]?.starvedSince = now }
     }
 
+    // MARK: Old files
+
+    /// Ended jobs are kept for so long.
+    private static let jobLifetime = Duration.seconds(90 * 86_400)
+    /// So many ended jobs are kept in any case.
+    private static let leastJobs = 10_000
+
+    /// Removes old jobs, and files of runs that nobody needs any more: locks without a process, logs of removed jobs, and texts of manifests
+    /// of ended jobs.
+    package func tidy() async { await thread.run { self.tidyNow() } }
+
+    private func tidyNow() {
+        do {
+            let time = now()
+            try store.prune(endedBefore: time + (.zero - Self.jobLifetime), keeping: Self.leastJobs, at: time)
+            let open = state.withLock { Set($0.runs.values.map(\.run)) }
+            for (run, path) in files(in: setup.folder.locks, ending: ".lock")
+            where !open.contains(run) && !launcher.hasProcess(holding: path) {
+                FileSystem.remove(path)
+            }
+            for (run, path) in files(in: setup.folder.logs, ending: ".log")
+            where try !open.contains(run) && store.job(run: run) == nil {
+                FileSystem.remove(path)
+            }
+        } catch {
+            note(error)
+        }
+        for ending in [".yaml", ".yaml.new"] {
+            for (number, path) in files(in: setup.folder.manifests, ending: ending) {
+                let isOpen = Int(number).map { id in state.withLock { $0.queue[JobID(id)] != nil } } ?? false
+                if !isOpen { FileSystem.remove(path) }
+            }
+        }
+    }
+
+    /// The names, without their endings, and the paths.
+    private func files(in folder: String, ending: String) -> [(name: String, path: String)] {
+        FileSystem.names(in: folder).filter { $0.hasSuffix(ending) }.map {
+            (String($0.dropLast(ending.count)), "\(folder)/\($0)")
+        }
+    }
+
     // MARK: The end of the service
 
     /// Asks all runs to end, so that the next service resumes them. Nothing starts any more.
@@ -276,4 +320,15 @@ extension Supervisor {
 
     /// How many runs have a process.
     package var openRuns: Int { state.withLock { $0.runs.count } }
+}
+
+extension JobState.Starting {
+    /// Whether nothing was done for the run since it was named.
+    fileprivate func isUnchanged(_ remainder: Submission.RunRemainder) -> Bool {
+        switch remainder {
+        case .none: true
+        case .interrupted: isResumed
+        case .ended: false
+        }
+    }
 }
