@@ -184,7 +184,8 @@ let package = Package(
         module(
             "Service", "Endpoints",
             [
-                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI",
+                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Queueing", "QueueStorage",
+                "ServiceAPI",
                 "HTTPService", "Supervision",
             ]),
         module(
@@ -320,6 +321,12 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
+        tests(
+            "SupervisionTests",
+            [
+                "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Runs", "JobStorage", "SafeFiles", "JobModel",
+                "TestSupport", sqlite,
+            ]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(

@@ -165,13 +165,37 @@ package final class Supervisor: Sendable {
         let now = now()
         let (limits, wants) = state.withLock { ($0.limits, $0.runs.compactMapValues { $0.wants(at: now) }) }
         let decision = state.withLock { $0.queue.decision(limits, wants: wants, at: now) }
-        for skip in decision.skips {
-            change(skip.job) { job throws(Refusal) in try job.skip(because: skip.cause, at: now) }
-        }
+        skip(decision.skips, at: now)
         let isStopping = state.withLock(\.isStopping)
         let orders = isStopping ? [] : decision.starts.compactMap { begin($0, at: now) }
         shareWorkers(at: now)
         return orders
+    }
+
+    /// So many jobs are skipped in one transaction.
+    private static let skipsAtOnce = 500
+
+    /// A job that fails may take thousands with it. Each transaction waits for the disk, so there are few of them.
+    private func skip(_ skips: [QueueDecision.Skip], at now: WallTime) {
+        var rest = skips[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.skipsAtOnce)
+            rest = rest.dropFirst(part.count)
+            do {
+                let jobs = try part.compactMap { skip -> Submission? in
+                    guard var job = state.withLock({ $0.queue[skip.job] }) else { return nil }
+                    try job.skip(because: skip.cause, at: now)
+                    return job
+                }
+                try store.update(jobs, at: now)
+                put(jobs)
+            } catch {
+                // One of them may be odd. The others are skipped.
+                for skip in part {
+                    change(skip.job) { job throws(Refusal) in try job.skip(because: skip.cause, at: now) }
+                }
+            }
+        }
     }
 
     // MARK: Changes
@@ -212,17 +236,20 @@ package final class Supervisor: Sendable {
     func put(_ jobs: [Submission]) {
         var failure: (any Error)?
         state.withLock { state in
-            for job in jobs {
-                var isComplete = true
-                state.queue.put(job) { other in
-                    do {
-                        return try store.known(other)
-                    } catch {
-                        (failure, isComplete) = (error, false)
-                        return nil
-                    }
+            state.queue.put(jobs) { other in
+                do {
+                    return try store.known(other)
+                } catch {
+                    failure = error
+                    return nil
                 }
-                if isComplete { state.incomplete.remove(job.id) } else { state.incomplete.insert(job.id) }
+            }
+            for job in jobs {
+                if failure != nil, !job.needs.isEmpty {
+                    state.incomplete.insert(job.id)
+                } else {
+                    state.incomplete.remove(job.id)
+                }
                 if !job.state.hasProcess { state.runs[job.id] = nil }
             }
             state.trouble = nil
