@@ -349,7 +349,8 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Queueing",
-                "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
+                "QueueStorage", "ServiceAPI", "ServiceClient", "HTTPService", "Supervision", "Endpoints", "TestSupport",
+                subprocess, system,
             ]),
         tests(
             "EndToEndTests",
