@@ -202,10 +202,13 @@ private final class ServiceProgram {
         }
     }
 
-    /// The names of all runs of jobs that the state folder knows.
+    /// The names of all runs of jobs that the state folder knows, but for those that were given up: a run that waits to be resumed is, if
+    /// another run of the same manifest begins. Its job gets another run then.
     func runs() throws -> [String] {
         let lines = try command(["status", "--all", "--json", "--state-dir", stage.workspace.stateFolder], [0])
-        return lines.compactMap { $0["run"] as? String }.filter { $0.hasPrefix("job-") }
+        return lines.filter { $0["exitCode"] as? Int != 137 }.compactMap { $0["run"] as? String }.filter {
+            $0.hasPrefix("job-")
+        }
     }
 
     /// Files of runs that have ended.
