@@ -119,6 +119,18 @@ import Testing
         #expect(waiting.resumes == nil)
     }
 
+    @Test func `a start without a process is taken back, and the run keeps its name`() throws {
+        var job = try Submission.starting()
+        try job.takeBackStart(at: .noon(plus: 9))
+        #expect(job.state == .waiting(.init(since: .noon(plus: 9), resumes: "run-17")))
+        try job.start(run: "another", at: .noon(plus: 10))
+        #expect(job.state.run == "run-17" && job.state.tries == 1)
+        try job.cancel(by: .user(0), at: .noon)
+        try job.takeBackStart(at: .noon)
+        #expect(job.state.end == .cancelled(by: .user(0)))
+        #expect(throws: Refusal.self) { try job.takeBackStart(at: .noon) }
+    }
+
     @Test(arguments: [130, 143, 129, 137, nil, 75, 69, 74] as [Int?])
     func `a cancelled job is cancelled by its process's end`(code: Int?) throws {
         var job = try Submission.running()

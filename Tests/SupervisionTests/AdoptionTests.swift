@@ -53,7 +53,7 @@ import Testing
         try farm.restart { _ in farm.runs.exit(run, code: 69, saying: "no worker") }
         await farm.look()
         #expect(try await farm.reason(id)?.hasPrefix("no worker; try again at ") == true)
-        farm.advance(by: .seconds(30))
+        farm.advance(by: .seconds(5))
         await farm.look()
         #expect(farm.runs.orders.count == 2)
     }

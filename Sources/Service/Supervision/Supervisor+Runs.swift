@@ -198,10 +198,7 @@ extension Supervisor {
                     try job.takeBackStart(at: self.now())
                 case (.notStarted(let words), .starting(let starting)) where starting.isUnchanged(end.remainder):
                     try job.startFailed(words, at: self.now())
-                // Nothing tells whether such a process has begun to read its manifest.
-                case (.unseen, .starting) where end.remainder == .none:
-                    try job.startFailed(
-                        text.isEmpty ? "its process was gone before it began the run" : text, at: self.now())
+                // A process that is gone and had no run may have refused its manifest. The next one tells.
                 default:
                     try job.processEnded(
                         code: end.code ?? exit.code, leaving: end.remainder, text: text, progressed: progressed,
