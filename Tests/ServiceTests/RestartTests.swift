@@ -62,7 +62,7 @@ import Testing
         async throws
     {
         let gate = try await Gate(in: farm)
-        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\n")
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\nshard: frame\n")
         try await farm.start()
         try await farm.penumbra("submit", "night.yaml")
         try await farm.wait(for: 1) { $0.state == .running }

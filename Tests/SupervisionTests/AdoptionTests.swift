@@ -131,6 +131,38 @@ import Testing
         #expect(farm.runs.orders.count == 1)
     }
 
+    @Test func `a run that a person cancels by hand stops its job`() async throws {
+        let (id, run) = try await farm.begin()
+        try farm.runs.end(run, code: 130)
+        await farm.look()
+        guard case .ended(let ended) = try await farm.job(id).state else {
+            Issue.record("the job has not ended")
+            return
+        }
+        #expect(ended.end == .stopped(text: "its run was stopped from outside, with exit code 130"))
+    }
+
+    @Test func `a job whose interrupted run another run of its manifest has given up gets a new run`() async throws {
+        let (id, run) = try await farm.begin()
+        farm.runs.exit(run, code: 137)
+        await farm.look()
+        try farm.runs.end(run, code: 137)
+        farm.advance(by: .seconds(5))
+        await farm.look()
+        #expect(farm.runs.open == [run])
+        farm.runs.exit(run, code: 64, saying: "\(run): a run of this name has ended")
+        await farm.look()
+        #expect(try await farm.state(id) == .waiting)
+        farm.advance(by: .seconds(10))
+        await farm.look()
+        let next = try await farm.run(id)
+        #expect(next != run)
+        try farm.runs.begin(next)
+        try farm.runs.end(next, code: 0)
+        await farm.look()
+        #expect(try await farm.state(id) == .done)
+    }
+
     @Test func `a cancellation reaches a run after a restart`() async throws {
         let (id, run) = try await farm.begin()
         try await farm.cancel(id)

@@ -59,7 +59,10 @@ import Testing
             try await farm.run(id), code: 65,
             saying: "night.yaml:3:5: error: unknown filter\n3 |  - x\n   = name another")
         await farm.look()
-        guard case .ended(let ended) = try await farm.job(id).state else { return #expect(Bool(false)) }
+        guard case .ended(let ended) = try await farm.job(id).state else {
+            Issue.record("the job has not ended")
+            return
+        }
         #expect(ended.end == .failed(code: 65, text: "night.yaml:3:5: error: unknown filter"))
     }
 
@@ -128,7 +131,10 @@ import Testing
             await farm.look()
         }
         #expect(Set(farm.runs.orders.map(\.run)) == [run])
-        guard case .ended(let ended) = try await farm.job(id).state else { return #expect(Bool(false)) }
+        guard case .ended(let ended) = try await farm.job(id).state else {
+            Issue.record("the job has not ended")
+            return
+        }
         #expect(ended.end == .stopped(text: "its process was gone 5 times in a row, without progress"))
     }
 
