@@ -287,6 +287,19 @@ import Testing
         #expect(try await farm.submit() == 33)
         try await farm.cancel(1)
         #expect(try await farm.submit(.uploaded(text: text, folder: "/srv")) == 34)
+        // A retry of the first one, among others, would be one text too many.
+        let ended = try JobFilter(text: "state=cancelled")
+        #expect(
+            try await farm.supervisor.apply(.retry, to: ended, expecting: nil, by: .init(owner: .user(0))) == .count(1))
+        await #expect(throws: Supervisor.FullQueue.self) {
+            try await farm.supervisor.apply(.retry, to: ended, expecting: 1, by: .init(owner: .user(0)))
+        }
+        await #expect(throws: Supervisor.FullQueue.self) {
+            try await farm.supervisor.retry(1, by: .init(owner: .user(0)), key: nil)
+        }
+        await #expect(throws: BulkAction.TooLarge.self) {
+            try await farm.supervisor.apply(.hold, to: JobFilter(), expecting: 34, by: .init(owner: .user(0)))
+        }
     }
 
     @Test func `the same key leads to the same job, also when the queue is full or the manifest has changed`()

@@ -54,7 +54,9 @@ package final class FarmManifestChecker: ManifestChecker {
         return CheckedManifest(job: job.name, digest: digest, warnings: faults.filter { !$0.0 }.map(\.1))
     }
 
-    package func digest(of place: ManifestSource.Place) -> String? { Self.bytes(of: place).flatMap { SHA256Stream.digest(of: $0) } }
+    package func digest(of place: ManifestSource.Place) -> String? {
+        Self.bytes(of: place).flatMap { SHA256Stream.digest(of: $0) }
+    }
 
     private static func bytes(of place: ManifestSource.Place) -> [UInt8]? {
         switch place {

@@ -32,7 +32,7 @@ extension Supervisor {
                 audit: { AuditEntry(at: time, caller: order.owner.text, address: address, action: "submit", job: $0) },
                 at: time
             ) { id, known in
-                try refuseIfFull(for: order.place)
+                try refuseIfFull(for: [order.place])
                 return try Submission(
                     id: id, owner: order.owner, key: order.key, digest: digest, name: order.name ?? manifest.job,
                     manifest: ManifestSource(order.place, digest: manifest.digest), options: order.options,
@@ -75,11 +75,14 @@ extension Supervisor {
     }
 
     /// On the supervisor's thread.
-    private func refuseIfFull(for place: ManifestSource.Place) throws(FullQueue) {
+    ///
+    /// - Parameter places: of the manifests of new jobs.
+    private func refuseIfFull(for places: [ManifestSource.Place]) throws(FullQueue) {
         let jobs = state.withLock(\.queue.jobs)
-        guard jobs.count < Self.mostOpenJobs else { throw FullQueue(limit: .jobs) }
-        guard place.uploadedBytes > 0 else { return }
-        let bytes = jobs.reduce(place.uploadedBytes) { $0 + $1.manifest.place.uploadedBytes }
+        guard jobs.count + places.count <= Self.mostOpenJobs else { throw FullQueue(limit: .jobs) }
+        let new = places.reduce(0) { $0 + $1.uploadedBytes }
+        guard new > 0 else { return }
+        let bytes = jobs.reduce(new) { $0 + $1.manifest.place.uploadedBytes }
         guard bytes <= Self.mostUploadedBytes else { throw FullQueue(limit: .uploads) }
     }
 
@@ -210,7 +213,7 @@ extension Supervisor {
                     AuditEntry(at: time, caller: caller.owner.text, address: caller.address, action: "retry", job: $0)
                 }, at: time
             ) { new, known in
-                try refuseIfFull(for: job.manifest.place)
+                try refuseIfFull(for: [job.manifest.place])
                 return try job.retry(as: new, by: caller.owner, key: key, digest: digest, at: time, known: known)
             }
             if case .new(let job) = insertion {
@@ -223,7 +226,7 @@ extension Supervisor {
 
     /// Changes all jobs that a filter matches, if there are as many as expected.
     ///
-    /// - Throws: ``BulkAction/Mismatch``, ``QueueStoreError``.
+    /// - Throws: ``BulkAction/Mismatch``, ``BulkAction/TooLarge``, ``FullQueue``, ``QueueStoreError``.
     package func apply(
         _ action: BulkAction, to filter: JobFilter, expecting expected: Int?, by caller: Caller
     ) async throws -> BulkAction.Outcome {
@@ -237,6 +240,7 @@ extension Supervisor {
             let time = now()
             let outcome = try store.apply(
                 action, to: filter, expecting: expected, by: caller.owner,
+                admit: { changes in try refuseIfFull(for: changes.submitted.map(\.manifest.place)) },
                 audit: { changes in
                     AuditEntry(
                         at: time, caller: caller.owner.text, address: caller.address, action: "bulk",
