@@ -283,11 +283,11 @@ extension Supervisor {
         } catch {
             note(error)
         }
-        for ending in [".yaml", ".yaml.new"] {
-            for (number, path) in files(in: setup.folder.manifests, ending: ending) {
-                let isOpen = Int(number).map { id in state.withLock { $0.queue[JobID(id)] != nil } } ?? false
-                if !isOpen { FileSystem.remove(path) }
-            }
+        // `17.yaml`, a part of it, and whatever else begins with the number of a job.
+        for name in FileSystem.names(in: setup.folder.manifests) {
+            guard let number = Int(name.prefix { $0.isASCII && $0.isNumber }) else { continue }
+            let isOpen = state.withLock { $0.queue[JobID(number)] != nil }
+            if !isOpen { FileSystem.removeTree("\(setup.folder.manifests)/\(name)") }
         }
     }
 
