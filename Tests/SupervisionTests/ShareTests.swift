@@ -79,6 +79,26 @@ import Testing
         }
     }
 
+    @Test func `a run that is resumed gets its limit after its new process reports, which takes an earlier one back`() async throws {
+        let first = try await farm.begin()
+        let second = try await farm.begin()
+        for run in [first.run, second.run] { try farm.runs.report(run, wants: 100) }
+        await farm.look()
+        farm.runs.exit(second.run, code: 137)
+        await farm.look()
+        #expect(farm.runs.limit(of: first.run) == 8)
+        farm.advance(by: .seconds(5))
+        await farm.look()
+        await farm.look()
+        try farm.runs.begin(second.run)
+        await farm.look()
+        #expect(farm.runs.limit(of: second.run) == nil)
+        try farm.runs.report(second.run, done: 1, wants: 100)
+        await farm.look()
+        #expect(farm.runs.limit(of: first.run) == 4)
+        #expect(farm.runs.limit(of: second.run) == 4)
+    }
+
     @Test func `a run that searches its inputs takes no workers from others`() async throws {
         let searching = try await farm.begin()
         farm.advance(by: .seconds(3))

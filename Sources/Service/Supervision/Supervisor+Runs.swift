@@ -20,6 +20,8 @@ struct OpenRun: Sendable {
     var exit: Exit?
     /// ``RunObservation/progress`` when this supervisor began to follow it.
     var firstProgress: Int?
+    /// The report that the run's last process has left. It says nothing of the present one.
+    var oldReport: LiveRun?
     /// What it was doing at the last look.
     var live: LiveRun?
     /// The worker limit that was written last, and when.
@@ -75,7 +77,8 @@ extension Supervisor {
         observer.step(.named)
         var open = OpenRun(run, isOwn: true, since: now)
         open.isLaunching = true
-        open.firstProgress = RunObservation(state: setup.stateFolder, run: run).progress
+        let observation = RunObservation(state: setup.stateFolder, run: run)
+        (open.firstProgress, open.oldReport) = (observation.progress, observation.live)
         state.withLock { [open] in $0.runs[start.job] = open }
         do {
             return try order(for: starting, run)
@@ -169,7 +172,8 @@ extension Supervisor {
             if change(id, { job throws(Refusal) in try job.started(at: self.now()) }) { observer.step(.running) }
         }
         if case .cancel = job.state.request { run.cancel() }
-        let live = hasBegun ? run.live : nil
+        let report = hasBegun ? run.live : nil
+        let live = report == open.oldReport ? nil : report
         state.withLock { state in
             state.runs[id]?.live = live
             if state.runs[id]?.firstProgress == nil { state.runs[id]?.firstProgress = run.progress }
