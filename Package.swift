@@ -179,7 +179,7 @@ let package = Package(
             "Service", "Supervision",
             [
                 "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Engines", "JobStorage", "Runs", "Coordination",
-                "Settings", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
+                "Settings", "RenderFarm", "Confinement", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
             ]),
         module(
             "Service", "Endpoints",

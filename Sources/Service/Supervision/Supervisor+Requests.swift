@@ -24,8 +24,11 @@ extension Supervisor {
                 return .repeated(earlier)
             }
         }
-        let manifest = try await checker.check(order.place, name: order.name, order.options)
-        return try await onThread { [self] in
+        var options = order.options
+        options.roots = order.roots
+        let manifest = try await checker.check(order.place, name: order.name, options)
+        options.roots = manifest.roots
+        return try await onThread { [self, options] in
             let time = now()
             let insertion = try store.insert(
                 request, audit: { AuditEntry(at: time, caller: order.owner.text, address: address, action: "submit", job: $0) },
@@ -33,7 +36,7 @@ extension Supervisor {
             ) { id, known in
                 try Submission(
                     id: id, owner: order.owner, key: order.key, digest: digest, name: order.name ?? manifest.job,
-                    manifest: ManifestSource(order.place, digest: manifest.digest), options: order.options,
+                    manifest: ManifestSource(order.place, digest: manifest.digest), options: options,
                     priority: order.priority, labels: order.labels, needs: order.needs, isHeld: order.isHeld,
                     notBefore: order.notBefore, at: time, known: known)
             }

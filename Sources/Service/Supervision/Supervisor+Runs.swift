@@ -1,3 +1,4 @@
+import Confinement
 import Coordination
 import JobModel
 import QueueStorage
@@ -92,6 +93,7 @@ extension Supervisor {
 
     private func order(for job: Submission, _ run: String) throws(FileError) -> RunOrder {
         var arguments = ["run"]
+        var kept: [String] = []
         switch job.manifest.place {
         case .file(let path): arguments.append(path)
         case .uploaded(let text, _):
@@ -99,15 +101,42 @@ extension Supervisor {
             try AtomicFile.write(Array(text.utf8), to: file, by: file + ".new", mode: 0o600)
             let path = FarmManifestChecker.manifest(job.manifest.place, name: job.name).path
             arguments += [file, "--manifest-path", path]
+            kept.append(file)
         }
         arguments += ["--run", run, "--resumable", "--quiet", "--no-notify", "--state-dir", setup.stateFolder]
         arguments += setup.runArguments + job.options.arguments
+        let confinement = try confinement(of: job, run, kept)
+        // Programs of a cluster would run outside of the folders.
+        if confinement != nil { arguments += ["--engine", "local"] }
         var notes: [String] = []
         if checker.digest(of: job.manifest.place) != job.manifest.digest {
             notes.append("note: the manifest has changed since \(job.id) was submitted; the run uses it as it is now")
         }
         return RunOrder(
-            job: job.id, run: run, arguments: arguments, lockPath: lockPath(run), logPath: logPath(run), notes: notes)
+            job: job.id, run: run, arguments: arguments, lockPath: lockPath(run), logPath: logPath(run), notes: notes,
+            confinement: confinement,
+            environment: confinement == nil ? [:] : ["TMPDIR": setup.confined.temporaryFolder(of: run, in: setup)])
+    }
+
+    /// Nil for a job that may use all folders. Creates the folders that its run needs.
+    private func confinement(
+        of job: Submission, _ run: String, _ kept: [String]
+    ) throws(FileError) -> Confinement? {
+        guard let roots = job.options.roots else { return nil }
+        _ = try FileSystem.createFolders(setup.stateFolder)
+        for folder in setup.confined.scratch + [setup.confined.temporaryFolder(of: run, in: setup)] {
+            _ = try FileSystem.createFolders(folder, mode: 0o700)
+        }
+        return setup.confined.confinement(in: setup.stateFolder, roots: roots, readable: kept)
+    }
+
+    /// Ends what a process of a confined job has left: workers that outlived it, and temporary files.
+    ///
+    /// The next coordinator of the run could not see such workers, because the kernel hides other processes from it.
+    private func clearUp(after job: Submission, _ run: String) {
+        guard job.options.roots != nil else { return }
+        CoordinatorClaim.endWorkers(ofLatestCoordinatorIn: RunFolder(state: setup.stateFolder, name: run).path)
+        FileSystem.removeTree(setup.confined.temporaryFolder(of: run, in: setup))
     }
 
     func launch(_ order: RunOrder) async {
@@ -169,6 +198,7 @@ extension Supervisor {
 
     private func end(_ id: JobID, _ open: OpenRun, _ exit: OpenRun.Exit, _ run: RunObservation) {
         observer.step(.exited)
+        if let job = state.withLock({ $0.queue[id] }) { clearUp(after: job, open.run) }
         do {
             let end = try run.end()
             let progressed = end.published > 0 || run.progress > open.firstProgress ?? 0

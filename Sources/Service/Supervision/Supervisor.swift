@@ -18,6 +18,8 @@ package final class Supervisor: Sendable {
         package var limits: Limits
         /// Arguments that each run gets, such as `--config`.
         package var runArguments: [String]
+        /// What runs of tokens with folders may open beside these.
+        package var confined = ConfinedPlaces()
 
         package init(folder: ServiceFolder, stateFolder: String, limits: Limits, runArguments: [String] = []) {
             self.folder = folder

@@ -1,0 +1,30 @@
+import Confinement
+import JobModel
+
+/// What a run that is kept within folders may open beside them, whatever its job is.
+package struct ConfinedPlaces: Hashable, Sendable {
+    /// The folder of the programs.
+    package var programs = ""
+    /// The scratch folder of the settings. Empty for one in the state folder.
+    package var scratch: [String] = []
+    /// Files and folders that may be missing: the config file, the worker program, folders of plugins.
+    package var readable: [String] = []
+
+    package init() {}
+
+    /// What no folder of a token may hold or lie in: with these, a job could change what later runs execute or read.
+    ///
+    /// - Parameter others: the folders of the service and of its state.
+    package func kept(with others: [String]) -> [String] {
+        (others + [programs] + scratch + readable).filter(PathNames.isAbsolute)
+    }
+
+    func confinement(in stateFolder: String, roots: [String], readable others: [String]) -> Confinement {
+        Confinement(
+            .init(
+                programs: programs, stateFolder: stateFolder, scratch: scratch, readable: readable + others, roots: roots))
+    }
+
+    /// For temporary files of a run. It is in the state folder, which every run may change.
+    func temporaryFolder(of run: String, in setup: Supervisor.Setup) -> String { "\(setup.stateFolder)/temporary/\(run)" }
+}
