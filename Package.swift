@@ -184,8 +184,9 @@ let package = Package(
         module(
             "Service", "Endpoints",
             [
-                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI",
-                "HTTPService", "Supervision",
+                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Confinement", "Queueing",
+                "QueueStorage",
+                "ServiceAPI", "HTTPService", "Supervision",
             ]),
         module(
             "Service", "Notifications",

@@ -46,10 +46,13 @@ struct RunningService {
         }
         observer.noted = { note in logger.error("\(VisibleText.line(note.text))") }
         observer.step = Self.stepHook()
-        let checker = FarmManifestChecker(settings)
+        let program = try Self.penumbra()
+        var setup = setup
+        setup.confined.programs = PathNames.folder(of: program) ?? ""
+        let checker = FarmManifestChecker(settings, apartFrom: setup.keptFromTokens)
         let supervisor = try Supervisor(
             setup, store: store, checker: checker,
-            launcher: PenumbraLauncher(program: try Self.penumbra()), observer: observer, now: clock.wallTime)
+            launcher: PenumbraLauncher(program: program), observer: observer, now: clock.wallTime)
         let revoked = Revocations()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed,
@@ -104,7 +107,8 @@ struct RunningService {
         let path = PathNames.joined(PathNames.folder(of: own) ?? "", "penumbra")
         guard access(path, X_OK) == 0 else {
             throw FarmError(
-                .unavailable, "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
+                .unavailable,
+                "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
                     + "beside penumbra-service")
         }
         return path

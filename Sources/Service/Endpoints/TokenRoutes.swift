@@ -1,3 +1,5 @@
+import Confinement
+import Coordination
 package import HTTPService
 import JobModel
 package import QueueStorage
@@ -29,6 +31,7 @@ extension Service {
                 status: 422, kind: "value", title: "A value is not accepted",
                 detail: "expires: \(expires) has passed", remedy: "Give a later time, or none.")
         }
+        let warning = try await check(body)
         var random = SystemRandomNumberGenerator()
         let text = TokenText(using: &random)
         let token = StoredToken(
@@ -39,8 +42,29 @@ extension Service {
             subject: token.id, detail: "\(token.name), \(token.scope.rawValue)")
         try await supervisor.onStore { try $0.add(token, audit: entry) }
         return try .json(
-            encoding: TokenCreated(TokenEntry(token), token: text.text), status: 201,
+            encoding: TokenCreated(TokenEntry(token), token: text.text, warning: warning), status: 201,
             headers: ["Location": "\(APIPath.root)/tokens/\(token.id)"])
+    }
+
+    /// Checks the folders of a new token.
+    ///
+    /// - Returns: why its jobs will not run on this machine.
+    private func check(_ body: TokenRequest) async throws -> String? {
+        guard !body.roots.isEmpty else { return nil }
+        guard body.scope != .admin else {
+            throw Problem(
+                status: 422, kind: "value", title: "A value is not accepted",
+                detail: "roots: an administrator has no folders, because he could make a token without",
+                remedy: "Take the scope submit, or leave out the folders.")
+        }
+        let kept = supervisor.keptFromTokens
+        do {
+            try await Blocking.run { () throws(RootError) in _ = try RootCheck(body.roots, apartFrom: kept) }
+        } catch {
+            throw Problem(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
+        }
+        if case .missing(let reason) = Landlock.support { return FarmManifestChecker.words(withoutLandlock: reason) }
+        return nil
     }
 
     private func revokeToken(_ request: APIRequest) async throws -> APIResponse {

@@ -27,6 +27,9 @@ package final class Supervisor: Sendable {
             self.limits = limits
             self.runArguments = runArguments
         }
+
+        /// What no folder of a token may hold or lie in.
+        package var keptFromTokens: [String] { confined.kept(with: [folder.path, stateFolder]) }
     }
 
     /// What happens, for whoever shows it. Called on the supervisor's thread, so it must not block.
@@ -106,6 +109,9 @@ package final class Supervisor: Sendable {
         wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         for row in loaded.unreadable { observer.noted(.unreadableRow(row.message)) }
     }
+
+    /// What no folder of a token may hold or lie in.
+    package var keptFromTokens: [String] { setup.keptFromTokens }
 
     // MARK: The loop
 
