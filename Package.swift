@@ -191,6 +191,13 @@ let package = Package(
         module(
             "Service", "Notifications",
             ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
+        module(
+            "Service", "NoticeDelivery",
+            [
+                "JobModel", "ContentNames", "JobStorage", "Runs", "Coordination", "Settings", "Queueing",
+                "QueueStorage",
+                "Notifications",
+            ]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -215,7 +222,9 @@ let package = Package(
             "penumbra-service",
             [
                 "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm", "Queueing",
-                "QueueStorage", "ServiceAPI", "HTTPService", "Supervision", "Endpoints", argumentParser, logging,
+                "QueueStorage", "Notifications", "NoticeDelivery", "ServiceAPI", "HTTPService", "Supervision",
+                "Endpoints",
+                "Runs", argumentParser, logging,
             ]),
 
         // Plugins

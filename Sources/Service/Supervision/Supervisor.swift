@@ -20,6 +20,8 @@ package final class Supervisor: Sendable {
         package var runArguments: [String]
         /// What runs of tokens with folders may open beside these.
         package var confined = ConfinedPlaces()
+        /// What to tell of a job that has ended. It is stored in the transaction of the end. May block.
+        package var endMessages: @Sendable (Submission) -> [OutboxMessage] = { _ in [] }
 
         package init(folder: ServiceFolder, stateFolder: String, limits: Limits, runArguments: [String] = []) {
             self.folder = folder
@@ -205,9 +207,14 @@ package final class Supervisor: Sendable {
         let before = job
         try body(&job)
         guard job != before else { return nil }
-        try store.update(job, audit: audit?(job), at: now())
+        try store.update(job, messages: messages(of: [job]), audit: audit?(job), at: now())
         put([job])
         return job
+    }
+
+    /// The messages of jobs that have just changed.
+    func messages(of jobs: [Submission]) -> [OutboxMessage] {
+        jobs.flatMap { job in if case .ended = job.state { setup.endMessages(job) } else { [OutboxMessage]() } }
     }
 
     /// Jobs that are stored become those of the queue.
