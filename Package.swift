@@ -335,6 +335,9 @@ let package = Package(
         tests(
             "NotificationsTests",
             ["Notifications", "ContentNames", "Settings", "Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "NoticeDeliveryTests",
+            ["NoticeDelivery", "Notifications", "QueueStorage", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
