@@ -355,7 +355,7 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Queueing",
-                "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
+                "Confinement", "Notifications", "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
             ]),
         tests(
             "EndToEndTests",

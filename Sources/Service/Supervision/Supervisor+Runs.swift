@@ -97,11 +97,17 @@ extension Supervisor {
         switch job.manifest.place {
         case .file(let path): arguments.append(path)
         case .uploaded(let text, _):
-            let file = "\(setup.folder.manifests)/\(job.id.number).yaml"
+            var folder = setup.folder.manifests
+            if job.options.roots != nil {
+                // The run can open this folder, and none that has the manifests of others.
+                folder += "/\(job.id.number)"
+                _ = try FileSystem.createFolders(folder, mode: 0o700)
+                kept.append(folder)
+            }
+            let file = "\(folder)/\(job.id.number).yaml"
             try AtomicFile.write(Array(text.utf8), to: file, by: file + ".new", mode: 0o600)
             let path = FarmManifestChecker.manifest(job.manifest.place, name: job.name).path
             arguments += [file, "--manifest-path", path]
-            kept.append(file)
         }
         arguments += ["--run", run, "--resumable", "--quiet", "--no-notify", "--state-dir", setup.stateFolder]
         arguments += setup.runArguments + job.options.arguments
