@@ -41,6 +41,7 @@ extension Service {
         (order.options, order.priority, order.labels) = (body.options, body.priority, body.labels)
         (order.needs, order.isHeld, order.notBefore) = (body.after, body.isHeld, body.notBefore)
         order.roots = request.roots
+        try await refuseForeign(order.needs, request)
         return try await answer(try await supervisor.submit(order, from: caller.address))
     }
 
@@ -109,6 +110,7 @@ extension Service {
 
     private func change(_ request: APIRequest) async throws -> APIResponse {
         let body = try StrictJSON.decode(JobChange.self, from: request.body)
+        try await refuseForeign(body.after ?? [], request)
         return try await change(request, "change", hasBody: true) { job, now, known in
             if let priority = body.priority { try job.set(priority) }
             if let needs = body.after { try job.set(needs, known: known) }

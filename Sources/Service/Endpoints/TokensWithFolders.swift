@@ -49,6 +49,14 @@ extension Service {
         }
     }
 
+    /// A refusal of a need would tell how that job has ended. So a caller needs only jobs that he sees.
+    func refuseForeign(_ needs: [Need], _ request: APIRequest) async throws {
+        guard let owner = request.onlyOwner else { return }
+        for need in needs {
+            guard try await supervisor.job(need.job).job.owner == owner else { throw Refusal(need.job, .unknownJob) }
+        }
+    }
+
     private func check(_ sight: Sight?, _ owner: Owner, _ request: APIRequest) async throws {
         switch sight {
         case .all: return
