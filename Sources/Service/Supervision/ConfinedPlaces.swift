@@ -1,4 +1,3 @@
-import Confinement
 import JobModel
 
 /// What a run that is kept within folders may open beside them, whatever its job is.
@@ -18,13 +17,4 @@ package struct ConfinedPlaces: Hashable, Sendable {
     package func kept(with others: [String]) -> [String] {
         (others + [programs] + scratch + readable).filter(PathNames.isAbsolute)
     }
-
-    func confinement(in stateFolder: String, roots: [String], readable others: [String]) -> Confinement {
-        Confinement(
-            .init(
-                programs: programs, stateFolder: stateFolder, scratch: scratch, readable: readable + others, roots: roots))
-    }
-
-    /// For temporary files of a run. It is in the state folder, which every run may change.
-    func temporaryFolder(of run: String, in setup: Supervisor.Setup) -> String { "\(setup.stateFolder)/temporary/\(run)" }
 }

@@ -73,7 +73,9 @@ package final class FarmManifestChecker: ManifestChecker {
             job: job.name, digest: digest, warnings: faults.filter { !$0.0 }.map(\.1), roots: folders?.roots)
     }
 
-    package func digest(of place: ManifestSource.Place) -> String? { Self.bytes(of: place).flatMap { SHA256Stream.digest(of: $0) } }
+    package func digest(of place: ManifestSource.Place) -> String? {
+        Self.bytes(of: place).flatMap { SHA256Stream.digest(of: $0) }
+    }
 
     // MARK: Folders
 

@@ -63,7 +63,8 @@ package struct PenumbraLauncher: RunLauncher {
         } catch {
             throw LaunchError(error.message)
         }
-        let arguments = order.confinement.map { ["confined"] + $0.arguments(for: [program] + order.arguments) } ?? order.arguments
+        let arguments =
+            order.confinement.map { ["confined"] + $0.arguments(for: [program] + order.arguments) } ?? order.arguments
         var environment: [Environment.Key: String?] = ["PENUMBRA_TOKEN": nil]
         for (name, value) in order.environment { environment[Environment.Key(stringLiteral: name)] = value }
         let (starts, start) = AsyncStream.makeStream(of: LaunchError?.self)

@@ -1,4 +1,3 @@
-import Confinement
 import Coordination
 import JobModel
 import QueueStorage
@@ -93,17 +92,10 @@ extension Supervisor {
 
     private func order(for job: Submission, _ run: String) throws(FileError) -> RunOrder {
         var arguments = ["run"]
-        var kept: [String] = []
         switch job.manifest.place {
         case .file(let path): arguments.append(path)
         case .uploaded(let text, _):
-            var folder = setup.folder.manifests
-            if job.options.roots != nil {
-                // The run can open this folder, and none that has the manifests of others.
-                folder += "/\(job.id.number)"
-                _ = try FileSystem.createFolders(folder, mode: 0o700)
-                kept.append(folder)
-            }
+            let folder = try manifestFolder(of: job)
             let file = "\(folder)/\(job.id.number).yaml"
             try AtomicFile.write(Array(text.utf8), to: file, by: file + ".new", mode: 0o600)
             let path = FarmManifestChecker.manifest(job.manifest.place, name: job.name).path
@@ -111,7 +103,7 @@ extension Supervisor {
         }
         arguments += ["--run", run, "--resumable", "--quiet", "--no-notify", "--state-dir", setup.stateFolder]
         arguments += setup.runArguments + job.options.arguments
-        let confinement = try confinement(of: job, run, kept)
+        let confinement = try confinement(of: job, run)
         // Programs of a cluster would run outside of the folders.
         if confinement != nil { arguments += ["--engine", "local"] }
         var notes: [String] = []
@@ -121,28 +113,7 @@ extension Supervisor {
         return RunOrder(
             job: job.id, run: run, arguments: arguments, lockPath: lockPath(run), logPath: logPath(run), notes: notes,
             confinement: confinement,
-            environment: confinement == nil ? [:] : ["TMPDIR": setup.confined.temporaryFolder(of: run, in: setup)])
-    }
-
-    /// Nil for a job that may use all folders. Creates the folders that its run needs.
-    private func confinement(
-        of job: Submission, _ run: String, _ kept: [String]
-    ) throws(FileError) -> Confinement? {
-        guard let roots = job.options.roots else { return nil }
-        _ = try FileSystem.createFolders(setup.stateFolder)
-        for folder in setup.confined.scratch + [setup.confined.temporaryFolder(of: run, in: setup)] {
-            _ = try FileSystem.createFolders(folder, mode: 0o700)
-        }
-        return setup.confined.confinement(in: setup.stateFolder, roots: roots, readable: kept)
-    }
-
-    /// Ends what a process of a confined job has left: workers that outlived it, and temporary files.
-    ///
-    /// The next coordinator of the run could not see such workers, because the kernel hides other processes from it.
-    private func clearUp(after job: Submission, _ run: String) {
-        guard job.options.roots != nil else { return }
-        CoordinatorClaim.endWorkers(ofLatestCoordinatorIn: RunFolder(state: setup.stateFolder, name: run).path)
-        FileSystem.removeTree(setup.confined.temporaryFolder(of: run, in: setup))
+            environment: environment(of: job, run))
     }
 
     func launch(_ order: RunOrder) async {
