@@ -187,26 +187,28 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
         try gate.open(for: 1)
         try await farm.wait { farm.outputs(in: "team/out").count == 1 }
         let run = try #require(farm.openRuns().first)
-        let session = Self.processes(ofSession: run).filter { $0 != run }
-        #expect(!session.isEmpty)
-        for process in session { kill(process, SIGSTOP) }
+        let workers = Self.processes().filter { $0.session == run && $0.number != run }.map(\.number)
+        #expect(!workers.isEmpty)
+        for process in workers { kill(process, SIGSTOP) }
         kill(run, SIGKILL)
         try gate.open(for: 10)
         let job = try await farm.waitForEnd(of: 1)
         #expect(job.state == .done && job.tries == 2)
-        #expect(session.allSatisfy { kill($0, 0) != 0 })
+        #expect(!Self.processes().contains { workers.contains($0.number) })
         try await farm.end()
     }
 
-    /// The sixth value of `/proc/PID/stat`, behind the name in parentheses, is the session.
-    private static func processes(ofSession session: pid_t) -> [pid_t] {
+    /// All processes that have not ended.
+    private static func processes() -> [(number: pid_t, session: pid_t)] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.compactMap { pid_t($0) }.filter { process in
+        return names.compactMap { pid_t($0) }.compactMap { process in
+            // Behind the name in parentheses: the state, the parent, the group and the session.
             guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
-                let end = text.lastIndex(of: ")")
-            else { return false }
-            let values = text[text.index(after: end)...].split(separator: " ")
-            return values.count > 3 && pid_t(values[3]) == session
+                let end = text.lastIndex(of: ")"),
+                case let values = text[text.index(after: end)...].split(separator: " "), values.count > 3,
+                values[0] != "Z", let session = pid_t(values[3])
+            else { return nil }
+            return (process, session)
         }
     }
 
@@ -226,8 +228,30 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
         #expect(runs.status == 200 && runs.text.contains(own) && !runs.text.contains(foreign))
         #expect(try answer(token, "/runs/\(foreign)/frames").status == 404)
         #expect(try answer(token, "/runs/\(own)/frames").status == 200)
-        // What nobody has judged for such tokens is closed.
-        #expect(try answer(token, "/metrics").status == 403)
+        try await farm.end()
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl"), "curl is not installed"))
+    func `an address that nobody has judged for such tokens is closed`() async throws {
+        let token = try await start()
+        let result = try await farm.run(
+            "/usr/bin/curl",
+            [
+                "--silent", "--unix-socket", farm.serviceFolder.webSocket, "--header", "Authorization: Bearer \(token)",
+                "http://localhost/metrics",
+            ])
+        #expect(result.output.contains(#""type":"/problems/folders""#))
+        #expect(result.output.contains("Ask an administrator for a token without folders."))
+        try await farm.end()
+    }
+
+    @Test func `a job cannot need a job of somebody else`() async throws {
+        let token = try await start()
+        try writeManifest("others", in: "other")
+        #expect(try await farm.penumbra("submit", "other/others.yaml", "--hold").code == 0)
+        let result = try await penumbra(token, "submit", "team/night.yaml", "--after", "1")
+        #expect(result.code == 66)
+        #expect(result.errors == "there is no job 1\n   = 'penumbra queue --all' lists all jobs\n")
         try await farm.end()
     }
 
