@@ -107,7 +107,7 @@ import Testing
         places.programs = "/usr/libexec/penumbra"
         places.readable = ["/etc/penumbra/penumbra.yaml", "relative"]
         #expect(
-            places.kept(with: ["/srv/service"]) == [
+            places.protectedPaths(with: ["/srv/service"]) == [
                 "/srv/service", "/usr/libexec/penumbra", "/etc/penumbra/penumbra.yaml",
             ])
     }

@@ -52,7 +52,7 @@ struct RunningService {
         }
         observer.noted = { note in logger.error("\(VisibleText.line(note.text))") }
         observer.step = Self.stepHook()
-        let checker = FarmManifestChecker(settings, apartFrom: setup.keptFromTokens)
+        let checker = FarmManifestChecker(settings, apartFrom: setup.protectedPaths)
         let supervisor = try Supervisor(
             setup, store: store, checker: checker,
             launcher: PenumbraLauncher(program: program), observer: observer, now: clock.wallTime)

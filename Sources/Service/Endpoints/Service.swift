@@ -44,7 +44,7 @@ package struct Service: Sendable {
 
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
-        RouteTable((jobRoutes + farmRoutes + tokenRoutes + eventRoutes).map(limitingSight))
+        RouteTable((jobRoutes + farmRoutes + tokenRoutes + eventRoutes).map(limitingVisibility))
     }
 }
 

@@ -57,9 +57,9 @@ extension Service {
                 detail: "roots: an administrator has no folders, because he could make a token without",
                 remedy: "Take the scope submit, or leave out the folders.")
         }
-        let kept = supervisor.keptFromTokens
+        let protected = supervisor.protectedPaths
         do {
-            try await Blocking.run { () throws(RootError) in _ = try RootCheck(body.roots, apartFrom: kept) }
+            try await Blocking.run { () throws(RootError) in _ = try RootCheck(body.roots, apartFrom: protected) }
         } catch {
             throw Problem(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
         }

@@ -10,7 +10,7 @@ import Supervision
 /// A token with folders sees its own jobs and their runs, and nothing of others: their paths and messages are none of its
 /// business. It cannot use addresses that are not listed here, so that a new one is safe until somebody has thought of it.
 extension Service {
-    private enum Sight {
+    private enum Visibility {
         /// Nothing there is about jobs, or the handler leaves out jobs of others.
         case all
         /// The path names a job.
@@ -19,10 +19,10 @@ extension Service {
         case ownRun
     }
 
-    private static let sights: [String: Sight] = {
-        var sights: [String: Sight] = [:]
-        func add(_ sight: Sight, _ method: RequestMethod, _ paths: String...) {
-            for path in paths { sights["\(method.rawValue) \(APIPath.root)\(path)"] = sight }
+    private static let visibilities: [String: Visibility] = {
+        var visibilities: [String: Visibility] = [:]
+        func add(_ visibility: Visibility, _ method: RequestMethod, _ paths: String...) {
+            for path in paths { visibilities["\(method.rawValue) \(APIPath.root)\(path)"] = visibility }
         }
         add(.all, .get, "/jobs", "/runs", "/events", "/status", "/filters", "/formats", "/schema")
         add(.all, .post, "/jobs", "/jobs/actions")
@@ -32,17 +32,17 @@ extension Service {
         add(.ownRun, .get, "/runs/{name}", "/runs/{name}/map", "/runs/{name}/errors")
         add(.ownRun, .get, "/runs/{name}/frames", "/runs/{name}/frames/{number}/attempts")
         for action in ["pause", "resume", "cancel"] { add(.ownRun, .post, "/runs/{name}/\(action)") }
-        return sights
+        return visibilities
     }()
 
     /// The route, with the limits of tokens with folders.
-    func limitingSight(_ route: Route) -> Route {
+    func limitingVisibility(_ route: Route) -> Route {
         guard route.access != .open else { return route }
-        let sight = Self.sights["\(route.method.rawValue) \(route.pattern)"]
+        let visibility = Self.visibilities["\(route.method.rawValue) \(route.pattern)"]
         return route.wrapped { handler in
             { request in
                 if let owner = request.onlyOwner {
-                    try await answering { try await check(sight, owner, request) }
+                    try await answering { try await check(visibility, owner, request) }
                 }
                 return try await handler(request)
             }
@@ -57,8 +57,8 @@ extension Service {
         }
     }
 
-    private func check(_ sight: Sight?, _ owner: Owner, _ request: APIRequest) async throws {
-        switch sight {
+    private func check(_ visibility: Visibility?, _ owner: Owner, _ request: APIRequest) async throws {
+        switch visibility {
         case .all: return
         case .ownJob:
             let id = try request.job()

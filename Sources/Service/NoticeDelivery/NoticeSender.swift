@@ -140,13 +140,13 @@ package final class NoticeSender: Sendable {
             }
             guard !due.isEmpty else { break }
             tried.formUnion(due.map(\.message.event))
-            try await inParallel(try await parcels(due))
+            try await inParallel(try await items(due))
         }
         return try await onStore { try $0.nextMessageTime() }
     }
 
     /// What is sent as one: a message to a webhook, or the messages to one address about one job.
-    private enum Parcel: Sendable {
+    private enum Item: Sendable {
         case webhook(OutboxEntry, Notice, address: String, secretFile: String?)
         case mail(MailKey)
     }
@@ -156,9 +156,9 @@ package final class NoticeSender: Sendable {
         let job: String
     }
 
-    private func parcels(_ due: [OutboxEntry]) async throws -> [Parcel] {
+    private func items(_ due: [OutboxEntry]) async throws -> [Item] {
         let unstored = delivered.withLock { $0 }
-        var parcels: [Parcel] = []
+        var items: [Item] = []
         var keys: Set<MailKey> = []
         for entry in due {
             let event = entry.message.event
@@ -172,28 +172,28 @@ package final class NoticeSender: Sendable {
             }
             switch rules.target(named: entry.message.target) {
             case .webhook(let address, let secretFile):
-                parcels.append(.webhook(entry, notice, address: address, secretFile: secretFile))
+                items.append(.webhook(entry, notice, address: address, secretFile: secretFile))
             case .mail(let address):
                 let key = MailKey(address: address, job: notice.job)
-                if keys.insert(key).inserted { parcels.append(.mail(key)) }
+                if keys.insert(key).inserted { items.append(.mail(key)) }
             case nil: try await giveUp(entry, "the config file does not name its target any more")
             }
         }
-        return parcels
+        return items
     }
 
-    private func inParallel(_ parcels: [Parcel]) async throws {
+    private func inParallel(_ items: [Item]) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for (index, parcel) in parcels.enumerated() {
+            for (index, item) in items.enumerated() {
                 if index >= Self.width { try await group.next() }
-                group.addTask { try await self.send(parcel) }
+                group.addTask { try await self.send(item) }
             }
             try await group.waitForAll()
         }
     }
 
-    private func send(_ parcel: Parcel) async throws {
-        switch parcel {
+    private func send(_ item: Item) async throws {
+        switch item {
         case .webhook(let entry, let notice, let address, let secretFile):
             let message = WebhookMessage(notice, id: entry.message.event)
             let delivery = await channels.webhook(message, address, secretFile, now())

@@ -14,7 +14,7 @@ package struct ConfinedPlaces: Hashable, Sendable {
     /// What no folder of a token may hold or lie in: with these, a job could change what later runs execute or read.
     ///
     /// - Parameter others: the folders of the service and of its state.
-    package func kept(with others: [String]) -> [String] {
+    package func protectedPaths(with others: [String]) -> [String] {
         (others + [programs] + scratch + readable).filter(PathNames.isAbsolute)
     }
 }

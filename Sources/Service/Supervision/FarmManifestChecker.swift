@@ -17,14 +17,16 @@ package final class FarmManifestChecker: ManifestChecker {
 
     private let farm: Farm
     /// What no job of a token with folders may change: no folder of a token holds it, or lies in it.
-    private let kept: [String]
+    private let protected: [String]
     private let landlock: Landlock.Support
     private let catalog = Mutex<(catalog: Catalog, until: ContinuousClock.Instant)?>(nil)
 
-    /// - Parameter kept: Paths that no folder of a token may hold or lie in.
-    package init(_ settings: Settings, apartFrom kept: [String] = [], landlock: Landlock.Support = Landlock.support) {
+    /// - Parameter protected: Paths that no folder of a token may hold or lie in.
+    package init(
+        _ settings: Settings, apartFrom protected: [String] = [], landlock: Landlock.Support = Landlock.support
+    ) {
         farm = Farm(settings)
-        self.kept = kept
+        self.protected = protected
         self.landlock = landlock
     }
 
@@ -83,7 +85,7 @@ package final class FarmManifestChecker: ManifestChecker {
     private func folders(_ roots: [String]) throws(FolderRefusal) -> RootCheck {
         if case .missing(let reason) = landlock { throw FolderRefusal(Self.words(withoutLandlock: reason)) }
         do {
-            return try RootCheck(roots, apartFrom: kept)
+            return try RootCheck(roots, apartFrom: protected)
         } catch {
             throw FolderRefusal(error.message)
         }

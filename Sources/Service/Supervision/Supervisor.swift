@@ -31,7 +31,7 @@ package final class Supervisor: Sendable {
         }
 
         /// What no folder of a token may hold or lie in.
-        package var keptFromTokens: [String] { confined.kept(with: [folder.path, stateFolder]) }
+        package var protectedPaths: [String] { confined.protectedPaths(with: [folder.path, stateFolder]) }
     }
 
     /// What happens, for whoever shows it. Called on the supervisor's thread, so it must not block.
@@ -113,7 +113,7 @@ package final class Supervisor: Sendable {
     }
 
     /// What no folder of a token may hold or lie in.
-    package var keptFromTokens: [String] { setup.keptFromTokens }
+    package var protectedPaths: [String] { setup.protectedPaths }
 
     // MARK: The loop
 
