@@ -86,6 +86,18 @@ import Testing
                 "--root \(top): jobs of the token could change '\(top)/service', which belongs to the service"))
     }
 
+    @Test func `a folder that has become a link since the token was made is refused`() async throws {
+        symlink("other", "\(top)/link")
+        let words = try await refusal(of: .file(path: "\(top)/link/night.yaml"), within: ["\(top)/link"])
+        #expect(
+            words == [
+                """
+                a folder of the token is a symbolic link now, and leads to '\(top)/other'
+                   = put the folder back, or ask an admin for a token with '--root \(top)/other'
+                """
+            ])
+    }
+
     @Test func `a token without any folder has no manifest`() async throws {
         let words = try await refusal(of: .file(path: "\(top)/team/night.yaml"), within: [])
         #expect(words[1].contains("is outside of the token's folders, of which it has none"))

@@ -31,11 +31,11 @@ extension Service {
                 status: 422, kind: "value", title: "A value is not accepted",
                 detail: "expires: \(expires) has passed", remedy: "Give a later time, or none.")
         }
-        let warning = try await check(body)
+        let (roots, warning) = try await folders(of: body)
         var random = SystemRandomNumberGenerator()
         let text = TokenText(using: &random)
         let token = StoredToken(
-            id: "\(text.id)", name: body.name, digest: try text.digest().bytes, scope: body.scope, roots: body.roots,
+            id: "\(text.id)", name: body.name, digest: try text.digest().bytes, scope: body.scope, roots: roots,
             created: time, expires: body.expires)
         let entry = AuditEntry(
             at: time, caller: try request.queueCaller().owner.text, address: "\(request.peer)", action: "token.add",
@@ -48,9 +48,9 @@ extension Service {
 
     /// Checks the folders of a new token.
     ///
-    /// - Returns: why its jobs will not run on this machine.
-    private func check(_ body: TokenRequest) async throws -> String? {
-        guard !body.roots.isEmpty else { return nil }
+    /// - Returns: their real paths, and why its jobs will not run on this machine.
+    private func folders(of body: TokenRequest) async throws -> (roots: [String], warning: String?) {
+        guard !body.roots.isEmpty else { return ([], nil) }
         guard body.scope != .admin else {
             throw Problem(
                 status: 422, kind: "value", title: "A value is not accepted",
@@ -58,13 +58,16 @@ extension Service {
                 remedy: "Take the scope submit, or leave out the folders.")
         }
         let protected = supervisor.protectedPaths
+        let roots: [String]
         do {
-            try await Blocking.run { () throws(RootError) in _ = try RootCheck(body.roots, apartFrom: protected) }
+            roots = try await Blocking.run { () throws(RootError) in
+                try RootCheck(body.roots, apartFrom: protected).roots
+            }
         } catch {
             throw Problem(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
         }
-        if case .missing(let reason) = Landlock.support { return FarmManifestChecker.words(withoutLandlock: reason) }
-        return nil
+        guard case .missing(let reason) = Landlock.support else { return (roots, nil) }
+        return (roots, FarmManifestChecker.words(withoutLandlock: reason))
     }
 
     private func revokeToken(_ request: APIRequest) async throws -> APIResponse {

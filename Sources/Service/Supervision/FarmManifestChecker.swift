@@ -84,11 +84,19 @@ package final class FarmManifestChecker: ManifestChecker {
     /// Checks the folders of a token, and refuses them if this kernel cannot keep a run within them.
     private func folders(_ roots: [String]) throws(FolderRefusal) -> RootCheck {
         if case .missing(let reason) = landlock { throw FolderRefusal(Self.words(withoutLandlock: reason)) }
+        let check: RootCheck
         do {
-            return try RootCheck(roots, apartFrom: protected)
+            check = try RootCheck(roots, apartFrom: protected)
         } catch {
             throw FolderRefusal(error.message)
         }
+        // A token has real paths. Whoever may write above one of them could have made a link in its place.
+        if let moved = check.roots.first(where: { !roots.contains($0) }) {
+            throw FolderRefusal(
+                "a folder of the token is a symbolic link now, and leads to '\(VisibleText.line(moved))'\n   = put the folder "
+                    + "back, or ask an admin for a token with '--root \(VisibleText.line(moved))'")
+        }
+        return check
     }
 
     /// Why jobs of tokens with folders are refused.

@@ -91,7 +91,7 @@ package struct FolderRefusal: Error, Hashable, Sendable {
 
 /// Reads manifests before jobs are accepted.
 package protocol ManifestChecker: Sendable {
-    /// - Parameter options: If they have roots, these need not be real paths, and all paths of the job have to lie in them.
+    /// - Parameter options: If they have roots, all paths of the job have to lie in them. A root that is no real path is refused.
     /// - Throws: ``ManifestRefusal``, ``FolderRefusal``, or an error of the farm's settings.
     func check(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> CheckedManifest
 
