@@ -44,8 +44,10 @@ extension Supervisor {
     /// Ends what a process of such a job has left: workers that outlived it, and temporary files.
     ///
     /// The next coordinator of the run could not see such workers, because the kernel hides other processes from it.
-    func clearUp(after job: Submission, _ run: String) {
+    func clearUp(after job: Submission, _ run: String, _ exit: OpenRun.Exit) {
         guard job.options.roots != nil else { return }
+        // Another process may have the run, which is why this one was not started.
+        if case .notStarted = exit { return }
         CoordinatorClaim.endWorkers(ofLatestCoordinatorIn: RunFolder(state: setup.stateFolder, name: run).path)
         // A run could have exchanged the folder for a link. What cannot be removed harms no other run.
         let all = try? SafeFolder(setup.stateFolder).folder(Self.temporaryName)

@@ -175,7 +175,7 @@ extension Supervisor {
 
     private func end(_ id: JobID, _ open: OpenRun, _ exit: OpenRun.Exit, _ run: RunObservation) {
         observer.step(.exited)
-        if let job = state.withLock({ $0.queue[id] }) { clearUp(after: job, open.run) }
+        if let job = state.withLock({ $0.queue[id] }) { clearUp(after: job, open.run, exit) }
         do {
             let end = try run.end()
             let progressed = end.published > 0 || run.progress > open.firstProgress ?? 0
