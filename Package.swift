@@ -178,8 +178,8 @@ let package = Package(
         module(
             "Service", "Supervision",
             [
-                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Engines", "JobStorage", "Runs", "Coordination",
-                "Settings", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Engines", "JobStorage", "Runs",
+                "Coordination", "Settings", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
             ]),
         module(
             "Service", "Endpoints",

@@ -17,6 +17,13 @@ package struct FolderUnrest: Sendable {
 
     package init(quiet: Duration) { self.quiet = quiet }
 
+    /// The same changes, with another time of quiet.
+    package func with(quiet: Duration) -> FolderUnrest {
+        var other = FolderUnrest(quiet: quiet)
+        (other.counted, other.late) = (counted, late)
+        return other
+    }
+
     /// When the folder is quiet enough. Nil if it has not changed.
     package var due: Instant? { counted.map { $0.last.advanced(by: quiet) } }
 

@@ -46,12 +46,16 @@ struct RunningService {
         }
         observer.noted = { note in logger.error("\(VisibleText.line(note.text))") }
         observer.step = Self.stepHook()
+        let checker = FarmManifestChecker(settings)
         let supervisor = try Supervisor(
-            setup, store: store, checker: FarmManifestChecker(settings),
+            setup, store: store, checker: checker,
             launcher: PenumbraLauncher(program: try Self.penumbra()), observer: observer, now: clock.wallTime)
+        let schedules = ScheduleRunner(
+            supervisor, manifests: checker, noted: { logger.error("\(VisibleText.line($0))") }, now: clock.wallTime)
+        try await schedules.synchronise(with: settings.service.value.schedules)
         let revoked = Revocations()
         let service = Service(
-            supervisor: supervisor, store: store, feed: feed,
+            supervisor: supervisor, store: store, feed: feed, schedules: schedules,
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), now: clock.wallTime,
@@ -66,6 +70,7 @@ struct RunningService {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             group.addTask { await supervisor.run() }
+            group.addTask { await schedules.run() }
             group.addTask { await backUp(store, logger) }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.

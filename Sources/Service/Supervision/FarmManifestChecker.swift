@@ -93,7 +93,7 @@ package final class FarmManifestChecker: ManifestChecker {
         }
     }
 
-    private func read(
+    func read(
         _ manifest: RunRequest.Manifest, _ options: RunOptions, _ catalog: Catalog
     ) async throws -> ManifestFiles.Outcome {
         var request = RunRequest(manifests: [manifest], folder: "/")
@@ -102,7 +102,7 @@ package final class FarmManifestChecker: ManifestChecker {
         return await files.withExaminedPictures(by: farm.worker)
     }
 
-    private func currentCatalog() async throws -> Catalog {
+    func currentCatalog() async throws -> Catalog {
         let known = catalog.withLock { known in known.flatMap { $0.until > .now ? $0.catalog : nil } }
         if let known { return known }
         let new = try await farm.catalog()

@@ -17,7 +17,7 @@ package struct ScheduleRequest: Hashable, Sendable {
     package let name: String
     package let trigger: Trigger
     package let job: SubmitRequest
-    package let isEnabled: Bool
+    package private(set) var isEnabled: Bool
 
     /// - Throws: ``InputError`` if the name is wrong.
     package init(name: String, trigger: Trigger, job: SubmitRequest, isEnabled: Bool = true) throws(InputError) {
@@ -26,6 +26,12 @@ package struct ScheduleRequest: Hashable, Sendable {
         self.trigger = trigger
         self.job = job
         self.isEnabled = isEnabled
+    }
+
+    package func with(isEnabled: Bool) -> ScheduleRequest {
+        var other = self
+        other.isEnabled = isEnabled
+        return other
     }
 
     package static let usualQuiet = 1.0
