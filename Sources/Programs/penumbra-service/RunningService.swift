@@ -72,6 +72,7 @@ struct RunningService {
             group.addTask { await supervisor.run() }
             group.addTask { await schedules.run() }
             group.addTask { await backUp(store, logger) }
+            Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.
             try await group.next()
