@@ -339,6 +339,9 @@ let package = Package(
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
         tests(
+            "ScheduleTests",
+            ["Supervision", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "JobModel", "TestSupport"]),
+        tests(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Queueing",
