@@ -19,7 +19,7 @@ struct RunningService {
     private let setup: Supervisor.Setup
     private let settings: Settings
     private let options: HTTPServer.Options
-    private let clock = ServiceClock.system
+    private let clock = Self.clock()
 
     init(_ setup: Supervisor.Setup, _ settings: Settings, _ options: HTTPServer.Options) {
         self.setup = setup
@@ -124,6 +124,16 @@ struct RunningService {
         if let run = job.state.run { facts["run"] = "\(run)" }
         if case .ended(let ended) = job.state, case let end = ended.end { facts["result"] = "\(end.words)" }
         return facts
+    }
+
+    /// `PENUMBRA_SERVICE_CLOCK_AHEAD=3600` sets the wall clock of this process ahead by so many seconds. For tests of schedules.
+    private static func clock() -> ServiceClock {
+        let system = ServiceClock.system
+        guard let text = ProcessInfo.processInfo.environment["PENUMBRA_SERVICE_CLOCK_AHEAD"], let seconds = Int(text) else {
+            return system
+        }
+        return ServiceClock(
+            now: system.now, wallTime: { system.wallTime() + .seconds(seconds) }, sleep: system.sleep)
     }
 
     /// No earlier start of the service has had it.

@@ -113,7 +113,8 @@ package actor WatchedFolder {
             try await scan()
             if let due = unrest.due, due <= uptime(), retry.map({ $0 <= uptime() }) ?? true {
                 retry = nil
-                try await submit()
+                // A run of missing folders would fail. Their return is a change.
+                if missing.isSuperset(of: inputs.folders) { _ = unrest.end(at: uptime()) } else { try await submit() }
             }
         } catch {
             retry = uptime().advanced(by: Self.retryPause)
