@@ -61,13 +61,6 @@ package struct ConfiguredSchedule: Hashable, Sendable {
         self.trigger = trigger
         self.job = job
     }
-
-    /// As `--watch` has it: a copy of pictures makes many changes.
-    package static let usualQuiet = Duration.seconds(1)
-    /// As `--watch` has it: a new file may still be written.
-    package static let usualAge = Duration.seconds(2)
-    package static let quietRange = 0.1...3600
-    package static let ageRange = 0.0...86_400
 }
 
 extension ValueReader where Value == ServiceSettings {
@@ -160,9 +153,9 @@ extension ValueReader where Value == ConfiguredSchedule {
             guard var reader = MappingReader(node, of: "'\(name)'", example: example, log: log) else { return nil }
             let title = reader.required("name", .scheduleName, example: "scans")
             let quiet = reader.value(
-                "quiet", .duration(in: ConfiguredSchedule.quietRange), default: ConfiguredSchedule.usualQuiet)
+                "quiet", .duration(in: WatchTimes.quiets), default: .seconds(WatchTimes.usualQuiet))
             let age = reader.value(
-                "min_age", .duration(in: ConfiguredSchedule.ageRange), default: ConfiguredSchedule.usualAge)
+                "min_age", .duration(in: WatchTimes.ages), default: .seconds(WatchTimes.usualAge))
             let job = reader.required("submit", .job(path), example: "{manifest: scans.yaml}")
             reader.finish(aliases: ["job": "submit", "run": "submit", "age": "min_age"]) { entry in
                 guard entry.key == "folder" || entry.key == "folders" else { return nil }
@@ -200,18 +193,18 @@ extension ValueReader where Value == ConfiguredSchedule.Job {
 }
 
 extension ValueReader where Value == [String: String] {
-    /// Names and values. A job has at most 32 labels, and a value at most 255 characters.
+    /// Names and values.
     fileprivate static var labels: ValueReader {
         ValueReader { node, name, log in
             guard let reader = MappingReader(node, of: "'\(name)'", example: "{show: night}", log: log) else {
                 return nil
             }
-            guard reader.mapping.entries.count <= 32 else {
+            guard reader.mapping.entries.count <= LabelLimits.mostLabels else {
                 log.error(
                     .other(
                         Words(
                             "'\(name)' has \(reader.mapping.entries.count) labels",
-                            remedy: "a job has at most 32 labels")),
+                            remedy: "a job has at most \(LabelLimits.mostLabels) labels")),
                     at: node.span)
                 return nil
             }
@@ -224,9 +217,11 @@ extension ValueReader where Value == [String: String] {
                     return nil
                 }
                 let value = ValueReader<String>.checked(
-                    "a value of a label", remedy: "a value has at most 255 characters, which are all visible"
+                    "a value of a label",
+                    remedy: "a value has at most \(LabelLimits.longestValue) characters, which are all visible"
                 ) { text in
-                    text.count <= 255 && !text.unicodeScalars.contains(where: VisibleText.isUnsafe) ? text : nil
+                    text.count <= LabelLimits.longestValue && !text.unicodeScalars.contains(where: VisibleText.isUnsafe)
+                        ? text : nil
                 }.read(entry.value, for: entry.key, log: log)
                 guard let value else { return nil }
                 labels[entry.key] = value

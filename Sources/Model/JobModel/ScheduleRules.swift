@@ -27,6 +27,23 @@ package enum ShortName {
     }
 }
 
+/// The times of watched folders, in seconds.
+package enum WatchTimes {
+    /// There must be no changes for this long. A copy of pictures makes many changes.
+    package static let usualQuiet = 1.0
+    package static let quiets = 0.1...3600
+    /// The youngest file must have this age. A new file may still be written.
+    package static let usualAge = 2.0
+    package static let ages = 0.0...86_400
+}
+
+/// The limits of a job's labels.
+package enum LabelLimits {
+    package static let mostLabels = 32
+    /// In characters.
+    package static let longestValue = 255
+}
+
 /// How many points of priority a waiting job gains in a time: `1/10min`, `5/h`.
 package struct AgingRate: Hashable, Sendable {
     /// At least 1, at most 100.

@@ -7,9 +7,9 @@ import JobModel
 package struct Labels: Hashable, Sendable, Codable {
     package private(set) var values: [String: String] = [:]
 
-    package static let mostLabels = 32
+    package static let mostLabels = LabelLimits.mostLabels
     package static let longestName = ShortName.longest
-    package static let longestValue = 255
+    package static let longestValue = LabelLimits.longestValue
 
     package init() {}
 

@@ -34,10 +34,6 @@ package struct ScheduleRequest: Hashable, Sendable {
         return other
     }
 
-    package static let usualQuiet = 1.0
-    package static let usualAge = 2.0
-    package static let quietRange = 0.1...3600
-    package static let ageRange = 0.0...86_400
     package static let longestZone = 64
 }
 
@@ -65,8 +61,8 @@ extension ScheduleRequest: Codable {
 
         init(from decoder: any Decoder) throws {
             let values = try decoder.request(keyedBy: WatchKeys.self)
-            quiet = try values.seconds(.quiet, in: quietRange) ?? usualQuiet
-            minAge = try values.seconds(.minAge, in: ageRange) ?? usualAge
+            quiet = try values.seconds(.quiet, in: WatchTimes.quiets) ?? WatchTimes.usualQuiet
+            minAge = try values.seconds(.minAge, in: WatchTimes.ages) ?? WatchTimes.usualAge
         }
 
         func encode(to encoder: any Encoder) throws {

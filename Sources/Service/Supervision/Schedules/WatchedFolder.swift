@@ -70,7 +70,7 @@ package actor WatchedFolder {
         switch spec.schedule.trigger {
         case .changes(let quiet, let minAge): (self.quiet, self.minAge) = (quiet, minAge)
         case .times:
-            (quiet, minAge) = (.seconds(ScheduleRequest.usualQuiet), .seconds(ScheduleRequest.usualAge))
+            (quiet, minAge) = (.seconds(WatchTimes.usualQuiet), .seconds(WatchTimes.usualAge))
         }
         self.supervisor = supervisor
         self.manifests = manifests
