@@ -22,8 +22,9 @@ import Testing
     }
 
     init() async throws {
-        // Files get the times of the real clock.
-        service = try ScheduledService(at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))
+        // Files get the times of the real clock, which is a little behind, also on a slow machine.
+        service = try ScheduledService(
+            at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) + .seconds(600))
         try makeFolder("photos")
         let inputs = [service.folder.file("photos/*.png")]
         service.manifests.state.withLock { $0.inputs = inputs }
@@ -122,11 +123,12 @@ import Testing
             named: "scans", spec: stored.spec, isEnabled: true, last: service.time.now + .seconds(-3600))
         try service.restart()
         try write("photos/a.png")
-        for _ in 0..<2 {
-            await settle(try watch())
-            try service.restart()
-        }
+        await settle(try watch())
         #expect(try service.jobs.map(\.key) == ["watch:scans:1", "watch:scans:2"])
+        try finish(2)
+        try service.restart()
+        await settle(try watch())
+        #expect(try service.jobs.count == 2)
     }
 
     @Test func `a missing folder is told, and its return is a change`() async throws {

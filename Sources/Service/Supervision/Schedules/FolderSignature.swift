@@ -12,8 +12,10 @@ struct FolderSignature: Hashable, Sendable {
     /// A sum, so that the order of names does not count. It differs between processes.
     private var sum = 0
 
-    init(of folders: [String]) {
+    /// - Parameter file: another file that counts.
+    init(of folders: [String], and file: String?) {
         for folder in folders { add(folder) }
+        if let file { add(file: file) }
     }
 
     private mutating func add(_ folder: String) {
@@ -22,13 +24,18 @@ struct FolderSignature: Hashable, Sendable {
             if FileSystem.isOwnFolder(path) {
                 sum &+= path.hashValue
                 add(path)
-            } else if let stamp = FileStamp(of: path) {
-                newest = max(newest, stamp.changed)
-                var hasher = Hasher()
-                hasher.combine(path)
-                hasher.combine(stamp)
-                sum &+= hasher.finalize()
+            } else {
+                add(file: path)
             }
         }
+    }
+
+    private mutating func add(file path: String) {
+        guard let stamp = FileStamp(of: path) else { return }
+        newest = max(newest, stamp.changed)
+        var hasher = Hasher()
+        hasher.combine(path)
+        hasher.combine(stamp)
+        sum &+= hasher.finalize()
     }
 }

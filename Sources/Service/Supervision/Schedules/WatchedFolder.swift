@@ -102,7 +102,7 @@ package actor WatchedFolder {
 
     /// One look at the folders.
     ///
-    /// - Parameter reads: false if a test reads the kernel's events by this call alone.
+    /// - Parameter readsAlone: true if a test reads the kernel's events by this call alone.
     /// - Returns: for how long nothing more is due.
     package func look(readsAlone: Bool = false) async -> Duration {
         do {
@@ -139,13 +139,16 @@ package actor WatchedFolder {
         if let watch { return watch }
         let watch = try FolderWatch(reads: !readsAlone)
         self.watch = watch
-        if case .file(let path) = request.source { await Blocking.run { watch.add(file: path) } }
+        if let path = manifestPath { await Blocking.run { watch.add(file: path) } }
         let changes = watch.changes
         if !readsAlone {
             reader = Task { [weak self] in for await _ in changes { await self?.noteChange() } }
         }
         return watch
     }
+
+    /// Nil for an uploaded manifest, which does not change.
+    private var manifestPath: String? { if case .file(let path) = request.source { path } else { nil } }
 
     private func noteChange() {
         unrest.change(at: uptime())
@@ -171,9 +174,12 @@ package actor WatchedFolder {
         digest = found
         ownAge = .seconds(job.minAge)
         unrest = unrest.with(quiet: max(quiet, max(minAge, ownAge) + Self.margin))
-        var inputs = inputs
-        inputs.set([job])
-        self.inputs = inputs
+        let known = inputs
+        inputs = await Blocking.run {
+            var inputs = known
+            inputs.set([job])
+            return inputs
+        }
         // The new folders may have changed long ago.
         nextScan = nil
         let folders = inputs.folders
@@ -200,6 +206,8 @@ package actor WatchedFolder {
             return (inputs, news)
         }
         inputs = seen
+        // The manifest may have dropped a folder that is still missing.
+        missing.formIntersection(inputs.folders)
         guard !news.isEmpty else { return }
         for item in news {
             switch item {
@@ -212,18 +220,18 @@ package actor WatchedFolder {
         if let watch { await Blocking.run { watch.renew() } }
     }
 
-    /// Looks for changes that the kernel did not report: at the start those since the last job, and later those of other machines.
+    /// Looks for changes that the kernel did not report: at the start those since the last job, and later those of other
+    /// machines. A file that was removed while no service ran is not noticed.
     private func scan() async throws {
         guard digest != nil, nextScan.map({ $0 <= uptime() }) ?? true else { return }
-        let folders = inputs.folders
-        let found = await Blocking.run { FolderSignature(of: folders) }
-        let isFirst = signature == nil
-        if !isFirst, found != signature { unrest.change(at: uptime()) }
+        var stored: StoredSchedule?
+        if signature == nil { stored = try await supervisor.onStore { [name] in try $0.schedule(named: name) } }
+        let (folders, manifest) = (inputs.folders, manifestPath)
+        let found = await Blocking.run { FolderSignature(of: folders, and: manifest) }
+        if let signature, found != signature { unrest.change(at: uptime()) }
         signature = found
         nextScan = uptime().advanced(by: Self.rescan)
-        guard isFirst, let stored = try await supervisor.onStore({ [name] in try $0.schedule(named: name) }) else {
-            return
-        }
+        guard let stored else { return }
         // A job comes a whole quiet time after the changes that it is for.
         let newest = WallTime(milliseconds: found.newest / 1_000_000)
         if stored.submitted == 0 || newest + unrest.quiet / 2 > stored.last { unrest.change(at: uptime()) }
