@@ -9,6 +9,7 @@ package import Settings
 package enum ScheduleRefusal: Error, Hashable, Sendable {
     case unknown(String)
     case nameIsUsed(String)
+    case tooMany
     /// The config file has it, so a request cannot remove it.
     case isConfigured(String)
     /// The config file does not have it any more.
@@ -20,6 +21,8 @@ package enum ScheduleRefusal: Error, Hashable, Sendable {
             "there is no schedule '\(VisibleText.line(String(name.prefix(100))))'\n   = 'penumbra queue schedules' lists them"
         case .nameIsUsed(let name):
             "there is already a schedule '\(name)'\n   = choose another name, or delete it first"
+        case .tooMany:
+            "there are \(ScheduleRunner.mostSchedules) schedules and watched folders already\n   = delete one of them first"
         case .isConfigured(let name):
             "schedule '\(name)' is in the config file\n   = remove it there, or disable it: 'penumbra queue schedule disable "
                 + "\(name)'"
@@ -114,6 +117,9 @@ extension ScheduleRunner {
 
     // MARK: Requests
 
+    /// Each of them is looked at once a minute or more often.
+    static let mostSchedules = 1000
+
     /// All schedules by name.
     package func list() async throws -> ScheduleList {
         let (schedules, rows) = try await supervisor.onStore { try $0.schedules() }
@@ -148,6 +154,8 @@ extension ScheduleRunner {
         let audit = Self.audit("schedule.add", request.name, caller, at: time)
         try await supervisor.onStore { store in
             guard try store.schedule(named: request.name) == nil else { throw ScheduleRefusal.nameIsUsed(request.name) }
+            let (schedules, unreadable) = try store.schedules()
+            guard schedules.count + unreadable.count < Self.mostSchedules else { throw ScheduleRefusal.tooMany }
             try store.add(stored, audit: audit)
         }
         wake()

@@ -1,5 +1,6 @@
 import ContentNames
 import JobModel
+import RenderFarm
 package import QueueStorage
 import Queueing
 import ServiceAPI
@@ -105,7 +106,7 @@ struct ScheduleFailure {
         case let error as InputError: (words, isPassing) = (error.message, false)
         case let error as Refusal: (words, isPassing) = (error.message, false)
         case let error as QueueStoreError: (words, isPassing) = (error.message, true)
-        case let error as FarmError: (words, isPassing) = (error.message, true)
+        case _ where FarmError.knows(error): (words, isPassing) = (FarmError(error).message, true)
         default: (words, isPassing) = ("\(error)", true)
         }
     }
