@@ -335,7 +335,7 @@ let package = Package(
                 "TestSupport", subprocess, system,
             ]),
         tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
-        tests("ExportsTests", ["Exports", yams]),
+        tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
         tests(
