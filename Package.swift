@@ -320,7 +320,7 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
-        tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
+        tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(
             "NotificationsTests",
