@@ -184,8 +184,8 @@ let package = Package(
         module(
             "Service", "Endpoints",
             [
-                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI",
-                "HTTPService", "Supervision",
+                "JobModel", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Queueing", "QueueStorage",
+                "ServiceAPI", "HTTPService", "Supervision",
             ]),
         module(
             "Service", "Notifications",

@@ -56,7 +56,8 @@ extension RunArchive {
         } else {
             let found = try store?.read { reader in
                 let frames = try reader.frames(
-                    of: run.stored.id, after: frame.map { ($0.number, $0.page) }, state: state?.rawValue, limit: limit + 1)
+                    of: run.stored.id, after: frame.map { ($0.number, $0.page) }, state: state?.rawValue,
+                    limit: limit + 1)
                 guard let first = frames.first, let last = frames.last else { return (frames, [StoredPublication]()) }
                 return (frames, try reader.publications(of: run.stored.id, numbers: first.number...last.number))
             }
@@ -106,14 +107,16 @@ extension RunArchive {
         if hasMore { attempts.removeLast() }
         let next = hasMore ? attempts.last.map { AttemptPlace(epoch: $0.epoch, lease: $0.lease).text } : nil
         // A page may have fewer attempts than asked for: those of other tasks of its frame are left out.
-        return AttemptPage(attempts: attempts.filter { filter?.includes($0) ?? true }.map(AttemptLine.init), after: next)
+        return AttemptPage(
+            attempts: attempts.filter { filter?.includes($0) ?? true }.map(AttemptLine.init), after: next)
     }
 
     package func taskCounts(of run: RunStatus) throws -> TaskCounts {
         guard isShared(run) else {
             return try store?.read { reader in
                 TaskCounts(
-                    tasks: try reader.attemptCounts(of: run.stored.id), wasBegun: try reader.hasBegunFrames(run.stored.id))
+                    tasks: try reader.attemptCounts(of: run.stored.id),
+                    wasBegun: try reader.hasBegunFrames(run.stored.id))
             } ?? TaskCounts(tasks: [:], wasBegun: false)
         }
         return try details(of: run).taskCounts

@@ -54,7 +54,8 @@ struct RunningService {
             supervisor: supervisor, store: store, feed: feed,
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
-                serviceFolder: folder.path, stateFolder: setup.stateFolder), now: clock.wallTime,
+                serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
+            now: clock.wallTime,
             tokenWasRevoked: { revoked.tell($0) })
         let server = HTTPServer(
             options, routes: service.routes, authenticator: StoredTokens(store), logger: logger, clock: clock)
@@ -102,7 +103,8 @@ struct RunningService {
         let path = PathNames.joined(PathNames.folder(of: own) ?? "", "penumbra")
         guard access(path, X_OK) == 0 else {
             throw FarmError(
-                .unavailable, "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
+                .unavailable,
+                "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
                     + "beside penumbra-service")
         }
         return path

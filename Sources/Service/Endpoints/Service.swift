@@ -1,6 +1,7 @@
 package import HTTPService
 package import Queueing
 package import QueueStorage
+package import Settings
 package import Supervision
 
 /// What the routes of the API share.
@@ -9,12 +10,13 @@ package struct Service: Sendable {
     package let store: QueueStore
     package let feed: EventFeed
     package let about: About
+    let settings: Settings
     package let now: @Sendable () -> WallTime
     /// Ends the streams of a token.
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, about: About,
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, about: About, settings: Settings,
         now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
@@ -22,6 +24,7 @@ package struct Service: Sendable {
         self.store = store
         self.feed = feed
         self.about = about
+        self.settings = settings
         self.now = now
     }
 
@@ -43,7 +46,7 @@ package struct Service: Sendable {
     }
 
     /// All routes. What is not among them does not exist.
-    package var routes: RouteTable { RouteTable(jobRoutes + farmRoutes + tokenRoutes + eventRoutes) }
+    package var routes: RouteTable { RouteTable(jobRoutes + farmRoutes + runRoutes + tokenRoutes + eventRoutes) }
 }
 
 extension APIRequest {
