@@ -186,8 +186,7 @@ extension APIRequest {
         guard let text = try query.value("cursor") else { return nil }
         guard let job = Cursor.job(text) else {
             throw Problem(
-                status: 422, kind: "value", title: "A value is not accepted",
-                detail: "cursor: it is no cursor of this list",
+                status: 422, kind: "value", title: "A value is not accepted", detail: "cursor: it is no cursor of this list",
                 remedy: "Take the cursor of the page before, or leave it out for the first page.")
         }
         return job
@@ -199,8 +198,7 @@ extension APIRequest {
         guard let first = values.first else { return nil }
         guard values.count == 1 else {
             throw Problem(
-                status: 422, kind: "value", title: "A value is not accepted",
-                detail: "Idempotency-Key: it is there twice")
+                status: 422, kind: "value", title: "A value is not accepted", detail: "Idempotency-Key: it is there twice")
         }
         guard first.count > 1, first.first == "\"", first.last == "\"" else { return first }
         return String(first.dropFirst().dropLast())

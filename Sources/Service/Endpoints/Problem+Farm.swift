@@ -21,9 +21,7 @@ extension Problem {
         switch error {
         case let problem as Problem: self = problem
         case let error as BodyError:
-            self.init(
-                status: 422, kind: "body", title: "The body of the request is not as it should be",
-                message: error.message)
+            self.init(status: 422, kind: "body", title: "The body of the request is not as it should be", message: error.message)
         case let error as InputError:
             self.init(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
         case let refusal as Refusal:
@@ -32,8 +30,7 @@ extension Problem {
             self.init(
                 status: isUnknown ? 404 : isKey ? 422 : 409, kind: isUnknown ? "no-job" : isKey ? "key" : "state",
                 title: isUnknown
-                    ? "There is no such job"
-                    : isKey ? "The key belongs to another request" : "The job's state does not allow this",
+                    ? "There is no such job" : isKey ? "The key belongs to another request" : "The job's state does not allow this",
                 message: refusal.message)
         case let refusal as ManifestRefusal:
             let errors = refusal.errors.map {
