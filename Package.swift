@@ -341,7 +341,7 @@ let package = Package(
         tests(
             "ServiceTests",
             [
-                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Queueing",
+                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs", "Queueing",
                 "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
             ]),
         tests(
