@@ -58,7 +58,8 @@ import TestSupport
             names += page.frames.map(\.name)
             guard let after = page.after else { break }
             #expect(page.frames.count == limit)
-            place = try #require(FramePlace.frame(after))
+            let next = try #require(FramePlace.frame(after))
+            place = next
         }
         #expect(names == ["1", "2", "2p2", "2p3", "10", "11"])
     }

@@ -46,7 +46,7 @@ package struct Service: Sendable {
     }
 
     /// All routes. What is not among them does not exist.
-    package var routes: RouteTable { RouteTable(jobRoutes + farmRoutes + runRoutes + tokenRoutes + eventRoutes) }
+    package var routes: RouteTable { RouteTable(jobRoutes + farmRoutes + runRoutes + diagnosisRoutes + tokenRoutes + eventRoutes) }
 }
 
 extension APIRequest {
