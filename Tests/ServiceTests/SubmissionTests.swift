@@ -2,6 +2,7 @@ import Foundation
 import Queueing
 import ServiceAPI
 import ServiceClient
+import TestSupport
 import Testing
 
 /// Jobs that are handed in to a real service, by the real commands.
