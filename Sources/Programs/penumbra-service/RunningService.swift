@@ -46,8 +46,9 @@ struct RunningService {
         }
         observer.noted = { note in logger.error("\(VisibleText.line(note.text))") }
         observer.step = Self.stepHook()
+        let checker = FarmManifestChecker(settings)
         let supervisor = try Supervisor(
-            setup, store: store, checker: FarmManifestChecker(settings),
+            setup, store: store, checker: checker,
             launcher: PenumbraLauncher(program: try Self.penumbra()), observer: observer, now: clock.wallTime)
         let revoked = Revocations()
         let service = Service(
@@ -68,6 +69,7 @@ struct RunningService {
             group.addTask { try await server.run() }
             group.addTask { await supervisor.run() }
             group.addTask { await backUp(store, logger) }
+            Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.
             try await group.next()
