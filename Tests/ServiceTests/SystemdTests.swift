@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Queueing
+import ServiceAPI
 import ServiceClient
 import TestSupport
 import Testing
