@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `the service's page shows what its commands do`() async throws {
-        let port = try Self.freePort()
+        let port = try FreePort.find()
         let commands = ShownCommand.all(in: try String(contentsOf: Self.page, encoding: .utf8))
         #expect(commands.count >= 50)
         defer { endService() }
@@ -55,23 +55,5 @@ import Testing
         let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
         let folder = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd")
         if program?.hasSuffix("/penumbra-service") == true, folder == farm.path { kill(process, SIGKILL) }
-    }
-
-    /// A port that nobody has at present.
-    private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        try #require(descriptor >= 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
-            }
-        }
-        try #require(result)
-        return UInt16(bigEndian: address.sin_port)
     }
 }
