@@ -185,7 +185,7 @@ let package = Package(
         module(
             "Service", "Endpoints",
             [
-                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Confinement", "Queueing",
+                "JobModel", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing",
                 "QueueStorage",
                 "ServiceAPI", "HTTPService", "Supervision",
             ]),
@@ -366,8 +366,8 @@ let package = Package(
         tests(
             "ServiceTests",
             [
-                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Queueing",
-                "QueueStorage", "Confinement", "Notifications", "ServiceAPI", "ServiceClient", "HTTPService", "Supervision",
+                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs",
+                "Queueing", "QueueStorage", "Confinement", "Notifications", "ServiceAPI", "ServiceClient", "HTTPService", "Supervision",
                 "Endpoints", "TestSupport",
                 subprocess, system,
             ]),

@@ -64,7 +64,8 @@ struct RunningService {
             supervisor: supervisor, store: store, feed: feed, schedules: schedules,
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
-                serviceFolder: folder.path, stateFolder: setup.stateFolder), now: clock.wallTime,
+                serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
+            now: clock.wallTime,
             tokenWasRevoked: { revoked.tell($0) })
         let tokens = StoredTokens(store)
         let server = HTTPServer(

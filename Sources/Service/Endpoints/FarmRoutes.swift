@@ -20,14 +20,15 @@ extension Service {
                 return try .json(encoding: await status())
             },
             .api(.get, "/runs", .read) { request in
-                try request.refuseParameters()
+                let ended = try request.number("ended", 0...Int.max)
+                try request.refuseParameters(except: ["ended"])
                 let owner = request.onlyOwner
                 let lines = try await onArchive { [store] archive in
-                    try archive.runs().filter { run in
+                    try archive.runs(ended: ended).filter { run in
                         try owner.map { try store.job(run: run.stored.name)?.owner == $0 } ?? true
                     }.map { try RunLine($0, in: archive) }
                 }
-                return try .json(encoding: ["runs": lines])
+                return try .json(encoding: RunList(lines))
             },
             .api(.get, "/runs/{name}", .read) { request in
                 let name = request.runName
@@ -38,7 +39,7 @@ extension Service {
             .api(.get, "/runs/{name}/map", .read, handler: map),
             .api(.post, "/runs/{name}/pause", .submit) { try await ask($0) { try $0.folder.ask(.pause) } },
             .api(.post, "/runs/{name}/resume", .submit) { try await ask($0) { $0.folder.takeBack(.pause) } },
-            .api(.post, "/runs/{name}/cancel", .submit) { try await ask($0) { try $0.folder.ask(.cancel) } },
+            .api(.post, "/runs/{name}/cancel", .submit, handler: cancel),
             .init(.get, "/metrics", .read) { _ in
                 try await answering { .text(MetricsText(try await status()).text) }
             },
@@ -64,40 +65,11 @@ extension Service {
     // MARK: Runs
 
     /// The database of runs, and the folders of open ones, are read on a thread that may block.
-    private func onArchive<Value: Sendable>(
+    func onArchive<Value: Sendable>(
         _ body: @escaping @Sendable (RunArchive) throws -> Value
     ) async throws -> Value {
         let state = about.stateFolder
         return try await Blocking.run { () throws -> Value in try body(RunArchive(state: state)) }
-    }
-
-    private static let framesOfPage = 1000
-
-    /// A page of frames. `after` is the number of the last frame of the page before.
-    private func frames(_ request: APIRequest) async throws -> APIResponse {
-        let name = request.runName
-        let after = try request.number("after", 0...Int.max) ?? 0
-        let limit = try request.number("limit", 1...Self.framesOfPage) ?? 100
-        let state = try request.query.value("state")
-        try request.refuseParameters(except: ["after", "limit", "state"])
-        let page = try await onArchive { archive in
-            let run = try archive.run(exactly: name)
-            let details = try archive.details(of: run)
-            let times = details.publicationTimes
-            let matching = details.frames.filter { frame in
-                frame.number > after && (state.map { $0 == frame.state.kind.rawValue } ?? true)
-            }
-            return FramePage(
-                frames: matching.prefix(limit).map { StoredFrameLine($0, published: times[$0.id]) },
-                after: matching.count > limit ? matching[limit - 1].number : nil)
-        }
-        return try .json(encoding: page)
-    }
-
-    private struct FramePage: Encodable, Sendable {
-        let frames: [StoredFrameLine]
-        /// For the next page. Nil on the last one.
-        let after: Int?
     }
 
     private func attempts(_ request: APIRequest) async throws -> APIResponse {
@@ -130,15 +102,8 @@ extension Service {
         _ request: APIRequest, _ body: @escaping @Sendable (RunStatus) throws -> Void
     ) async throws -> APIResponse {
         try request.refuseBody()
-        let (name, caller) = (request.runName, try request.queueCaller())
-        if caller.isLimited {
-            let job = try await supervisor.job(ofRun: name)
-            guard job?.owner == caller.owner else {
-                throw Problem(
-                    status: 403, kind: "foreign-run", title: "The run is somebody else's",
-                    detail: "A token of the scope submit changes only runs of its own jobs")
-            }
-        }
+        let name = request.runName
+        _ = try await changedJob(of: request)
         let line = try await onArchive { archive in
             let run = try archive.run(exactly: name)
             guard run.condition == .running || run.condition == .paused else {
@@ -153,7 +118,7 @@ extension Service {
 
 extension APIRequest {
     /// The whole name of a run. Its beginning, or a job, is not enough here.
-    fileprivate var runName: String { parameters["name"] ?? "" }
+    var runName: String { parameters["name"] ?? "" }
 
     func number(_ name: String, _ range: ClosedRange<Int>) throws -> Int? {
         guard let text = try query.value(name) else { return nil }

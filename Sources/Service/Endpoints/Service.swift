@@ -1,6 +1,7 @@
 package import HTTPService
 package import Queueing
 package import QueueStorage
+package import Settings
 package import Supervision
 
 /// What the routes of the API share.
@@ -10,12 +11,13 @@ package struct Service: Sendable {
     package let feed: EventFeed
     package let schedules: ScheduleRunner
     package let about: About
+    let settings: Settings
     package let now: @Sendable () -> WallTime
     /// Ends the streams of a token.
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner, about: About,
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner, about: About, settings: Settings,
         now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
@@ -24,6 +26,7 @@ package struct Service: Sendable {
         self.feed = feed
         self.schedules = schedules
         self.about = about
+        self.settings = settings
         self.now = now
     }
 
@@ -46,7 +49,7 @@ package struct Service: Sendable {
 
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
-        RouteTable((jobRoutes + farmRoutes + tokenRoutes + scheduleRoutes + eventRoutes).map(limitingVisibility))
+        RouteTable((jobRoutes + farmRoutes + runRoutes + diagnosisRoutes + tokenRoutes + scheduleRoutes + eventRoutes).map(limitingVisibility))
     }
 }
 
