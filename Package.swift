@@ -178,14 +178,16 @@ let package = Package(
         module(
             "Service", "Supervision",
             [
-                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Engines", "JobStorage", "Runs", "Coordination",
-                "Settings", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Manifests", "WorkerProtocol", "Engines",
+                "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Queueing", "QueueStorage",
+                "ServiceAPI",
+                subprocess, system,
             ]),
         module(
             "Service", "Endpoints",
             [
-                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI",
-                "HTTPService", "Supervision",
+                "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "RenderFarm",
+                "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Supervision",
             ]),
         module(
             "Service", "Notifications",

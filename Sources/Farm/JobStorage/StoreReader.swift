@@ -267,6 +267,17 @@ extension StoreReader {
         return try rows.map { try StoredFrame($0, of: run) }
     }
 
+    /// - Parameter limit: the first so many.
+    package func failedFrames(of run: RunID, limit: Int) throws -> [StoredFrame] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT number, page, input, recipe, outputs, state, cause, message, seconds FROM frames
+                WHERE run = ? AND state = 'failed' ORDER BY number, page LIMIT ?
+                """, arguments: [run.number, limit])
+        return try rows.map { try StoredFrame($0, of: run) }
+    }
+
     /// In the order of their begin.
     package func attempts(of run: RunID) throws -> [StoredAttempt] {
         let rows = try Row.fetchAll(

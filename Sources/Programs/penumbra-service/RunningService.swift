@@ -44,14 +44,21 @@ struct RunningService {
             Service.publish(jobs, to: feed)
             for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
         }
-        observer.noted = { note in logger.error("\(VisibleText.line(note.text))") }
+        observer.noted = { note in
+            logger.error("\(VisibleText.line(note.text))")
+            Service.publish(note, to: feed)
+        }
         observer.step = Self.stepHook()
+        let (program, checker) = (try Self.penumbra(), FarmManifestChecker(settings))
         let supervisor = try Supervisor(
-            setup, store: store, checker: FarmManifestChecker(settings),
-            launcher: PenumbraLauncher(program: try Self.penumbra()), observer: observer, now: clock.wallTime)
+            setup, store: store, checker: checker, launcher: PenumbraLauncher(program: program), observer: observer,
+            now: clock.wallTime)
         let revoked = Revocations()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed,
+            inquiries: FarmCommands(
+                program: program, checker: checker, folder: folder.manifests,
+                arguments: ["--state-dir", setup.stateFolder] + (settings.configFile.map { ["--config", $0] } ?? [])),
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), now: clock.wallTime,
@@ -62,10 +69,12 @@ struct RunningService {
         let sockets = try server.bind()
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
         let stops = StopSignals()
+        let runs = RunFeed(state: setup.stateFolder, feed: feed)
         SystemdNotice.send("READY=1")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             group.addTask { await supervisor.run() }
+            group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
             group.addTask { await backUp(store, logger) }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.
@@ -102,7 +111,8 @@ struct RunningService {
         let path = PathNames.joined(PathNames.folder(of: own) ?? "", "penumbra")
         guard access(path, X_OK) == 0 else {
             throw FarmError(
-                .unavailable, "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
+                .unavailable,
+                "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
                     + "beside penumbra-service")
         }
         return path

@@ -61,7 +61,7 @@ extension Service {
     // MARK: Runs
 
     /// The database of runs, and the folders of open ones, are read on a thread that may block.
-    private func onArchive<Value: Sendable>(
+    func onArchive<Value: Sendable>(
         _ body: @escaping @Sendable (RunArchive) throws -> Value
     ) async throws -> Value {
         let state = about.stateFolder
@@ -103,7 +103,8 @@ extension Service {
             throw Problem(status: 404, kind: "no-frame", title: "There is no such frame")
         }
         let lines = try await onArchive { archive in
-            try archive.details(of: archive.run(exactly: name)).attempts.filter { $0.number == number }.map(AttemptLine.init)
+            try archive.details(of: archive.run(exactly: name)).attempts.filter { $0.number == number }.map(
+                AttemptLine.init)
         }
         return try .json(encoding: ["attempts": lines])
     }
@@ -127,14 +128,7 @@ extension Service {
     ) async throws -> APIResponse {
         try request.refuseBody()
         let (name, caller) = (request.runName, try request.queueCaller())
-        if caller.isLimited {
-            let job = try await supervisor.job(ofRun: name)
-            guard job?.owner == caller.owner else {
-                throw Problem(
-                    status: 403, kind: "foreign-run", title: "The run is somebody else's",
-                    detail: "A token of the scope submit changes only runs of its own jobs")
-            }
-        }
+        try await refuseForeign(name, caller)
         let line = try await onArchive { archive in
             let run = try archive.run(exactly: name)
             guard run.condition == .running || run.condition == .paused else {
@@ -145,18 +139,28 @@ extension Service {
         }
         return try .json(encoding: line, status: 202)
     }
+
+    /// A caller who may change only his own jobs may change only their runs.
+    func refuseForeign(_ run: String, _ caller: Supervisor.Caller) async throws {
+        guard caller.isLimited, try await supervisor.job(ofRun: run)?.owner != caller.owner else { return }
+        throw Problem(
+            status: 403, kind: "foreign-run", title: "The run is somebody else's",
+            detail: "A token of the scope submit changes only runs of its own jobs")
+    }
 }
 
 extension APIRequest {
     /// The whole name of a run. Its beginning, or a job, is not enough here.
-    fileprivate var runName: String { parameters["name"] ?? "" }
+    var runName: String { parameters["name"] ?? "" }
 
     func number(_ name: String, _ range: ClosedRange<Int>) throws -> Int? {
         guard let text = try query.value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw Problem(
                 status: 422, kind: "value", title: "A value is not accepted",
-                detail: "\(name): '\(VisibleText.line(text))' is not a number from \(range.lowerBound) to \(range.upperBound)")
+                detail:
+                    "\(name): '\(VisibleText.line(text))' is not a number from \(range.lowerBound) to \(range.upperBound)"
+            )
         }
         return number
     }

@@ -50,7 +50,7 @@ extension Service {
                 request.job(), by: request.queueCaller(), key: request.idempotencyKey()))
     }
 
-    private func answer(_ insertion: Insertion) async throws -> APIResponse {
+    func answer(_ insertion: Insertion) async throws -> APIResponse {
         let (entry, isNew) =
             switch insertion {
             case .new(let job): (QueueEntry(job), true)
@@ -158,7 +158,7 @@ private enum Cursor {
 }
 
 extension SubmitRequest {
-    fileprivate var place: ManifestSource.Place {
+    var place: ManifestSource.Place {
         switch source {
         case .file(let path): .file(path: path)
         case .text(let text, let folder, _): .uploaded(text: text, folder: folder)
@@ -167,7 +167,7 @@ extension SubmitRequest {
 }
 
 extension SubmitRequest.Source {
-    fileprivate var name: String? { if case .text(_, _, let name) = self { name } else { nil } }
+    var name: String? { if case .text(_, _, let name) = self { name } else { nil } }
 }
 
 extension APIRequest {
@@ -186,7 +186,8 @@ extension APIRequest {
         guard let text = try query.value("cursor") else { return nil }
         guard let job = Cursor.job(text) else {
             throw Problem(
-                status: 422, kind: "value", title: "A value is not accepted", detail: "cursor: it is no cursor of this list",
+                status: 422, kind: "value", title: "A value is not accepted",
+                detail: "cursor: it is no cursor of this list",
                 remedy: "Take the cursor of the page before, or leave it out for the first page.")
         }
         return job
@@ -198,7 +199,8 @@ extension APIRequest {
         guard let first = values.first else { return nil }
         guard values.count == 1 else {
             throw Problem(
-                status: 422, kind: "value", title: "A value is not accepted", detail: "Idempotency-Key: it is there twice")
+                status: 422, kind: "value", title: "A value is not accepted",
+                detail: "Idempotency-Key: it is there twice")
         }
         guard first.count > 1, first.first == "\"", first.last == "\"" else { return first }
         return String(first.dropFirst().dropLast())

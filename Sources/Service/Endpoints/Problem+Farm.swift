@@ -21,7 +21,9 @@ extension Problem {
         switch error {
         case let problem as Problem: self = problem
         case let error as BodyError:
-            self.init(status: 422, kind: "body", title: "The body of the request is not as it should be", message: error.message)
+            self.init(
+                status: 422, kind: "body", title: "The body of the request is not as it should be",
+                message: error.message)
         case let error as InputError:
             self.init(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
         case let refusal as Refusal:
@@ -30,7 +32,8 @@ extension Problem {
             self.init(
                 status: isUnknown ? 404 : isKey ? 422 : 409, kind: isUnknown ? "no-job" : isKey ? "key" : "state",
                 title: isUnknown
-                    ? "There is no such job" : isKey ? "The key belongs to another request" : "The job's state does not allow this",
+                    ? "There is no such job"
+                    : isKey ? "The key belongs to another request" : "The job's state does not allow this",
                 message: refusal.message)
         case let refusal as ManifestRefusal:
             let errors = refusal.errors.map {
@@ -48,6 +51,7 @@ extension Problem {
                 status: 412, kind: "changed", title: "The job has changed since it was read", message: error.message)
         case let error as BulkAction.Mismatch:
             self.init(status: 409, kind: "count", title: "Another number of jobs matches", message: error.message)
+        case let error as InquiryError: self.init(error)
         case let error as QueueStoreError:
             self.init(
                 status: 503, kind: "database", title: "The service's database cannot be used", message: error.message)

@@ -1,4 +1,4 @@
-import Catalogs
+package import Catalogs
 import ContentNames
 import Glibc
 import JobModel
@@ -15,7 +15,7 @@ package final class FarmManifestChecker: ManifestChecker {
     private static let largestManifest = 1 << 20
 
     private let farm: Farm
-    private let catalog = Mutex<(catalog: Catalog, until: ContinuousClock.Instant)?>(nil)
+    private let known = Mutex<(catalog: Catalog, until: ContinuousClock.Instant)?>(nil)
 
     package init(_ settings: Settings) { farm = Farm(settings) }
 
@@ -34,11 +34,11 @@ package final class FarmManifestChecker: ManifestChecker {
         }
         // What is checked is what has the digest. A text that is no UTF-8 is read again, for the place of the first wrong byte.
         manifest.text = String(validating: bytes, as: UTF8.self)
-        var outcome = try await read(manifest, options, try await currentCatalog())
+        var outcome = try await read(manifest, options, try await catalog())
         if outcome.hasErrors {
             // A plugin may have come since the catalog was made.
-            catalog.withLock { $0 = nil }
-            outcome = try await read(manifest, options, try await currentCatalog())
+            known.withLock { $0 = nil }
+            outcome = try await read(manifest, options, try await catalog())
         }
         let faults = outcome.problems.map { problem in
             (
@@ -54,7 +54,9 @@ package final class FarmManifestChecker: ManifestChecker {
         return CheckedManifest(job: job.name, digest: digest, warnings: faults.filter { !$0.0 }.map(\.1))
     }
 
-    package func digest(of place: ManifestSource.Place) -> String? { Self.bytes(of: place).flatMap { SHA256Stream.digest(of: $0) } }
+    package func digest(of place: ManifestSource.Place) -> String? {
+        Self.bytes(of: place).flatMap { SHA256Stream.digest(of: $0) }
+    }
 
     private static func bytes(of place: ManifestSource.Place) -> [UInt8]? {
         switch place {
@@ -102,11 +104,13 @@ package final class FarmManifestChecker: ManifestChecker {
         return await files.withExaminedPictures(by: farm.worker)
     }
 
-    private func currentCatalog() async throws -> Catalog {
-        let known = catalog.withLock { known in known.flatMap { $0.until > .now ? $0.catalog : nil } }
-        if let known { return known }
+    /// The catalog of this machine's workers, which may be some seconds old.
+    package func catalog() async throws -> Catalog {
+        if let recent = known.withLock({ known in known.flatMap { $0.until > .now ? $0.catalog : nil } }) {
+            return recent
+        }
         let new = try await farm.catalog()
-        catalog.withLock { $0 = (new, .now + Self.catalogLifetime) }
+        known.withLock { $0 = (new, .now + Self.catalogLifetime) }
         return new
     }
 }
