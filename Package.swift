@@ -11,8 +11,12 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func module(_ group: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
+func module(
+    _ group: String, _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", resources: resources,
+        swiftSettings: settings)
 }
 
 /// The inner loops, compiled once for each level of x86-64 from the same files. Other architectures have one level: there
@@ -188,7 +192,7 @@ let package = Package(
             [
                 "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "RenderFarm",
                 "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Supervision",
-            ]),
+            ], resources: [.embedInCode("Documents/openapi.yaml")]),
         module(
             "Service", "Notifications",
             ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
@@ -322,6 +326,12 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
+        tests(
+            "EndpointsTests",
+            [
+                "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",
+                "JobModel", "Runs", "Scheduling", "TestSupport", yams,
+            ]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(

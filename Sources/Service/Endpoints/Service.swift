@@ -48,7 +48,7 @@ package struct Service: Sendable {
     package var routes: RouteTable {
         RouteTable(
             jobRoutes + farmRoutes + tokenRoutes + eventRoutes + inquiryRoutes + failureRoutes + workRoutes
-                + auditRoutes)
+                + auditRoutes + descriptionRoutes)
     }
 }
 

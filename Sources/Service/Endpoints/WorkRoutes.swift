@@ -74,7 +74,7 @@ extension Service {
     }
 
     /// At most so many values, from everywhere in the list.
-    static func spread<Value>(_ values: [Value], over count: Int) -> [Value] {
+    package static func spread<Value>(_ values: [Value], over count: Int) -> [Value] {
         guard values.count > count else { return values }
         return (0..<count).map { values[$0 * values.count / count] }
     }

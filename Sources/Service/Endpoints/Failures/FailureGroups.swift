@@ -1,36 +1,41 @@
 /// A frame that failed, as far as a list of errors tells of it.
-struct FailedFrame: Hashable, Sendable {
-    let run: String
-    let number: Int
-    let page: Int
-    let input: String
-    let cause: String
-    let message: String
+package struct FailedFrame: Hashable, Sendable {
+    package let run: String
+    package let number: Int
+    package let page: Int
+    package let input: String
+    package let cause: String
+    package let message: String
+
+    package init(run: String, number: Int, page: Int, input: String, cause: String, message: String) {
+        (self.run, self.number, self.page) = (run, number, page)
+        (self.input, self.cause, self.message) = (input, cause, message)
+    }
 }
 
 /// Failed frames that failed in the same way: their causes are equal, and their messages but for numbers and names.
 ///
 /// The names of properties are names of the API.
-struct FailureGroup: Hashable, Sendable, Encodable {
-    struct Frame: Hashable, Sendable, Encodable {
-        let run: String
-        let frame: Int
-        let page: Int
-        let input: String
+package struct FailureGroup: Hashable, Sendable, Encodable {
+    package struct Frame: Hashable, Sendable, Encodable {
+        package let run: String
+        package let frame: Int
+        package let page: Int
+        package let input: String
 
         init(_ failure: FailedFrame) {
             (run, frame, page, input) = (failure.run, failure.number, failure.page, failure.input)
         }
     }
 
-    let cause: String
+    package let cause: String
     /// Of the first frame.
-    let message: String
-    private(set) var count: Int
-    let first: Frame
-    private(set) var last: Frame
+    package let message: String
+    package private(set) var count: Int
+    package let first: Frame
+    package private(set) var last: Frame
     /// Different ones, from the first frames.
-    private(set) var inputs: [String]
+    package private(set) var inputs: [String]
 
     static let mostInputs = 3
 
@@ -47,7 +52,7 @@ struct FailureGroup: Hashable, Sendable, Encodable {
 
     /// - Parameter failures: in the order in which `first` and `last` are meant.
     /// - Returns: the groups, those with the most frames first.
-    static func groups(of failures: some Sequence<FailedFrame>) -> [FailureGroup] {
+    package static func groups(of failures: some Sequence<FailedFrame>) -> [FailureGroup] {
         var groups: [FailureGroup] = []
         var places: [[String]: Int] = [:]
         for failure in failures {
@@ -66,9 +71,9 @@ struct FailureGroup: Hashable, Sendable, Encodable {
 }
 
 /// What messages about different frames have in common.
-enum MessageShape {
+package enum MessageShape {
     /// The first line, without the input's path or name, without quoted texts, and with `#` for each number.
-    static func text(_ message: String, of input: String) -> String {
+    package static func text(_ message: String, of input: String) -> String {
         var text = Array((message.split(separator: "\n").first ?? "").utf8)
         let name = input.split(separator: "/").last.map { Array($0.utf8) } ?? []
         for word in [Array(input.utf8), name] where word.count > 2 { text = replacing(word, in: text) }

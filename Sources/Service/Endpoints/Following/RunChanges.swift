@@ -1,36 +1,36 @@
-import Runs
+package import Runs
 
 /// What is new in a run, as data of an event.
-enum RunChange: Hashable, Sendable {
+package enum RunChange: Hashable, Sendable {
     case run(RunEvent)
     case frames(FramesEvent)
     case tiles(TilesEvent)
 }
 
 /// `{"run":"night-7","state":"running","live":{…}}`
-struct RunEvent: Hashable, Sendable, Encodable {
-    enum State: String, Hashable, Sendable, Encodable {
+package struct RunEvent: Hashable, Sendable, Encodable {
+    package enum State: String, Hashable, Sendable, Encodable {
         case running, paused
         /// It has no coordinator any more.
         case ended
     }
 
-    let run: String
-    let state: State
+    package let run: String
+    package let state: State
     /// Without the tiles, which have events of their own.
-    let live: LiveRun?
+    package let live: LiveRun?
 }
 
 /// `{"run":"night-7","counts":{"published":3,…},"changes":[[0,3,"p"]]}`
-struct FramesEvent: Hashable, Sendable, Encodable {
+package struct FramesEvent: Hashable, Sendable, Encodable {
     /// Frames that follow each other in the map, and their new letter.
-    struct Change: Hashable, Sendable, Encodable {
+    package struct Change: Hashable, Sendable, Encodable {
         /// The place of the first letter in the map's `states`, from 0.
-        let first: Int
-        var count: Int
-        let letter: UInt8
+        package let first: Int
+        package var count: Int
+        package let letter: UInt8
 
-        func encode(to encoder: any Encoder) throws {
+        package func encode(to encoder: any Encoder) throws {
             var values = encoder.unkeyedContainer()
             try values.encode(first)
             try values.encode(count)
@@ -38,15 +38,15 @@ struct FramesEvent: Hashable, Sendable, Encodable {
         }
     }
 
-    let run: String
+    package let run: String
     /// How many frames have each state, by the words of ``FrameMap/Cell``.
-    let counts: [String: Int]
+    package let counts: [String: Int]
     /// Nil if the whole map is to be read again: it has other frames, or too much has changed.
-    let changes: [Change]?
+    package let changes: [Change]?
 
     private enum CodingKeys: String, CodingKey { case run, counts, changes }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(run, forKey: .run)
         try values.encode(counts, forKey: .counts)
@@ -56,42 +56,42 @@ struct FramesEvent: Hashable, Sendable, Encodable {
 }
 
 /// `{"run":"night-7","tiled":[{"frame":7,"page":0,"tiles":384,"columns":24,"done":"ff0…"}],"left":[[3,0]]}`
-struct TilesEvent: Hashable, Sendable, Encodable {
-    struct Frame: Hashable, Sendable, Encodable {
-        let frame: Int
-        let page: Int
-        let tiles: Int
-        let columns: Int
+package struct TilesEvent: Hashable, Sendable, Encodable {
+    package struct Frame: Hashable, Sendable, Encodable {
+        package let frame: Int
+        package let page: Int
+        package let tiles: Int
+        package let columns: Int
         /// As ``LiveRun/TiledFrame/done``. Nil if there are too many tiles for an event.
-        let done: String?
+        package let done: String?
     }
 
-    let run: String
-    let tiled: [Frame]
+    package let run: String
+    package let tiled: [Frame]
     /// Frames and pages that are not being tiled any more.
-    let left: [[Int]]
+    package let left: [[Int]]
 }
 
 /// Compares two looks at a run.
-struct RunDiffer: Sendable {
+package struct RunDiffer: Sendable {
     private let run: String
     /// What was seen last; nil before the first look.
     private var map: FrameMap?
     private var live: LiveRun?
 
-    init(_ run: String) { self.run = run }
+    package init(_ run: String) { self.run = run }
 
     /// An event is at most 64 KiB.
-    static let mostChanges = 2000
-    static let longestTiles = 8192
-    static let framesOfEvent = 4
+    package static let mostChanges = 2000
+    package static let longestTiles = 8192
+    package static let framesOfEvent = 4
 
     /// What is new since the last look.
     ///
     /// - Parameters:
     ///   - map: nil if it cannot be read now. Then the last one stays.
     ///   - live: the same.
-    mutating func look(at map: FrameMap?, _ live: LiveRun?) -> [RunChange] {
+    package mutating func look(at map: FrameMap?, _ live: LiveRun?) -> [RunChange] {
         var changes: [RunChange] = []
         if let live, live != self.live {
             var told = live

@@ -99,14 +99,14 @@ package struct RunFeed: Sendable {
 }
 
 /// The data of events `frames`: `{"runs":[{…},{…}]}`. Several events are joined by putting their lists together.
-enum FramesData {
+package enum FramesData {
     private static let start = Array(#"{"runs":["#.utf8)
     private static let end = Array("]}".utf8)
 
-    static func wrapped(_ event: [UInt8]) -> [UInt8] { start + event + end }
+    package static func wrapped(_ event: [UInt8]) -> [UInt8] { start + event + end }
 
     /// The changes of later events come after those of earlier ones, and are to be made in this order.
-    static func joined(_ parts: [[UInt8]]) -> [UInt8] {
+    package static func joined(_ parts: [[UInt8]]) -> [UInt8] {
         let lists = parts.map { $0.dropFirst(start.count).dropLast(end.count) }
         return start + Array(lists.joined(separator: [UInt8(ascii: ",")])) + end
     }
