@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A page of docs whose commands work as they stand, one after the other, and answer what is shown below them.

@@ -1,12 +1,11 @@
 import Foundation
-import Testing
 
 /// A command of a page, and what the page shows of its answer.
-struct ShownCommand {
+package struct ShownCommand {
     /// In the page, from 1.
-    let line: Int
-    private(set) var text: String
-    private(set) var code: Int32 = 0
+    package let line: Int
+    package private(set) var text: String
+    package private(set) var code: Int32 = 0
     private var answer: [Substring] = []
     /// Lines are left out of what is shown.
     private var isAbridged = false
@@ -15,7 +14,7 @@ struct ShownCommand {
     ///
     /// In such a block `$ ` begins a command and `> ` goes on with it. A line `…` stands for any lines, `[exit 75]` for the
     /// exit code; all others are of the answer.
-    static func all(in page: String) -> [ShownCommand] {
+    package static func all(in page: String) -> [ShownCommand] {
         var commands: [ShownCommand] = []
         var isInBlock = false
         for (number, line) in zip(1..., page.split(separator: "\n", omittingEmptySubsequences: false)) {
@@ -48,7 +47,7 @@ struct ShownCommand {
     }
 
     /// The first line that is shown and was not printed after those before it; or one that was printed where nothing is shown.
-    func firstMissing(in output: String) -> String? {
+    package func firstMissing(in output: String) -> String? {
         var rest = output.split(separator: "\n")[...]
         if answer.isEmpty, !isAbridged { return rest.first.map(String.init) }
         for shown in answer {
