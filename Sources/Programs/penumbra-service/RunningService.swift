@@ -76,6 +76,7 @@ struct RunningService {
             group.addTask { await supervisor.run() }
             group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
             group.addTask { await backUp(store, logger) }
+            Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.
             try await group.next()

@@ -10,7 +10,7 @@ import Synchronization
 
 /// Checks manifests as `penumbra check` does, with the filters that this machine's workers have.
 package final class FarmManifestChecker: ManifestChecker {
-    /// How long the catalog of filters is used before a worker is asked again. A new plugin is usable after this time.
+    /// How old the catalog of filters may be before a worker is asked again. Nobody waits for its answer.
     private static let catalogLifetime = Duration.seconds(10)
     private static let largestManifest = 1 << 20
 
@@ -104,11 +104,24 @@ package final class FarmManifestChecker: ManifestChecker {
         return await files.withExaminedPictures(by: farm.worker)
     }
 
+    /// Asks a worker for the catalog, so that the first job need not wait for it. If that fails, the first job is told why.
+    package func prepare() async { _ = try? await renewCatalog() }
+
     /// The catalog of this machine's workers, which may be some seconds old.
     package func catalog() async throws -> Catalog {
-        if let recent = known.withLock({ known in known.flatMap { $0.until > .now ? $0.catalog : nil } }) {
-            return recent
+        let recent = self.known.withLock { known -> (catalog: Catalog, isOld: Bool)? in
+            guard let (catalog, until) = known else { return nil }
+            // One of several callers renews it.
+            if until <= .now { known?.until = .now + Self.catalogLifetime }
+            return (catalog, until <= .now)
         }
+        guard let recent else { return try await renewCatalog() }
+        if recent.isOld { Task { try? await renewCatalog() } }
+        return recent.catalog
+    }
+
+    @discardableResult
+    private func renewCatalog() async throws -> Catalog {
         let new = try await farm.catalog()
         known.withLock { $0 = (new, .now + Self.catalogLifetime) }
         return new

@@ -126,7 +126,7 @@ final class Farm {
         process.environment = variables.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         let log = folder.file("service.log")
-        FileManager.default.createFile(atPath: log, contents: nil)
+        try Data().write(to: URL(filePath: log))
         process.standardOutput = FileHandle(forWritingAtPath: log)
         process.standardError = FileHandle(forWritingAtPath: log)
         try process.run()
