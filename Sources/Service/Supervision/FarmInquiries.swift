@@ -1,6 +1,7 @@
 package import Catalogs
 import Coordination
 import Engines
+import FoundationEssentials
 import JobModel
 import Manifests
 package import Queueing
@@ -139,13 +140,25 @@ package final class FarmCommands: FarmInquiries {
         }
     }
 
-    /// The last message on standard error, with what to do about it.
-    private static func message(in answer: CommandRunner.Answer) -> String? {
-        let lines = answer.errors.split(separator: "\n")
-        guard let last = lines.lastIndex(where: { $0.first?.isWhitespace == false }) else { return nil }
-        let remedies = lines[(last + 1)...].prefix { $0.hasPrefix("   = ") }
-        return ([lines[last]] + remedies).map { VisibleText.line(String($0)) }.joined(separator: "\n")
+    private struct ProblemLine: Decodable {
+        let event: String
+        let severity: String
+        let message: String
     }
+
+    /// The last error that a command has printed, with what to do about it.
+    private static func message(in answer: CommandRunner.Answer) -> String? {
+        let problems = answer.output.split(separator: "\n").suffix(longestEnd).compactMap { line in
+            // Lines of other kinds have other members.
+            try? JSONDecoder().decode(ProblemLine.self, from: Data(line.utf8))
+        }
+        let error = problems.last { $0.event == "problem" && $0.severity == "error" }?.message
+        guard let text = error ?? answer.errors.split(separator: "\n").first.map(String.init) else { return nil }
+        return text.split(separator: "\n").map { VisibleText.line(String($0)) }.joined(separator: "\n")
+    }
+
+    /// An error is among so many last lines, since the summary alone comes after it.
+    private static let longestEnd = 20
 }
 
 extension InquiryError {
