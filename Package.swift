@@ -11,8 +11,12 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func module(_ group: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
+func module(
+    _ group: String, _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", resources: resources,
+        swiftSettings: settings)
 }
 
 /// The inner loops, compiled once for each level of x86-64 from the same files. Other architectures have one level: there
@@ -178,17 +182,16 @@ let package = Package(
         module(
             "Service", "Supervision",
             [
-                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Engines", "JobStorage", "Runs",
-                "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing", "QueueStorage", "ServiceAPI", subprocess,
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Manifests", "Planning", "WorkerProtocol", "Engines",
+                "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing", "QueueStorage", "ServiceAPI", subprocess,
                 system,
             ]),
         module(
             "Service", "Endpoints",
             [
-                "JobModel", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing",
-                "QueueStorage",
-                "ServiceAPI", "HTTPService", "Supervision",
-            ]),
+                "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm",
+                "Confinement", "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Supervision",
+            ], resources: [.embedInCode("Documents/openapi.yaml")]),
         module(
             "Service", "Notifications",
             ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
@@ -338,6 +341,12 @@ let package = Package(
                 "TestSupport", sqlite,
             ]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
+        tests(
+            "EndpointsTests",
+            [
+                "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",
+                "JobModel", "Runs", "Scheduling", "TestSupport", yams,
+            ]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(
             "NotificationsTests",

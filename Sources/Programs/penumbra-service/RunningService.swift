@@ -50,7 +50,10 @@ struct RunningService {
             notices.jobsChanged(jobs)
             for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
         }
-        observer.noted = { note in logger.error("\(VisibleText.line(note.text))") }
+        observer.noted = { note in
+            logger.error("\(VisibleText.line(note.text))")
+            Service.publish(note, to: feed)
+        }
         observer.step = Self.stepHook()
         let checker = FarmManifestChecker(settings, apartFrom: setup.protectedPaths)
         let supervisor = try Supervisor(
@@ -62,6 +65,9 @@ struct RunningService {
         let revoked = Revocations()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed, schedules: schedules,
+            inquiries: FarmCommands(
+                program: program, checker: checker, folder: folder.manifests,
+                arguments: ["--state-dir", setup.stateFolder] + (settings.configFile.map { ["--config", $0] } ?? [])),
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
@@ -74,6 +80,7 @@ struct RunningService {
         let sockets = try server.bind()
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
         let stops = StopSignals()
+        let runs = RunFeed(state: setup.stateFolder, feed: feed)
         SystemdNotice.send("READY=1")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
@@ -82,6 +89,7 @@ struct RunningService {
             group.addTask { await storeUses(of: tokens, logger) }
             group.addTask { await notices.run() }
             group.addTask { await schedules.run() }
+            group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
             Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.

@@ -1,30 +1,49 @@
 package import HTTPService
 package import Queueing
 import ServiceAPI
+package import Supervision
 
 /// What happens, for those who follow it.
 extension Service {
-    var eventRoutes: [Route] {
-        [
-            .api(.get, "/events", .read) { request in
-                try request.refuseParameters(except: ["after", "job"])
-                let owner = request.onlyOwner
-                let beginning = try request.number("job", 1...Int.max).map { Array("{\"id\":\($0),".utf8) }
-                return try feed.follow(request) { event in
-                    beginning.map { event.name == "job" && event.data.starts(with: $0) } ?? true
-                        && owner.map(event.isAboutJob) ?? true
-                }
-            }
-        ]
+    var eventRoutes: [Route] { [.api(.get, "/events", .read, handler: follow)] }
+
+    private func follow(_ request: APIRequest) async throws -> APIResponse {
+        try request.refuseParameters(except: ["after", "job", "run"])
+        let number = try request.number("job", 1...Int.max)
+        var subjects = Set(number.map { [Self.subject(JobID($0))] } ?? [])
+        let run = try request.query.value("run")
+        if let run {
+            try await refuseHidden(run, request)
+            subjects.insert(Self.subject(ofRun: run))
+            if let job = try await supervisor.job(ofRun: run) { subjects.insert(Self.subject(job.id)) }
+        }
+        let isAll = subjects.isEmpty
+        // A token with folders follows runs of its own jobs, each by its name.
+        let owner = request.onlyOwner
+        return try feed.follow(request, coalescing: .frames(join: FramesData.joined)) { [subjects] event in
+            if let owner, event.name == "job" ? !event.isAboutJob(of: owner) : isAll { return false }
+            guard let subject = event.subject else { return isAll }
+            return isAll || subjects.contains(subject)
+        }
     }
+
+    private static func subject(_ job: JobID) -> String { "job \(job.number)" }
+    static func subject(ofRun name: String) -> String { "run \(name)" }
 
     /// Tells followers of changed jobs.
     package static func publish(_ jobs: [Submission], to feed: EventFeed) {
         for job in jobs {
             // What cannot be encoded is not told. A job always can be.
             guard let data = try? StrictJSON.encode(JobEvent(id: job.id, entry: QueueEntry(job))) else { continue }
-            feed.publish("job", data)
+            feed.publish("job", data, about: subject(job.id))
         }
+    }
+
+    /// Tells followers of something that only a person can do something about.
+    package static func publish(_ note: SupervisorNote, to feed: EventFeed) {
+        let words = Explanation(message: note.text)
+        guard let data = try? StrictJSON.encode(["detail": words.summary, "remedy": words.remedy]) else { return }
+        feed.publish("notice", data)
     }
 }
 

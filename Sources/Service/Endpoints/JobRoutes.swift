@@ -53,7 +53,7 @@ extension Service {
                 request.job(), by: request.queueCaller(), key: request.idempotencyKey()))
     }
 
-    private func answer(_ insertion: Insertion) async throws -> APIResponse {
+    func answer(_ insertion: Insertion) async throws -> APIResponse {
         let (entry, isNew) =
             switch insertion {
             case .new(let job): (QueueEntry(job), true)
@@ -166,7 +166,7 @@ private enum Cursor {
 }
 
 extension SubmitRequest {
-    fileprivate var place: ManifestSource.Place {
+    var place: ManifestSource.Place {
         switch source {
         case .file(let path): .file(path: path)
         case .text(let text, let folder, _): .uploaded(text: text, folder: folder)
@@ -175,7 +175,7 @@ extension SubmitRequest {
 }
 
 extension SubmitRequest.Source {
-    fileprivate var name: String? { if case .text(_, _, let name) = self { name } else { nil } }
+    var name: String? { if case .text(_, _, let name) = self { name } else { nil } }
 }
 
 extension APIRequest {

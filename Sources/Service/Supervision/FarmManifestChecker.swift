@@ -1,4 +1,4 @@
-import Catalogs
+package import Catalogs
 package import Confinement
 import ContentNames
 import Glibc
@@ -19,7 +19,7 @@ package final class FarmManifestChecker: ManifestChecker {
     /// What no job of a token with folders may change: no folder of a token holds it, or lies in it.
     private let protected: [String]
     private let landlock: Landlock.Support
-    private let catalog = Mutex<(catalog: Catalog, until: ContinuousClock.Instant)?>(nil)
+    private let known = Mutex<(catalog: Catalog, until: ContinuousClock.Instant)?>(nil)
 
     /// - Parameter protected: Paths that no folder of a token may hold or lie in.
     package init(
@@ -53,11 +53,11 @@ package final class FarmManifestChecker: ManifestChecker {
                 manifest: manifest.path, errors: [ManifestFault(message: "the manifest is not UTF-8 text")],
                 outcome: .badManifest)
         }
-        var outcome = try await read(manifest, options, try await currentCatalog())
+        var outcome = try await read(manifest, options, try await catalog())
         if outcome.hasErrors {
             // A plugin may have come since the catalog was made.
-            catalog.withLock { $0 = nil }
-            outcome = try await read(manifest, options, try await currentCatalog())
+            known.withLock { $0 = nil }
+            outcome = try await read(manifest, options, try await catalog())
         }
         let faults = outcome.problems.map { problem in
             (
@@ -168,22 +168,23 @@ package final class FarmManifestChecker: ManifestChecker {
     /// Asks a worker for the catalog, so that the first job need not wait for it. If that fails, the first job is told why.
     package func prepare() async { _ = try? await renewCatalog() }
 
-    func currentCatalog() async throws -> Catalog {
-        let known = catalog.withLock { known -> (catalog: Catalog, isOld: Bool)? in
+    /// The catalog of this machine's workers, which may be some seconds old.
+    package func catalog() async throws -> Catalog {
+        let recent = self.known.withLock { known -> (catalog: Catalog, isOld: Bool)? in
             guard let (catalog, until) = known else { return nil }
             // One of several callers renews it.
             if until <= .now { known?.until = .now + Self.catalogLifetime }
             return (catalog, until <= .now)
         }
-        guard let known else { return try await renewCatalog() }
-        if known.isOld { Task { try? await renewCatalog() } }
-        return known.catalog
+        guard let recent else { return try await renewCatalog() }
+        if recent.isOld { Task { try? await renewCatalog() } }
+        return recent.catalog
     }
 
     @discardableResult
     private func renewCatalog() async throws -> Catalog {
         let new = try await farm.catalog()
-        catalog.withLock { $0 = (new, .now + Self.catalogLifetime) }
+        known.withLock { $0 = (new, .now + Self.catalogLifetime) }
         return new
     }
 }

@@ -7,6 +7,7 @@ import Manifests
 import Planning
 import RenderFarm
 import Runs
+import SafeFiles
 import Settings
 
 /// The locations of settings, state and scratch space.
@@ -290,6 +291,22 @@ extension RunRequest {
                 location.configFile, location.stateDir, location.scratch, location.workers
             )
         }
+    }
+
+    /// Takes the text of the one manifest from its file.
+    ///
+    /// - Parameter path: identifies the job, and is where relative paths of the manifest start. It need not exist.
+    mutating func takeText(as path: String) throws(FarmError) {
+        guard let file = manifests.first?.path else { return }
+        guard let bytes = SafeFolder.trustedContents(PathText.normalized(file, in: folder), limit: (1 << 20) + 1),
+            let text = String(validating: bytes, as: UTF8.self)
+        else {
+            throw FarmError(
+                .missingInput,
+                "\(PathText.visible(file)): the text of the manifest cannot be read, or is no UTF-8 text of at most 1 MB"
+            )
+        }
+        manifests = [Manifest(path: PathText.normalized(path, in: folder), text: text)]
     }
 }
 

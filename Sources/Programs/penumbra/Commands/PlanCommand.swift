@@ -32,7 +32,17 @@ struct PlanCommand: AsyncParsableCommand {
     @Flag(help: "Plan as for 'run --force'.")
     var force = false
 
+    /// For manifests that were handed in as text. The service keeps them in files of its own.
+    @Option(
+        help: ArgumentHelp(
+            "The path of the manifest, where another program has copied its text from. It need not exist.",
+            valueName: "path", visibility: .hidden))
+    var manifestPath: String?
+
     func validate() throws {
+        if manifestPath != nil, manifests.manifests.count != 1 {
+            throw ValidationError("--manifest-path is the path of one manifest.")
+        }
         if jobs.filesFrom != nil, manifests.manifests.count > 1 {
             throw ValidationError("--files-from names the files of one job; give one manifest.")
         }
@@ -45,6 +55,7 @@ struct PlanCommand: AsyncParsableCommand {
             reporter.warn(ofPluginsIn: catalog)
             var request = RunRequest(manifests, jobs)
             request.isForced = force
+            if let manifestPath { try request.takeText(as: manifestPath) }
             let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: Signals.current)
             let specs = try reporter.jobs(await files.examined(by: farm.worker))
             let preparation = try JobPreparation(

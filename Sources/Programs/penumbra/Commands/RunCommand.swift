@@ -6,7 +6,6 @@ import JobModel
 import Planning
 import RenderFarm
 import Runs
-import SafeFiles
 import Scheduling
 import Settings
 
@@ -132,29 +131,13 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporter in
-            var run = RequestedRun(try request(withTextFor: manifestPath))
+            var request = self.request()
+            if let manifestPath { try request.takeText(as: manifestPath) }
+            var run = RequestedRun(request)
             run.name = runName?.name
             run.isLeftOpen = resumable
             return try await noNotify ? reporter.follow(run) : reporter.followAndNotify(run)
         }
-    }
-
-    /// The request of this command line, with the text of its one manifest in place of the file.
-    ///
-    /// - Parameter path: identifies the job, and is where relative paths of the manifest start; nil for the file's own path.
-    private func request(withTextFor path: String?) throws(FarmError) -> RunRequest {
-        var request = request()
-        guard let path, let file = manifests.manifests.first else { return request }
-        let folder = currentFolder()
-        guard let bytes = SafeFolder.trustedContents(PathText.normalized(file, in: folder), limit: (1 << 20) + 1),
-            let text = String(validating: bytes, as: UTF8.self)
-        else {
-            throw FarmError(
-                .missingInput,
-                "\(PathText.visible(file)): the text of the manifest cannot be read, or is no UTF-8 text of at most 1 MB")
-        }
-        request.manifests = [RunRequest.Manifest(path: PathText.normalized(path, in: folder), text: text)]
-        return request
     }
 
     /// The request of this command line.

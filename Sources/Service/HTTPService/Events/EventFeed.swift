@@ -51,7 +51,8 @@ package final class EventFeed: Sendable {
     /// - Parameters:
     ///   - name: Lower-case letters and hyphens.
     ///   - data: JSON.
-    package func publish(_ name: String, _ data: [UInt8]) {
+    ///   - subject: What the event is about, for filters.
+    package func publish(_ name: String, _ data: [UInt8], about subject: String? = nil) {
         precondition(
             !name.isEmpty && name.utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == 0x2d },
             "'\(name)' is no name of an event")
@@ -59,7 +60,8 @@ package final class EventFeed: Sendable {
         let wakes = state.withLock { state in
             state.last += 1
             let event = FeedEvent(
-                number: state.last, name: isTooLarge ? "reset" : name, data: isTooLarge ? Array("{}".utf8) : data)
+                number: state.last, name: isTooLarge ? "reset" : name, data: isTooLarge ? Array("{}".utf8) : data,
+                subject: subject)
             state.recent.append(event)
             state.recentBytes += event.data.count
             // Removed in blocks, since each removal moves all others.

@@ -4,8 +4,11 @@ package struct FeedEvent: Hashable, Sendable {
     package let number: Int
     package let name: String
     package let data: [UInt8]
+    /// What it is about, for filters: `job 17`. It is not sent.
+    package let subject: String?
 
-    package init(number: Int, name: String, data: [UInt8]) {
+    package init(number: Int, name: String, data: [UInt8], subject: String? = nil) {
+        self.subject = subject
         self.number = number
         self.name = name
         self.data = data

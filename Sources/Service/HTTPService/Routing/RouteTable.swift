@@ -20,14 +20,16 @@ package struct RouteTable: Sendable {
     }
 
     package func match(_ method: String, _ target: RequestTarget) throws(Problem) -> Match {
-        let matches = routes.compactMap { route in
+        let all = routes.compactMap { route in
             route.pattern.parameters(of: target.segments).map { (route: route, parameters: $0) }
         }
-        guard !matches.isEmpty else { throw .notFound(target.path) }
+        // Of '/jobs/actions' and '/jobs/{id}' the one with the literal is meant, whatever the method is.
+        guard let best = all.map(\.route.pattern).min(by: { $0.isMoreSpecific(than: $1) }) else {
+            throw .notFound(target.path)
+        }
+        let matches = all.filter { $0.route.pattern.shape == best.shape }
         let isHead = method == "HEAD"
-        let candidates = matches.filter { $0.route.method.rawValue == (isHead ? "GET" : method) }
-        // Of '/jobs/actions' and '/jobs/{id}' the one with the literal is meant.
-        if let found = candidates.min(by: { $0.route.pattern.isMoreSpecific(than: $1.route.pattern) }) {
+        if let found = matches.first(where: { $0.route.method.rawValue == (isHead ? "GET" : method) }) {
             return .route(found.route, parameters: found.parameters)
         }
         let allowed = Self.allowed(matches.map(\.route.method))

@@ -1,0 +1,43 @@
+import HTTPService
+import Queueing
+import QueueStorage
+import ServiceAPI
+import Supervision
+
+/// Who changed what.
+extension Service {
+    var auditRoutes: [Route] { [.api(.get, "/audit", .admin, handler: audit)] }
+
+    private func audit(_ request: APIRequest) async throws -> APIResponse {
+        let before = try request.number("before", 1...Int.max)
+        let limit = try request.number("limit", 1...1000) ?? 100
+        try request.refuseParameters(except: ["before", "limit"])
+        let found = try await supervisor.onStore { try $0.auditEntries(before: before, limit: limit + 1) }
+        let page = found.prefix(limit)
+        return try .json(
+            encoding: AuditPage(
+                entries: page.map(AuditLine.init), before: found.count > limit ? page.last?.number : nil))
+    }
+}
+
+private struct AuditPage: Encodable {
+    let entries: [AuditLine]
+    /// For the next page, whose entries are older. Nil on the last one.
+    let before: Int?
+}
+
+private struct AuditLine: Encodable {
+    let number: Int
+    let at: WallTime
+    let caller: String
+    let address: String?
+    let action: String
+    let subject: String
+    let detail: String
+
+    init(_ entry: NumberedAuditEntry) {
+        number = entry.number
+        (at, caller, address) = (entry.entry.at, entry.entry.caller, entry.entry.address)
+        (action, subject, detail) = (entry.entry.action, entry.entry.subject, entry.entry.detail)
+    }
+}

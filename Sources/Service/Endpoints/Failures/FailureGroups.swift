@@ -1,0 +1,129 @@
+/// A frame that failed, as far as a list of errors tells of it.
+package struct FailedFrame: Hashable, Sendable {
+    package let run: String
+    package let number: Int
+    package let page: Int
+    package let input: String
+    package let cause: String
+    package let message: String
+
+    package init(run: String, number: Int, page: Int, input: String, cause: String, message: String) {
+        (self.run, self.number, self.page) = (run, number, page)
+        (self.input, self.cause, self.message) = (input, cause, message)
+    }
+}
+
+/// Failed frames that failed in the same way: their causes are equal, and their messages but for numbers and names.
+///
+/// The names of properties are names of the API.
+package struct FailureGroup: Hashable, Sendable, Encodable {
+    package struct Frame: Hashable, Sendable, Encodable {
+        package let run: String
+        package let frame: Int
+        package let page: Int
+        package let input: String
+
+        init(_ failure: FailedFrame) {
+            (run, frame, page, input) = (failure.run, failure.number, failure.page, failure.input)
+        }
+    }
+
+    package let cause: String
+    /// Of the first frame.
+    package let message: String
+    package private(set) var count: Int
+    package let first: Frame
+    package private(set) var last: Frame
+    /// Different ones, from the first frames.
+    package private(set) var inputs: [String]
+
+    static let mostInputs = 3
+
+    fileprivate init(_ failure: FailedFrame) {
+        (cause, message, count) = (failure.cause, failure.message, 1)
+        (first, last, inputs) = (Frame(failure), Frame(failure), [failure.input])
+    }
+
+    fileprivate mutating func add(_ failure: FailedFrame) {
+        count += 1
+        last = Frame(failure)
+        if inputs.count < Self.mostInputs, !inputs.contains(failure.input) { inputs.append(failure.input) }
+    }
+
+    /// - Parameter failures: in the order in which `first` and `last` are meant.
+    /// - Returns: the groups, those with the most frames first.
+    package static func groups(of failures: some Sequence<FailedFrame>) -> [FailureGroup] {
+        var groups: [FailureGroup] = []
+        var places: [[String]: Int] = [:]
+        for failure in failures {
+            let key = [failure.cause, MessageShape.text(failure.message, of: failure.input)]
+            if let place = places[key] {
+                groups[place].add(failure)
+            } else {
+                places[key] = groups.count
+                groups.append(FailureGroup(failure))
+            }
+        }
+        // Sorting by the place, too, keeps groups of one size in the order of their first frames.
+        return groups.enumerated().sorted { ($1.element.count, $0.offset) < ($0.element.count, $1.offset) }.map(
+            \.element)
+    }
+}
+
+/// What messages about different frames have in common.
+package enum MessageShape {
+    /// The first line, without the input's path or name, without quoted texts, and with `#` for each number.
+    package static func text(_ message: String, of input: String) -> String {
+        var text = Array((message.split(separator: "\n").first ?? "").utf8)
+        let name = input.split(separator: "/").last.map { Array($0.utf8) } ?? []
+        for word in [Array(input.utf8), name] where word.count > 2 { text = replacing(word, in: text) }
+        return String(decoding: withoutNumbers(withoutQuotes(text)), as: UTF8.self)
+    }
+
+    private static let gap = Array("…".utf8)
+
+    private static func replacing(_ word: [UInt8], in text: [UInt8]) -> [UInt8] {
+        var (result, rest) = ([UInt8](), text[...])
+        while let byte = rest.first {
+            if rest.starts(with: word) {
+                result += gap
+                rest = rest.dropFirst(word.count)
+            } else {
+                result.append(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return result
+    }
+
+    private static func withoutQuotes(_ text: [UInt8]) -> [UInt8] {
+        var (result, rest) = ([UInt8](), text[...])
+        while let byte = rest.first {
+            rest = rest.dropFirst()
+            result.append(byte)
+            // An apostrophe within a word begins no quotation.
+            let isQuote = byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"")
+            let isInWord = result.dropLast().last.map(isLetter) ?? false
+            guard isQuote, !isInWord, let end = rest.firstIndex(of: byte) else { continue }
+            result += gap + [byte]
+            rest = rest[(end + 1)...]
+        }
+        return result
+    }
+
+    private static func withoutNumbers(_ text: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        for byte in text {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
+                result.append(byte)
+                continue
+            }
+            if result.last != UInt8(ascii: "#") { result.append(UInt8(ascii: "#")) }
+        }
+        return result
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte >= 0x80
+    }
+}

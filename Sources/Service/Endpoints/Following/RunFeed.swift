@@ -1,0 +1,113 @@
+import Coordination
+import JobModel
+package import HTTPService
+import Runs
+import SafeFiles
+import ServiceAPI
+
+/// Tells followers what the runs of a state folder do, whoever began them.
+///
+/// It reads the files of open runs, and only while somebody follows. When it begins again after a pause, it does not know what the followers
+/// have missed: then it says of every run that its map is to be read again.
+package struct RunFeed: Sendable {
+    private let state: String
+    private let feed: EventFeed
+
+    package init(state: String, feed: EventFeed) {
+        self.state = state
+        self.feed = feed
+    }
+
+    /// Followers get at most four events about frames a second.
+    private static let pause = Duration.milliseconds(250)
+    /// How long it takes until a first follower is noticed.
+    private static let idlePause = Duration.milliseconds(500)
+    /// A map that was written shortly before it was read may have been written once more at the same time stamp. In nanoseconds.
+    private static let stampLength: Int64 = 1_000_000_000
+
+    /// What is known of a run.
+    private struct Known: Sendable {
+        var differ: RunDiffer
+        var mapStamp: FileStamp?
+    }
+
+    private struct Look: Sendable {
+        let known: [String: Known]
+        let changes: [RunChange]
+    }
+
+    /// Looks until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - now: the time in nanoseconds since 1970.
+    ///   - sleep: waits for a time, or until its task is cancelled.
+    package func run(
+        now: @escaping @Sendable () -> Int64,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) async {
+        var known: [String: Known] = [:]
+        while !Task.isCancelled {
+            if feed.followers > 0 {
+                let before = known
+                let seen = await Blocking.run { () -> Look in look(before, now: now()) }
+                known = seen.known
+                for change in seen.changes { publish(change) }
+            } else {
+                // The names stay, so that ends are told.
+                known = Dictionary(uniqueKeysWithValues: known.keys.map { ($0, Known(differ: RunDiffer($0))) })
+            }
+            guard (try? await sleep(feed.followers > 0 ? Self.pause : Self.idlePause)) != nil else { return }
+        }
+    }
+
+    private func look(_ before: [String: Known], now: Int64) -> Look {
+        var (known, changes) = ([String: Known](), [RunChange]())
+        for name in FileSystem.names(in: "\(state)/runs").sorted() {
+            let folder = RunFolder(state: state, name: name)
+            // Without its coordinator nothing changes, and the folder may stay for a week.
+            guard FileSystem.exists("\(folder.path)/live"), folder.isAlive else { continue }
+            var run = before[name] ?? Known(differ: RunDiffer(name))
+            let path = "\(folder.path)/map"
+            let stamp = FileSystem.stamp(path)
+            var map: FrameMap?
+            if let stamp, stamp != run.mapStamp {
+                map = SafeFolder.trustedContents(path, limit: FrameMap.largestSize).flatMap(FrameMap.init(file:))
+                let (age, isTooMuch) = now.subtractingReportingOverflow(stamp.modified)
+                run.mapStamp = map != nil && !isTooMuch && age > Self.stampLength ? stamp : nil
+            }
+            changes += run.differ.look(at: map, LiveRun(in: folder))
+            known[name] = run
+        }
+        for name in before.keys.sorted() where known[name] == nil {
+            changes.append(.run(RunEvent(run: name, state: .ended, live: nil)))
+        }
+        return Look(known: known, changes: changes)
+    }
+
+    private func publish(_ change: RunChange) {
+        // All of this can be encoded.
+        switch change {
+        case .run(let event): publish("run", try? StrictJSON.encode(event), event.run)
+        case .tiles(let event): publish("tiles", try? StrictJSON.encode(event), event.run)
+        case .frames(let event): publish("frames", (try? StrictJSON.encode(event)).map(FramesData.wrapped), event.run)
+        }
+    }
+
+    private func publish(_ name: String, _ data: [UInt8]?, _ run: String) {
+        if let data { feed.publish(name, data, about: Service.subject(ofRun: run)) }
+    }
+}
+
+/// The data of events `frames`: `{"runs":[{…},{…}]}`. Several events are joined by putting their lists together.
+package enum FramesData {
+    private static let start = Array(#"{"runs":["#.utf8)
+    private static let end = Array("]}".utf8)
+
+    package static func wrapped(_ event: [UInt8]) -> [UInt8] { start + event + end }
+
+    /// The changes of later events come after those of earlier ones, and are to be made in this order.
+    package static func joined(_ parts: [[UInt8]]) -> [UInt8] {
+        let lists = parts.map { $0.dropFirst(start.count).dropLast(end.count) }
+        return start + Array(lists.joined(separator: [UInt8(ascii: ",")])) + end
+    }
+}

@@ -1,0 +1,97 @@
+import Catalogs
+import HTTPService
+import Queueing
+import ServiceAPI
+import Supervision
+
+/// What the farm can do, and what a job would do. Nothing is kept.
+extension Service {
+    var inquiryRoutes: [Route] {
+        [
+            .api(.post, "/check", .submit, handler: check),
+            .api(.post, "/plan", .submit, handler: plan),
+            .api(.get, "/filters", .read) { request in
+                try request.refuseParameters()
+                return try .tagged(.json(encoding: try await inquiries.catalog().filters), for: request)
+            },
+            .api(.get, "/formats", .read) { request in
+                try request.refuseParameters()
+                return try .tagged(.json(encoding: try await inquiries.catalog().formats), for: request)
+            },
+            .api(.get, "/schema", .read) { request in
+                try request.refuseParameters()
+                var response = APIResponse.json(Array(try await inquiries.schema().utf8))
+                response.headers["Content-Type"] = "application/schema+json"
+                return try .tagged(response, for: request)
+            },
+        ]
+    }
+
+    private func check(_ request: APIRequest) async throws -> APIResponse {
+        try request.refuseFolders()
+        let body = try StrictJSON.decode(SubmitRequest.self, from: request.body)
+        let manifest = try await supervisor.check(body.place, name: body.source.name, body.options)
+        return try .json(encoding: CheckedBody(manifest))
+    }
+
+    private func plan(_ request: APIRequest) async throws -> APIResponse {
+        try request.refuseFolders()
+        let body = try StrictJSON.decode(SubmitRequest.self, from: request.body)
+        // A wrong manifest is refused with all its problems, as at a submission.
+        _ = try await supervisor.check(body.place, name: body.source.name, body.options)
+        return .lines(try await inquiries.plan(body.place, name: body.source.name, body.options))
+    }
+}
+
+/// The answer to `POST /check`.
+private struct CheckedBody: Encodable {
+    let job: String
+    let digest: String
+    let warnings: [Problem.Finding]
+
+    init(_ manifest: CheckedManifest) {
+        job = manifest.job
+        digest = manifest.digest
+        warnings = manifest.warnings.map {
+            Problem.Finding(line: $0.line, column: $0.column, message: $0.message, remedy: $0.remedy)
+        }
+    }
+}
+
+extension APIRequest {
+    /// Commands of the service read files as its own user. A run is kept to the folders of its token, and they are not.
+    func refuseFolders() throws(Problem) {
+        guard case .token(let token) = caller, token.roots != nil else { return }
+        throw Problem(
+            status: 403, kind: "folders", title: "A token with folders cannot do this",
+            detail: "The answer could tell of files outside of the token's folders",
+            remedy: "Submit the job: its manifest is checked, and its run is kept to the folders.")
+    }
+}
+
+extension APIResponse {
+    /// What a command has printed with `--json`: a value on each line.
+    static func lines(_ text: String) -> APIResponse {
+        APIResponse(headers: ["Content-Type": "application/x-ndjson"], body: .bytes(Array(text.utf8)))
+    }
+
+    /// With a tag of its bytes, so that a client that has them already gets 304.
+    static func tagged(_ response: APIResponse, for request: APIRequest) throws -> APIResponse {
+        guard case .bytes(let bytes) = response.body else { return response }
+        return response.tagged(try EntityTag(of: bytes), for: request)
+    }
+}
+
+extension Problem {
+    init(_ error: InquiryError) {
+        switch error {
+        case .busy:
+            self.init(status: 503, kind: "busy", title: "The service is busy", message: error.message)
+            headers["Retry-After"] = "5"
+        case .refused:
+            self.init(status: 422, kind: "refused", title: "This cannot be answered", message: error.message)
+        case .failed:
+            self.init(status: 503, kind: "farm", title: "The farm cannot do this now", message: error.message)
+        }
+    }
+}

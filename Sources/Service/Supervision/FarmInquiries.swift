@@ -1,0 +1,174 @@
+package import Catalogs
+import Coordination
+import Engines
+import FoundationEssentials
+import JobModel
+import Manifests
+package import Queueing
+import Runs
+import SafeFiles
+import Synchronization
+
+/// What the API asks of the farm without a run.
+package protocol FarmInquiries: Sendable {
+    /// The filters and formats of this machine's workers.
+    func catalog() async throws -> Catalog
+
+    /// A JSON Schema of manifests with these filters and formats.
+    func schema() async throws -> String
+
+    /// What `penumbra plan --json` prints.
+    ///
+    /// - Throws: ``InquiryError``, ``FileError``.
+    func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String
+
+    /// What `penumbra verify --json` prints.
+    ///
+    /// - Parameter outputs: absolute paths, at most ``longestList`` of them.
+    /// - Throws: ``InquiryError``.
+    func verify(_ outputs: [String]) async throws -> String
+}
+
+/// Why a command gave no answer.
+package enum InquiryError: Error, Hashable, Sendable {
+    /// Too many of them are at work.
+    case busy
+    /// The command refused what it was asked. The message is its own.
+    case refused(String)
+    /// It could not be started, or took too long.
+    case failed(String)
+
+    package var message: String {
+        switch self {
+        case .busy: "too many plans and checks of outputs are being made\n   = ask again in some seconds"
+        case .refused(let message), .failed(let message): message
+        }
+    }
+}
+
+/// Asks by commands of `penumbra`, each a process of its own with a time limit.
+///
+/// They may read a hundred thousand headers. A command that fails, or needs too much memory, costs the service nothing.
+package final class FarmCommands: FarmInquiries {
+    /// The most outputs that one command verifies. Their paths are arguments, of which the kernel takes 2 MB.
+    package static let longestList = 400
+    private static let mostCommands = 2
+    private static let planTime = Duration.seconds(60)
+    private static let verifyTime = Duration.seconds(300)
+    private static let longestAnswer = 16 << 20
+
+    private let program: String
+    private let checker: FarmManifestChecker
+    /// Where texts of manifests lie while they are planned.
+    private let folder: String
+    private let arguments: [String]
+    private let commands = Mutex((open: 0, texts: 0))
+
+    /// - Parameters:
+    ///   - program: the path of `penumbra`.
+    ///   - folder: a folder of the service's own, which exists.
+    ///   - arguments: those that each command gets, such as `--state-dir`.
+    package init(program: String, checker: FarmManifestChecker, folder: String, arguments: [String]) {
+        self.program = program
+        self.checker = checker
+        self.folder = folder
+        self.arguments = arguments
+    }
+
+    package func catalog() async throws -> Catalog { try await checker.catalog() }
+
+    package func schema() async throws -> String { ManifestSchema(try await catalog()).json }
+
+    package func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String {
+        try await counted { [self] in
+            var words = ["plan", "--json"] + (options.isForced ? ["--force"] : [])
+            words += options.overrides.flatMap { ["--set", $0] }
+            switch place {
+            case .file(let path): return try await answer(words + arguments + ["--", path], within: Self.planTime)
+            case .uploaded(let text, _):
+                let number = commands.withLock { commands in
+                    commands.texts += 1
+                    return commands.texts
+                }
+                let file = "\(folder)/plan-\(number).yaml"
+                try await Blocking.run { () throws(FileError) in
+                    try AtomicFile.write(Array(text.utf8), to: file, by: file + ".new", mode: 0o600)
+                }
+                defer { FileSystem.remove(file) }
+                let path = FarmManifestChecker.manifest(place, name: name).path
+                return try await answer(
+                    words + ["--manifest-path", path] + arguments + ["--", file], within: Self.planTime)
+            }
+        }
+    }
+
+    package func verify(_ outputs: [String]) async throws -> String {
+        try await counted { [self] in
+            let words = ["verify", "--json"] + arguments + ["--"] + outputs.prefix(Self.longestList)
+            return try await answer(words, within: Self.verifyTime)
+        }
+    }
+
+    // MARK: Commands
+
+    private func counted(_ body: @Sendable () async throws -> String) async throws -> String {
+        let isAllowed = commands.withLock { commands in
+            guard commands.open < Self.mostCommands else { return false }
+            commands.open += 1
+            return true
+        }
+        guard isAllowed else { throw InquiryError.busy }
+        defer { commands.withLock { $0.open -= 1 } }
+        return try await body()
+    }
+
+    private func answer(_ words: [String], within limit: Duration) async throws(InquiryError) -> String {
+        let runner = CommandRunner(limit: limit, longestOutput: Self.longestAnswer)
+        let subject = "'penumbra \(words[0])'"
+        let answer: CommandRunner.Answer
+        do throws(CommandError) {
+            answer = try await runner.run(program, words, environment: ["PENUMBRA_TOKEN": nil])
+        } catch {
+            throw InquiryError(error, subject, program)
+        }
+        switch answer.exitCode.flatMap({ RunOutcome(number: Int($0)) }) {
+        // Frames that would fail, and outputs that are not as they were published, are answers.
+        case .done, .someFailed: return answer.output
+        case .usage, .badManifest, .missingInput, .busy:
+            throw .refused(Self.message(in: answer) ?? "\(subject) has ended with \(answer.status)")
+        default: throw .failed(Self.message(in: answer) ?? "\(subject) has ended with \(answer.status)")
+        }
+    }
+
+    private struct ProblemLine: Decodable {
+        let event: String
+        let severity: String
+        let message: String
+    }
+
+    /// The last error that a command has printed, with what to do about it.
+    private static func message(in answer: CommandRunner.Answer) -> String? {
+        let problems = answer.output.split(separator: "\n").suffix(longestEnd).compactMap { line in
+            // Lines of other kinds have other members.
+            try? JSONDecoder().decode(ProblemLine.self, from: Data(line.utf8))
+        }
+        let error = problems.last { $0.event == "problem" && $0.severity == "error" }?.message
+        guard let text = error ?? answer.errors.split(separator: "\n").first.map(String.init) else { return nil }
+        return text.split(separator: "\n").map { VisibleText.line(String($0)) }.joined(separator: "\n")
+    }
+
+    /// An error is among so many last lines, since the summary alone comes after it.
+    private static let longestEnd = 20
+}
+
+extension InquiryError {
+    fileprivate init(_ error: CommandError, _ subject: String, _ program: String) {
+        let remedy = "\n   = use the command itself, or ask for less"
+        switch error {
+        case .tooLate: self = .refused("\(subject) took too long and was ended\(remedy)")
+        case .tooLong: self = .refused("\(subject) has too much to say\(remedy)")
+        case .missing: self = .failed("\(program) is gone\n   = install penumbra beside penumbra-service")
+        case .notRun(let reason): self = .failed("\(subject) could not be started: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Queueing
+import ServiceAPI
+import ServiceClient
+import TestSupport
+import Testing
+
+/// What followers of a real service hear of real runs.
+@Suite(.serialized) struct EventTests {
+    /// An event's data, as far as these tests read it.
+    private struct Told: Decodable {
+        struct Frames: Decodable {
+            let run: String
+            let counts: [String: Int]
+            let changes: [Change]?
+        }
+
+        /// `[first, count, letter]`
+        struct Change: Decodable {
+            let first: Int
+            let count: Int
+            let letter: String
+
+            init(from decoder: any Decoder) throws {
+                var values = try decoder.unkeyedContainer()
+                first = try values.decode(Int.self)
+                count = try values.decode(Int.self)
+                letter = try values.decode(String.self)
+            }
+        }
+
+        struct Live: Decodable { let frames: Int }
+
+        let id: Int?
+        let run: String?
+        let state: String?
+        let live: Live?
+        let runs: [Frames]?
+
+        init(_ event: ServerEvent) throws { self = try JSONDecoder().decode(Told.self, from: Data(event.data.utf8)) }
+    }
+
+    private func map(_ run: String, _ client: APIClient) throws -> [Character] {
+        struct Map: Decodable { let states: String }
+        return Array(try client.call(ClientRequest(.get, "/runs/\(run)/map"), as: Map.self).states)
+    }
+
+    @Test func `a follower of a run makes its map from events, and hears of its end`() async throws {
+        let farm = try Farm()
+        let gate = try await Gate(in: farm)
+        try farm.draw(3)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        let run = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
+        let client = try farm.client
+        var (letters, opened, hasLive) = ([Character](), 0, false)
+        var failure: (any Error)?
+        try client.follow("/events?run=\(run)") { event in
+            do {
+                let told = try Told(event)
+                if event.name == "run" {
+                    #expect(told.run == run)
+                    hasLive = hasLive || told.live?.frames == 3
+                    if told.state == "ended" { return .stop }
+                }
+                for frames in told.runs ?? [] {
+                    #expect(frames.run == run)
+                    guard let changes = frames.changes else {
+                        letters = try map(run, client)
+                        continue
+                    }
+                    for change in changes {
+                        for index in change.first..<change.first + change.count {
+                            letters[index] = Character(change.letter)
+                        }
+                    }
+                    #expect(frames.counts["published"] == letters.count { $0 == "p" })
+                }
+                // A picture, and when it is there, the others.
+                if opened == 0, letters.count == 3 {
+                    try gate.open(for: 1)
+                    opened = 1
+                } else if opened == 1, letters.contains("p") {
+                    try gate.open(for: 10)
+                    opened = 11
+                }
+                return .goOn
+            } catch {
+                failure = error
+                return .stop
+            }
+        }
+        #expect(failure == nil)
+        #expect(hasLive)
+        #expect(opened == 11)
+        #expect(try await farm.waitForEnd(of: 1).state == .done)
+        #expect(try map(run, client) == ["p", "p", "p"])
+        try await farm.end()
+    }
+
+    @Test func `a follower of one job hears of no other, and first of events that are lost`() async throws {
+        let farm = try Farm()
+        try farm.draw(1)
+        try farm.writeManifest()
+        try await farm.start()
+        for _ in 0..<2 { try await farm.penumbra("submit", "night.yaml", "--hold") }
+        let client = try farm.client
+        var events: [String] = []
+        try client.follow("/events?job=2", after: "another-17") { event in
+            events.append(event.name)
+            guard event.name == "reset" else {
+                #expect((try? Told(event))?.id == 2)
+                return .stop
+            }
+            for job in 1...2 {
+                _ = try? client.send(ClientRequest(.patch, "/jobs/\(job)", body: Array(#"{"priority": 70}"#.utf8)))
+            }
+            return .goOn
+        }
+        #expect(events == ["reset", "job"])
+        try await farm.end()
+    }
+}
