@@ -344,7 +344,8 @@ let package = Package(
         tests(
             "EndpointsTests",
             [
-                "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",
+                "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs", "Settings",
+                "RenderFarm",
                 "JobModel", "Runs", "Scheduling", "TestSupport", yams,
             ]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
@@ -376,7 +377,8 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs",
-                "Queueing", "QueueStorage", "Confinement", "Notifications", "ServiceAPI", "ServiceClient", "HTTPService", "Supervision",
+                "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm", "ServiceAPI", "ServiceClient", "HTTPService",
+                "Supervision",
                 "Endpoints", "TestSupport",
                 subprocess, system,
             ]),

@@ -4,8 +4,10 @@ import HTTPService
 import JobModel
 import Queueing
 import QueueStorage
+import RenderFarm
 import ServiceAPI
 import ServiceClient
+import Settings
 import Supervision
 import TestSupport
 import Testing
@@ -59,6 +61,31 @@ import Testing
         Row("POST", "/api/v1/runs/{name}/pause", .submit, 409, isOwned: true),
         Row("POST", "/api/v1/runs/{name}/resume", .submit, 409, isOwned: true),
         Row("POST", "/api/v1/runs/{name}/cancel", .submit, 409, isOwned: true),
+        Row("GET", "/api/v1/runs/{name}/attempts", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/tasks", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/broken", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/job", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/errors", .read, 200),
+        // Its job is done.
+        Row("POST", "/api/v1/runs/{name}/retry", .submit, 409, isOwned: true),
+        Row("POST", "/api/v1/runs/{name}/verify", .submit, 200, isOwned: true),
+        Row("GET", "/api/v1/errors", .read, 200),
+        Row("GET", "/api/v1/workers", .read, 200),
+        Row("POST", "/api/v1/check", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
+        Row("POST", "/api/v1/plan", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
+        Row("GET", "/api/v1/filters", .read, 200),
+        Row("GET", "/api/v1/formats", .read, 200),
+        Row("GET", "/api/v1/schema", .read, 200),
+        Row("GET", "/api/v1/openapi.yaml", .open, 200),
+        Row("GET", "/api/v1/audit", .admin, 200),
+        Row("GET", "/api/v1/diagnosis", .admin, 200),
+        Row("GET", "/api/v1/schedules", .admin, 200),
+        Row(
+            "POST", "/api/v1/schedules", .admin, 201,
+            body: #"{"name": "nightly", "cron": "0 2 * * *", "zone": "UTC", "submit": {"manifest": "{manifest}"}}"#),
+        // No schedule has the name of the run.
+        Row("PATCH", "/api/v1/schedules/{name}", .admin, 404, body: #"{"enabled": false}"#),
+        Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
         Row("GET", "/api/v1/tokens", .admin, 200),
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read", "roots": []}"#),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
@@ -71,15 +98,20 @@ import Testing
     @Test func `each route of the service has a row in this table, with its access`() throws {
         let folder = try TemporaryFolder()
         let store = try QueueStore(folder: folder.path)
+        let settings = try Settings.load(Settings.Flags(), folder: folder.path)
+        let checker = FarmManifestChecker(settings)
         let supervisor = try Supervisor(
             Supervisor.Setup(
                 folder: ServiceFolder(folder.path), stateFolder: folder.file("state"), limits: Limits(workers: 1)),
-            store: store, checker: NoManifests(), launcher: NoProcesses(), now: { WallTime(seconds: 0) })
+            store: store, checker: checker, launcher: NoProcesses(), now: { WallTime(seconds: 0) })
         let service = Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
+            schedules: ScheduleRunner(supervisor, manifests: checker, noted: { _ in }, now: { WallTime(seconds: 0) }),
+            inquiries: FarmCommands(program: "/nowhere", checker: checker, folder: folder.path, arguments: []),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
-                stateFolder: folder.file("state")), now: { WallTime(seconds: 0) }, tokenWasRevoked: { _ in })
+                stateFolder: folder.file("state")), settings: settings, now: { WallTime(seconds: 0) },
+            tokenWasRevoked: { _ in })
         func line(_ method: String, _ path: String, _ access: Access) -> String {
             "\(method) \(path): \(access.rawValue)"
         }
@@ -225,14 +257,6 @@ private struct JSONNumber: Decodable {
     let value: Int?
 
     init(from decoder: any Decoder) throws { value = try? decoder.singleValueContainer().decode(Int.self) }
-}
-
-private struct NoManifests: ManifestChecker {
-    func check(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> CheckedManifest {
-        throw ManifestRefusal(manifest: "", errors: [], outcome: .badManifest)
-    }
-
-    func digest(of place: ManifestSource.Place) -> String? { nil }
 }
 
 private struct NoProcesses: RunLauncher {
