@@ -179,17 +179,25 @@ let package = Package(
             "Service", "Supervision",
             [
                 "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Engines", "JobStorage", "Runs", "Coordination",
-                "Settings", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
+                "Settings", "RenderFarm", "Confinement", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
             ]),
         module(
             "Service", "Endpoints",
             [
-                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI",
-                "HTTPService", "Supervision",
+                "JobModel", "JobStorage", "Runs", "Coordination", "RenderFarm", "Confinement", "Queueing",
+                "QueueStorage",
+                "ServiceAPI", "HTTPService", "Supervision",
             ]),
         module(
             "Service", "Notifications",
             ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
+        module(
+            "Service", "NoticeDelivery",
+            [
+                "JobModel", "ContentNames", "JobStorage", "Runs", "Coordination", "Settings", "Queueing",
+                "QueueStorage",
+                "Notifications",
+            ]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -214,7 +222,9 @@ let package = Package(
             "penumbra-service",
             [
                 "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm", "Queueing",
-                "QueueStorage", "ServiceAPI", "HTTPService", "Supervision", "Endpoints", argumentParser, logging,
+                "QueueStorage", "Notifications", "NoticeDelivery", "ServiceAPI", "HTTPService", "Supervision",
+                "Endpoints",
+                "Runs", argumentParser, logging,
             ]),
 
         // Plugins
@@ -325,6 +335,11 @@ let package = Package(
         tests(
             "NotificationsTests",
             ["Notifications", "ContentNames", "Settings", "Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "SupervisionTests", ["Supervision", "Confinement", "Settings", "Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "NoticeDeliveryTests",
+            ["NoticeDelivery", "Notifications", "QueueStorage", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
@@ -342,7 +357,7 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Queueing",
-                "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
+                "Confinement", "Notifications", "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
             ]),
         tests(
             "EndToEndTests",

@@ -44,7 +44,8 @@ struct PenumbraService: AsyncParsableCommand {
     var behindProxy = false
 
     @Option(
-        help: ArgumentHelp("A name of this service in addresses, beside localhost. May be given again.", valueName: "name"))
+        help: ArgumentHelp(
+            "A name of this service in addresses, beside localhost. May be given again.", valueName: "name"))
     var host: [String] = []
 
     @Option(
@@ -65,7 +66,8 @@ struct PenumbraService: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Raise the priority of jobs that wait: 1/10min is a point every ten minutes. Default: off.", valueName: "rate"))
+            "Raise the priority of jobs that wait: 1/10min is a point every ten minutes. Default: off.",
+            valueName: "rate"))
     var aging = "off"
 
     func validate() throws {
@@ -104,7 +106,9 @@ struct PenumbraService: AsyncParsableCommand {
             Foundation.exit(error.outcome.rawValue)
         } catch let error as ExitCode {
             Foundation.exit(error.rawValue)
-        } catch  where exitCode(for: error) == .success || error is ValidationError || "\(type(of: error))" == "CommandError" {
+        } catch
+            where exitCode(for: error) == .success || error is ValidationError || "\(type(of: error))" == "CommandError"
+        {
             // Words of the parser: help, the version, and wrong options.
             exit(withError: error)
         } catch {
@@ -125,12 +129,18 @@ struct PenumbraService: AsyncParsableCommand {
         let settings = try Settings.load(flags, folder: current)
         try settings.refuseNetworkState()
         let state = settings.stateFolder.value
-        let folder = serviceDir.map { ServiceFolder(Self.absolute($0, in: current)) } ?? ServiceFolder(besideStateFolder: state)
+        let folder =
+            serviceDir.map { ServiceFolder(Self.absolute($0, in: current)) } ?? ServiceFolder(besideStateFolder: state)
         var limits = Limits(workers: settings.workers.value, maxRuns: maxRuns)
         limits.aging = try parsedAging()
         var setup = Supervisor.Setup(folder: folder, stateFolder: state, limits: limits)
         if let workers { setup.runArguments += ["--workers", "\(workers)"] }
         if let file = settings.configFile { setup.runArguments += ["--config", file] }
+        setup.confined.scratch = settings.scratch.value.map { [$0] } ?? []
+        setup.confined.readable =
+            ([settings.configFile, settings.worker.value].compactMap { $0 } + settings.pluginFolders.value).map {
+                Self.absolute($0, in: current)
+            }
         var options = HTTPServer.Options(
             listeners: try InheritedSockets.listeners(
                 in: ProcessInfo.processInfo.environment, process: getpid()))
@@ -158,7 +168,7 @@ struct ServiceFailure {
         case let error as ListenerError: (message, outcome) = ("\(error)", .unavailable)
         case let error as QueueStoreError: (message, outcome) = (error.message, .storage)
         case let error as FileError: (message, outcome) = (error.message, .storage)
-        case  _ where FarmError.knows(error):
+        case _ where FarmError.knows(error):
             let known = FarmError(error)
             (message, outcome) = (known.message, known.outcome)
         default: (message, outcome) = ("the service has failed: \(error)", .unavailable)

@@ -38,18 +38,24 @@ struct RunningService {
         let logger = Self.logger()
         let store = try QueueStore(folder: folder.path)
         defer { store.close() }
+        let program = try Self.penumbra()
+        var setup = setup
+        let notices = try Notices(settings, store, clock, logger)
+        setup.endMessages = { notices.messages(of: $0) }
+        setup.confined.programs = PathNames.folder(of: program) ?? ""
         let feed = EventFeed(boot: Self.bootName(), clock: clock)
         var observer = Supervisor.Observer()
         observer.changed = { jobs in
             Service.publish(jobs, to: feed)
+            notices.jobsChanged(jobs)
             for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
         }
         observer.noted = { note in logger.error("\(VisibleText.line(note.text))") }
         observer.step = Self.stepHook()
-        let checker = FarmManifestChecker(settings)
+        let checker = FarmManifestChecker(settings, apartFrom: setup.protectedPaths)
         let supervisor = try Supervisor(
             setup, store: store, checker: checker,
-            launcher: PenumbraLauncher(program: try Self.penumbra()), observer: observer, now: clock.wallTime)
+            launcher: PenumbraLauncher(program: program), observer: observer, now: clock.wallTime)
         let revoked = Revocations()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed,
@@ -68,6 +74,7 @@ struct RunningService {
             group.addTask { try await server.run() }
             group.addTask { await supervisor.run() }
             group.addTask { await backUp(store, logger) }
+            group.addTask { await notices.run() }
             Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.
@@ -104,7 +111,8 @@ struct RunningService {
         let path = PathNames.joined(PathNames.folder(of: own) ?? "", "penumbra")
         guard access(path, X_OK) == 0 else {
             throw FarmError(
-                .unavailable, "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
+                .unavailable,
+                "\(VisibleText.line(path)) cannot be started: \(String(cString: strerror(errno)))\n   = install penumbra "
                     + "beside penumbra-service")
         }
         return path

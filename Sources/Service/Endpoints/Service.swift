@@ -43,7 +43,9 @@ package struct Service: Sendable {
     }
 
     /// All routes. What is not among them does not exist.
-    package var routes: RouteTable { RouteTable(jobRoutes + farmRoutes + tokenRoutes + eventRoutes) }
+    package var routes: RouteTable {
+        RouteTable((jobRoutes + farmRoutes + tokenRoutes + eventRoutes).map(limitingVisibility))
+    }
 }
 
 extension APIRequest {
@@ -53,7 +55,8 @@ extension APIRequest {
         case .user(let uid, _): Supervisor.Caller(owner: .user(uid))
         case .token(let token):
             Supervisor.Caller(
-                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin)
+                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin || token.roots != nil
+            )
         case nil: throw .unknownCaller
         }
     }
