@@ -178,8 +178,9 @@ let package = Package(
         module(
             "Service", "Supervision",
             [
-                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Engines", "JobStorage", "Runs", "Coordination",
-                "Settings", "RenderFarm", "Confinement", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Engines", "JobStorage", "Runs",
+                "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing", "QueueStorage", "ServiceAPI",
+                subprocess, system,
             ]),
         module(
             "Service", "Endpoints",
@@ -330,7 +331,7 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
-        tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
+        tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(
             "NotificationsTests",
@@ -350,9 +351,12 @@ let package = Package(
                 "TestSupport", subprocess, system,
             ]),
         tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
-        tests("ExportsTests", ["Exports", yams]),
+        tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
+        tests(
+            "ScheduleTests",
+            ["Supervision", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "JobModel", "TestSupport"]),
         tests(
             "ServiceTests",
             [

@@ -61,25 +61,28 @@ struct PenumbraService: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Worker processes of all runs together. Default: one a core.", valueName: "n"))
     var workers: Int?
 
-    @Option(help: ArgumentHelp("The most runs that are open at once.", valueName: "n"))
-    var maxRuns = 4
+    @Option(help: ArgumentHelp("The most runs that are open at once. Default: 4.", valueName: "n"))
+    var maxRuns: Int?
 
     @Option(
         help: ArgumentHelp(
             "Raise the priority of jobs that wait: 1/10min is a point every ten minutes. Default: off.",
             valueName: "rate"))
-    var aging = "off"
+    var aging: String?
 
     func validate() throws {
         if let workers, !(1...1024).contains(workers) {
             throw ValidationError("--workers takes 1 to 1024, not \(workers).")
         }
-        if !(1...64).contains(maxRuns) { throw ValidationError("--max-runs takes 1 to 64, not \(maxRuns).") }
+        if let maxRuns, !ServiceSettings.runRange.contains(maxRuns) {
+            throw ValidationError("--max-runs takes 1 to 64, not \(maxRuns).")
+        }
         _ = try parsedAging()
         for address in listen { _ = try Self.listener(address) }
     }
 
     private func parsedAging() throws -> Aging? {
+        guard let aging else { return nil }
         do {
             return try Aging.read(aging)
         } catch {
@@ -131,8 +134,11 @@ struct PenumbraService: AsyncParsableCommand {
         let state = settings.stateFolder.value
         let folder =
             serviceDir.map { ServiceFolder(Self.absolute($0, in: current)) } ?? ServiceFolder(besideStateFolder: state)
-        var limits = Limits(workers: settings.workers.value, maxRuns: maxRuns)
-        limits.aging = try parsedAging()
+        let configured = settings.service.value
+        var limits = Limits(workers: settings.workers.value, maxRuns: maxRuns ?? configured.maxRuns ?? 4)
+        limits.aging =
+            aging == nil
+            ? configured.aging.flatMap { Aging(points: $0.points, per: .seconds($0.seconds)) } : try parsedAging()
         var setup = Supervisor.Setup(folder: folder, stateFolder: state, limits: limits)
         if let workers { setup.runArguments += ["--workers", "\(workers)"] }
         if let file = settings.configFile { setup.runArguments += ["--config", file] }
@@ -147,9 +153,10 @@ struct PenumbraService: AsyncParsableCommand {
         if !options.listeners.contains(where: { if case .inherited(_, .control) = $0 { true } else { false } }) {
             options.listeners.append(.control(path: folder.controlSocket))
         }
-        if webSocket { options.listeners.append(.web(path: folder.webSocket)) }
-        options.listeners += try listen.map(Self.listener)
-        (options.isBehindProxy, options.hosts) = (behindProxy, HostNames(host))
+        if webSocket || configured.hasWebSocket == true { options.listeners.append(.web(path: folder.webSocket)) }
+        options.listeners += try (listen.isEmpty ? configured.listen : listen).map(Self.listener)
+        options.isBehindProxy = behindProxy || configured.isBehindProxy == true
+        options.hosts = HostNames(host.isEmpty ? configured.hosts : host)
         try await RunningService(setup, settings, options).run()
     }
 

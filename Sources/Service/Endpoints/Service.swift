@@ -8,19 +8,21 @@ package struct Service: Sendable {
     package let supervisor: Supervisor
     package let store: QueueStore
     package let feed: EventFeed
+    package let schedules: ScheduleRunner
     package let about: About
     package let now: @Sendable () -> WallTime
     /// Ends the streams of a token.
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, about: About,
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner, about: About,
         now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
         self.supervisor = supervisor
         self.store = store
         self.feed = feed
+        self.schedules = schedules
         self.about = about
         self.now = now
     }
@@ -44,7 +46,7 @@ package struct Service: Sendable {
 
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
-        RouteTable((jobRoutes + farmRoutes + tokenRoutes + eventRoutes).map(limitingVisibility))
+        RouteTable((jobRoutes + farmRoutes + tokenRoutes + scheduleRoutes + eventRoutes).map(limitingVisibility))
     }
 }
 

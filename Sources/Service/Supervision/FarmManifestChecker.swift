@@ -155,7 +155,7 @@ package final class FarmManifestChecker: ManifestChecker {
         }
     }
 
-    private func read(
+    func read(
         _ manifest: RunRequest.Manifest, _ options: RunOptions, _ catalog: Catalog
     ) async throws -> ManifestFiles.Outcome {
         var request = RunRequest(manifests: [manifest], folder: "/")
@@ -168,7 +168,7 @@ package final class FarmManifestChecker: ManifestChecker {
     /// Asks a worker for the catalog, so that the first job need not wait for it. If that fails, the first job is told why.
     package func prepare() async { _ = try? await renewCatalog() }
 
-    private func currentCatalog() async throws -> Catalog {
+    func currentCatalog() async throws -> Catalog {
         let known = catalog.withLock { known -> (catalog: Catalog, isOld: Bool)? in
             guard let (catalog, until) = known else { return nil }
             // One of several callers renews it.

@@ -79,7 +79,7 @@ extension Supervisor {
         return try self.digest(of: Array(bytes))
     }
 
-    private static func digest(of bytes: [UInt8]) throws(FarmError) -> String {
+    static func digest(of bytes: [UInt8]) throws(FarmError) -> String {
         guard let digest = SHA256Stream.digest(of: bytes) else {
             throw FarmError(.unavailable, "libcrypto gives no SHA-256 digests\n   = install OpenSSL's libcrypto again")
         }
