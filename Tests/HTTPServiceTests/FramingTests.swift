@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `half a head is not waited for for ever`() async throws {
-        var limits = HTTPLimits()
+        var limits = TestService.patientLimits
         limits.headTime = .milliseconds(50)
         try await TestService.run(limits: limits) { service async throws in
             let answer = try await RawSocket.talk(to: service.web) { socket in
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `a head that grows by a byte again and again has no more time`() async throws {
-        var limits = HTTPLimits()
+        var limits = TestService.patientLimits
         limits.headTime = .milliseconds(100)
         try await TestService.run(limits: limits) { service async throws in
             let answer = try await RawSocket.talk(to: service.web) { socket in
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `a body that grows by a byte again and again has no more time`() async throws {
-        var limits = HTTPLimits()
+        var limits = TestService.patientLimits
         limits.bodyTime = .milliseconds(100)
         try await TestService.run(limits: limits) { service async throws in
             let answer = try await RawSocket.talk(to: service.web) { socket in
@@ -81,8 +81,9 @@ import Testing
     }
 
     @Test func `a connection that says nothing is closed without an answer`() async throws {
-        var limits = HTTPLimits()
-        limits.headTime = .milliseconds(20)
+        var limits = TestService.patientLimits
+        // Long enough for a request on a busy machine.
+        limits.headTime = .seconds(2)
         limits.keepAliveTime = .milliseconds(20)
         try await TestService.run(limits: limits) { service async throws in
             #expect(try await RawSocket.talk(to: service.web) { try $0.isClosed() })
@@ -241,7 +242,7 @@ import Testing
     }
 
     @Test func `the 257th connection is told so, and the control socket still answers`() async throws {
-        var limits = HTTPLimits()
+        var limits = TestService.patientLimits
         limits.connections = 4
         try await TestService.run(limits: limits) { service async throws in
             let refused = try await RawSocket.talk(to: service.web) { first in
@@ -271,7 +272,10 @@ import Testing
     @Test func `300 connections, of which all but the allowed ones are refused, leave the service working`()
         async throws
     {
-        try await TestService.run { service async throws in
+        var limits = TestService.patientLimits
+        // None of the first connections is closed while the others are opened.
+        limits.headTime = .seconds(600)
+        try await TestService.run(limits: limits) { service async throws in
             let statuses = try await RawSocket.talk(to: service.web) { first in
                 var sockets = [first]
                 for _ in 1..<300 { sockets.append(try RawSocket(to: service.web)) }

@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `a client that reads nothing is cut off`() async throws {
-        var limits = HTTPLimits()
+        var limits = TestService.patientLimits
         limits.stalledTime = .milliseconds(50)
         try await TestService.run(routes: routes, limits: limits) { service async throws in
             try await RawSocket.talk(to: service.web) { socket in
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func `streams of events are no connections of the listener`() async throws {
-        var limits = HTTPLimits()
+        var limits = TestService.patientLimits
         limits.connections = 2
         try await TestService.run(routes: routes, limits: limits, clock: manual.clock) { service async throws in
             let request = follow(service.tokens.read)
@@ -228,7 +228,7 @@ import Testing
     }
 
     @Test func `requests that do not end are cut off when the service has to`() async throws {
-        var limits = HTTPLimits()
+        var limits = TestService.patientLimits
         limits.shutdownTime = .milliseconds(20)
         let arrival = TestSignal()
         let routes = [

@@ -87,7 +87,8 @@ import Testing
         let result = try await farm.penumbra("submit", "uploaded.yaml", "--upload", "--hold")
         #expect(result.output == "job 1 (uploaded): held\n")
         try FileManager.default.removeItem(atPath: farm.folder.file("uploaded.yaml"))
-        #expect(try await farm.penumbra("queue", "release", "1").output == "job 1 (uploaded): waiting\n")
+        // It may start at once.
+        #expect(try await farm.penumbra("queue", "release", "1").output.hasPrefix("job 1 (uploaded): "))
         #expect(try await farm.waitForEnd(of: 1).state == .done)
         #expect(farm.outputs() == ["0.png", "1.png", "2.png"])
         try await farm.end()

@@ -18,8 +18,15 @@ struct TestService: Sendable {
     var control: Place { .unix(folder.file("private/control.sock")) }
     var webSocket: Place { .unix(folder.file("web.sock")) }
 
+    /// A busy machine may take long for what a test does. No limit of time is reached that the test does not set.
+    static var patientLimits: HTTPLimits {
+        var limits = HTTPLimits()
+        (limits.headTime, limits.bodyTime, limits.keepAliveTime) = (.seconds(600), .seconds(600), .seconds(600))
+        return limits
+    }
+
     static func run<Value: Sendable>(
-        routes: [Route] = TestRoutes.all, limits: HTTPLimits = HTTPLimits(), hosts: HostNames = HostNames(),
+        routes: [Route] = TestRoutes.all, limits: HTTPLimits = patientLimits, hosts: HostNames = HostNames(),
         clock: ServiceClock = .system, tokens: TestTokens? = nil,
         _ body: @Sendable (TestService) async throws -> Value
     ) async throws -> Value {
