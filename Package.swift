@@ -337,8 +337,8 @@ let package = Package(
         tests(
             "SupervisionTests",
             [
-                "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Runs", "JobStorage", "SafeFiles", "JobModel",
-                "TestSupport", sqlite,
+                "Supervision", "Confinement", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "Runs", "JobStorage",
+                "SafeFiles", "JobModel", "TestSupport", sqlite,
             ]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
         tests(
@@ -352,8 +352,6 @@ let package = Package(
         tests(
             "NotificationsTests",
             ["Notifications", "ContentNames", "Settings", "Queueing", "JobModel", "TestSupport"]),
-        tests(
-            "SupervisionTests", ["Supervision", "Confinement", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests(
             "NoticeDeliveryTests",
             ["NoticeDelivery", "Notifications", "QueueStorage", "Settings", "Queueing", "JobModel", "TestSupport"]),
