@@ -4,8 +4,10 @@ import HTTPService
 import JobModel
 import Queueing
 import QueueStorage
+import RenderFarm
 import ServiceAPI
 import ServiceClient
+import Settings
 import Supervision
 import TestSupport
 import Testing
@@ -59,6 +61,13 @@ import Testing
         Row("POST", "/api/v1/runs/{name}/pause", .submit, 409, isOwned: true),
         Row("POST", "/api/v1/runs/{name}/resume", .submit, 409, isOwned: true),
         Row("POST", "/api/v1/runs/{name}/cancel", .submit, 409, isOwned: true),
+        Row("GET", "/api/v1/schedules", .admin, 200),
+        Row(
+            "POST", "/api/v1/schedules", .admin, 201,
+            body: #"{"name": "nightly", "cron": "0 2 * * *", "zone": "UTC", "submit": {"manifest": "{manifest}"}}"#),
+        // No schedule has the name of the run.
+        Row("PATCH", "/api/v1/schedules/{name}", .admin, 404, body: #"{"enabled": false}"#),
+        Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
         Row("GET", "/api/v1/tokens", .admin, 200),
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read", "roots": []}"#),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
@@ -71,12 +80,14 @@ import Testing
     @Test func `each route of the service has a row in this table, with its access`() throws {
         let folder = try TemporaryFolder()
         let store = try QueueStore(folder: folder.path)
+        let checker = FarmManifestChecker(try Settings.load(Settings.Flags(), folder: folder.path))
         let supervisor = try Supervisor(
             Supervisor.Setup(
                 folder: ServiceFolder(folder.path), stateFolder: folder.file("state"), limits: Limits(workers: 1)),
-            store: store, checker: NoManifests(), launcher: NoProcesses(), now: { WallTime(seconds: 0) })
+            store: store, checker: checker, launcher: NoProcesses(), now: { WallTime(seconds: 0) })
         let service = Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
+            schedules: ScheduleRunner(supervisor, manifests: checker, noted: { _ in }, now: { WallTime(seconds: 0) }),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
                 stateFolder: folder.file("state")), now: { WallTime(seconds: 0) }, tokenWasRevoked: { _ in })
@@ -225,14 +236,6 @@ private struct JSONNumber: Decodable {
     let value: Int?
 
     init(from decoder: any Decoder) throws { value = try? decoder.singleValueContainer().decode(Int.self) }
-}
-
-private struct NoManifests: ManifestChecker {
-    func check(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> CheckedManifest {
-        throw ManifestRefusal(manifest: "", errors: [], outcome: .badManifest)
-    }
-
-    func digest(of place: ManifestSource.Place) -> String? { nil }
 }
 
 private struct NoProcesses: RunLauncher {

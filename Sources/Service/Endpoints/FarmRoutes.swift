@@ -21,8 +21,11 @@ extension Service {
             },
             .api(.get, "/runs", .read) { request in
                 try request.refuseParameters()
-                let lines = try await onArchive { archive in
-                    try archive.runs().map { try RunLine($0, in: archive) }
+                let owner = request.onlyOwner
+                let lines = try await onArchive { [store] archive in
+                    try archive.runs().filter { run in
+                        try owner.map { try store.job(run: run.stored.name)?.owner == $0 } ?? true
+                    }.map { try RunLine($0, in: archive) }
                 }
                 return try .json(encoding: ["runs": lines])
             },
@@ -103,7 +106,8 @@ extension Service {
             throw Problem(status: 404, kind: "no-frame", title: "There is no such frame")
         }
         let lines = try await onArchive { archive in
-            try archive.details(of: archive.run(exactly: name)).attempts.filter { $0.number == number }.map(AttemptLine.init)
+            try archive.details(of: archive.run(exactly: name)).attempts.filter { $0.number == number }.map(
+                AttemptLine.init)
         }
         return try .json(encoding: ["attempts": lines])
     }
@@ -156,7 +160,9 @@ extension APIRequest {
         guard let number = Int(text), range.contains(number) else {
             throw Problem(
                 status: 422, kind: "value", title: "A value is not accepted",
-                detail: "\(name): '\(VisibleText.line(text))' is not a number from \(range.lowerBound) to \(range.upperBound)")
+                detail:
+                    "\(name): '\(VisibleText.line(text))' is not a number from \(range.lowerBound) to \(range.upperBound)"
+            )
         }
         return number
     }

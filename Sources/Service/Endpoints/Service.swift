@@ -8,19 +8,21 @@ package struct Service: Sendable {
     package let supervisor: Supervisor
     package let store: QueueStore
     package let feed: EventFeed
+    package let schedules: ScheduleRunner
     package let about: About
     package let now: @Sendable () -> WallTime
     /// Ends the streams of a token.
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, about: About,
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner, about: About,
         now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
         self.supervisor = supervisor
         self.store = store
         self.feed = feed
+        self.schedules = schedules
         self.about = about
         self.now = now
     }
@@ -43,7 +45,9 @@ package struct Service: Sendable {
     }
 
     /// All routes. What is not among them does not exist.
-    package var routes: RouteTable { RouteTable(jobRoutes + farmRoutes + tokenRoutes + eventRoutes) }
+    package var routes: RouteTable {
+        RouteTable((jobRoutes + farmRoutes + tokenRoutes + scheduleRoutes + eventRoutes).map(limitingVisibility))
+    }
 }
 
 extension APIRequest {
@@ -53,7 +57,8 @@ extension APIRequest {
         case .user(let uid, _): Supervisor.Caller(owner: .user(uid))
         case .token(let token):
             Supervisor.Caller(
-                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin)
+                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin || token.roots != nil
+            )
         case nil: throw .unknownCaller
         }
     }
