@@ -320,7 +320,8 @@ extension Supervisor {
             }
             for (id, open) in runs {
                 change(id) { $0.stop() }
-                launcher.terminate(holderOf: lockPath(open.run))
+                // A look at the lock could take it from a process that is being started. launch(_:) asks that one to end.
+                if !open.isLaunching { launcher.terminate(holderOf: lockPath(open.run)) }
             }
         }
         wake()
