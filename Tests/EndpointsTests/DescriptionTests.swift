@@ -33,7 +33,7 @@ import Yams
         let supervisor = try Supervisor(
             setup, store: store, checker: NoFarm(), launcher: NoFarm(), now: { WallTime.earliest })
         return Service(
-            supervisor: supervisor, store: store, feed: EventFeed(boot: "test"), inquiries: NoFarm(),
+            supervisor: supervisor, store: store, feed: EventFeed(boot: "test"), queries: NoFarm(),
             about: Service.About(
                 version: "1", processID: 1, started: .earliest, serviceFolder: folder.path, stateFolder: folder.path),
             now: { WallTime.earliest }, tokenWasRevoked: { _ in }
@@ -104,7 +104,7 @@ import Yams
 }
 
 /// A farm of which nothing is asked.
-private struct NoFarm: ManifestChecker, RunLauncher, FarmInquiries {
+private struct NoFarm: ManifestChecker, RunLauncher, FarmQueries {
     private struct Nothing: Error {}
 
     func check(

@@ -51,7 +51,7 @@ extension Problem {
                 status: 412, kind: "changed", title: "The job has changed since it was read", message: error.message)
         case let error as BulkAction.Mismatch:
             self.init(status: 409, kind: "count", title: "Another number of jobs matches", message: error.message)
-        case let error as InquiryError: self.init(error)
+        case let error as FarmQueryError: self.init(error)
         case let error as QueueStoreError:
             self.init(
                 status: 503, kind: "database", title: "The service's database cannot be used", message: error.message)

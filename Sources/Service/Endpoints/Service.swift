@@ -8,21 +8,21 @@ package struct Service: Sendable {
     package let supervisor: Supervisor
     package let store: QueueStore
     package let feed: EventFeed
-    package let inquiries: any FarmInquiries
+    package let queries: any FarmQueries
     package let about: About
     package let now: @Sendable () -> WallTime
     /// Ends the streams of a token.
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, inquiries: any FarmInquiries,
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, queries: any FarmQueries,
         about: About, now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
         self.supervisor = supervisor
         self.store = store
         self.feed = feed
-        self.inquiries = inquiries
+        self.queries = queries
         self.about = about
         self.now = now
     }
@@ -47,7 +47,7 @@ package struct Service: Sendable {
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
         RouteTable(
-            jobRoutes + farmRoutes + tokenRoutes + eventRoutes + inquiryRoutes + failureRoutes + workRoutes
+            jobRoutes + farmRoutes + tokenRoutes + eventRoutes + queryRoutes + failureRoutes + workRoutes
                 + auditRoutes + descriptionRoutes)
     }
 }
