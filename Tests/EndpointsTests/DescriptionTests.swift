@@ -37,7 +37,7 @@ import Yams
         return Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "test"),
             schedules: ScheduleRunner(supervisor, manifests: NoFarm(), noted: { _ in }, now: { WallTime.earliest }),
-            inquiries: NoFarm(),
+            queries: NoFarm(),
             about: Service.About(
                 version: "1", processID: 1, started: .earliest, serviceFolder: folder.path, stateFolder: folder.path),
             settings: try Settings.load(Settings.Flags(), folder: folder.path),
@@ -109,7 +109,7 @@ import Yams
 }
 
 /// A farm of which nothing is asked.
-private struct NoFarm: ManifestChecker, RunLauncher, FarmInquiries, WatchedManifests {
+private struct NoFarm: ManifestChecker, RunLauncher, FarmQueries, WatchedManifests {
     private struct Nothing: Error {}
 
     func check(

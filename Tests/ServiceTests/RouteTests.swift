@@ -107,7 +107,7 @@ import Testing
         let service = Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
             schedules: ScheduleRunner(supervisor, manifests: checker, noted: { _ in }, now: { WallTime(seconds: 0) }),
-            inquiries: FarmCommands(program: "/nowhere", checker: checker, folder: folder.path, arguments: []),
+            queries: FarmCommands(program: "/nowhere", checker: checker, folder: folder.path, arguments: []),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
                 stateFolder: folder.file("state")), settings: settings, now: { WallTime(seconds: 0) },

@@ -10,7 +10,7 @@ package struct Service: Sendable {
     package let store: QueueStore
     package let feed: EventFeed
     package let schedules: ScheduleRunner
-    package let inquiries: any FarmInquiries
+    package let queries: any FarmQueries
     package let about: About
     let settings: Settings
     package let now: @Sendable () -> WallTime
@@ -18,7 +18,7 @@ package struct Service: Sendable {
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner, inquiries: any FarmInquiries, about: About, settings: Settings,
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner, queries: any FarmQueries, about: About, settings: Settings,
         now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
@@ -26,7 +26,7 @@ package struct Service: Sendable {
         self.store = store
         self.feed = feed
         self.schedules = schedules
-        self.inquiries = inquiries
+        self.queries = queries
         self.about = about
         self.settings = settings
         self.now = now
@@ -52,7 +52,7 @@ package struct Service: Sendable {
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
         let routes =
-            jobRoutes + farmRoutes + runRoutes + diagnosisRoutes + tokenRoutes + scheduleRoutes + eventRoutes + inquiryRoutes
+            jobRoutes + farmRoutes + runRoutes + diagnosisRoutes + tokenRoutes + scheduleRoutes + eventRoutes + queryRoutes
             + failureRoutes + workRoutes + auditRoutes + descriptionRoutes
         return RouteTable(routes.map(limitingVisibility))
     }
