@@ -178,18 +178,27 @@ let package = Package(
         module(
             "Service", "Supervision",
             [
-                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Engines", "JobStorage", "Runs", "Coordination",
-                "Settings", "RenderFarm", "Queueing", "QueueStorage", "ServiceAPI", subprocess, system,
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Engines", "JobStorage", "Runs",
+                "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing", "QueueStorage", "ServiceAPI",
+                subprocess, system,
             ]),
         module(
             "Service", "Endpoints",
             [
-                "JobModel", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Queueing", "QueueStorage",
+                "JobModel", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing",
+                "QueueStorage",
                 "ServiceAPI", "HTTPService", "Supervision",
             ]),
         module(
             "Service", "Notifications",
             ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
+        module(
+            "Service", "NoticeDelivery",
+            [
+                "JobModel", "ContentNames", "JobStorage", "Runs", "Coordination", "Settings", "Queueing",
+                "QueueStorage",
+                "Notifications",
+            ]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -214,7 +223,9 @@ let package = Package(
             "penumbra-service",
             [
                 "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm", "Queueing",
-                "QueueStorage", "ServiceAPI", "HTTPService", "Supervision", "Endpoints", argumentParser, logging,
+                "QueueStorage", "Notifications", "NoticeDelivery", "ServiceAPI", "HTTPService", "Supervision",
+                "Endpoints",
+                "Runs", argumentParser, logging,
             ]),
 
         // Plugins
@@ -320,11 +331,16 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
-        tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
+        tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(
             "NotificationsTests",
             ["Notifications", "ContentNames", "Settings", "Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "SupervisionTests", ["Supervision", "Confinement", "Settings", "Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "NoticeDeliveryTests",
+            ["NoticeDelivery", "Notifications", "QueueStorage", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
@@ -335,14 +351,17 @@ let package = Package(
                 "TestSupport", subprocess, system,
             ]),
         tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
-        tests("ExportsTests", ["Exports", yams]),
+        tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
+        tests(
+            "ScheduleTests",
+            ["Supervision", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "JobModel", "TestSupport"]),
         tests(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs", "Queueing",
-                "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
+                "Confinement", "Notifications", "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
             ]),
         tests(
             "EndToEndTests",

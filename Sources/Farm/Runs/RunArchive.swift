@@ -91,20 +91,6 @@ extension RunArchive {
         return runs.contains { $0.condition == .interrupted } ? try readRuns() : runs
     }
 
-    /// All runs that have not ended, and the latest ones that have; the latest first.
-    ///
-    /// - Parameter ended: how many of those that have ended; nil for all.
-    package func runs(ended: Int?) throws -> [RunStatus] {
-        let all = try runs()
-        guard let ended else { return all }
-        var left = ended
-        return all.filter { run in
-            guard run.condition.isEnded else { return true }
-            left -= 1
-            return left >= 0
-        }
-    }
-
     private func readRuns() throws -> [RunStatus] {
         let detached = RunFolder.detached(state: state)
         return try store?.read { try $0.runs() }.map { RunStatus($0, state: state, detached: detached) } ?? []
@@ -345,6 +331,18 @@ package enum StoredRuns {
         return try JobStore(path: path).read { try $0.run(named: name) }
     }
 
+    /// When a run of the job has ended with exit code 0 last, in nanoseconds since 1970. Nil if none has.
+    package static func latestSuccess(ofJob name: String, state: String) throws -> Int64? {
+        let path = JobStore.databasePath(state: state)
+        guard FileSystem.exists(path) else { return nil }
+        return try JobStore(path: path).read { try $0.latestSuccess(ofJob: name) }
+    }
+
+    /// The first failed frames of a run.
+    package static func failedFrames(of run: RunRecord, state: String, limit: Int) throws -> [StoredFrame] {
+        try JobStore(path: JobStore.databasePath(state: state)).read { try $0.failedFrames(of: run.id, limit: limit) }
+    }
+
     /// Ends a run that nobody will resume.
     package static func abandon(
         _ run: RunRecord, state: String, exitCode: Int, reason: String, counts: RunCounts, at time: Int64
@@ -469,6 +467,21 @@ package struct RunStatus: Sendable {
         }
         (exitCode, reason, ended) = (end.exitCode, end.reason, end.time)
         condition = end.reason != nil ? .stopped : end.exitCode == 0 ? .done : .failed
+    }
+
+    /// All runs that have not ended, and the latest ones that have.
+    ///
+    /// - Parameters:
+    ///   - runs: the latest first.
+    ///   - ended: how many of those that have ended; nil for all.
+    package static func latest(of runs: [RunStatus], ended: Int?) -> [RunStatus] {
+        guard let ended else { return runs }
+        var left = ended
+        return runs.filter { run in
+            guard run.condition.isEnded else { return true }
+            left -= 1
+            return left >= 0
+        }
     }
 
     private static func condition(of folder: RunFolder) -> Condition {

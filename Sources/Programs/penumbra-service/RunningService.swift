@@ -19,7 +19,7 @@ struct RunningService {
     private let setup: Supervisor.Setup
     private let settings: Settings
     private let options: HTTPServer.Options
-    private let clock = ServiceClock.system
+    private let clock = Self.clock()
 
     init(_ setup: Supervisor.Setup, _ settings: Settings, _ options: HTTPServer.Options) {
         self.setup = setup
@@ -38,21 +38,30 @@ struct RunningService {
         let logger = Self.logger()
         let store = try QueueStore(folder: folder.path)
         defer { store.close() }
+        let program = try Self.penumbra()
+        var setup = setup
+        let notices = try Notices(settings, store, clock, logger)
+        setup.endMessages = { notices.messages(of: $0) }
+        setup.confined.programs = PathNames.folder(of: program) ?? ""
         let feed = EventFeed(boot: Self.bootName(), clock: clock)
         var observer = Supervisor.Observer()
         observer.changed = { jobs in
             Service.publish(jobs, to: feed)
+            notices.jobsChanged(jobs)
             for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
         }
         observer.noted = { note in logger.error("\(VisibleText.line(note.text))") }
         observer.step = Self.stepHook()
-        let checker = FarmManifestChecker(settings)
+        let checker = FarmManifestChecker(settings, apartFrom: setup.protectedPaths)
         let supervisor = try Supervisor(
             setup, store: store, checker: checker,
-            launcher: PenumbraLauncher(program: try Self.penumbra()), observer: observer, now: clock.wallTime)
+            launcher: PenumbraLauncher(program: program), observer: observer, now: clock.wallTime)
+        let schedules = ScheduleRunner(
+            supervisor, manifests: checker, noted: { logger.error("\(VisibleText.line($0))") }, now: clock.wallTime)
+        try await schedules.synchronise(with: settings.service.value.schedules)
         let revoked = Revocations()
         let service = Service(
-            supervisor: supervisor, store: store, feed: feed,
+            supervisor: supervisor, store: store, feed: feed, schedules: schedules,
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
@@ -68,7 +77,9 @@ struct RunningService {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             group.addTask { await supervisor.run() }
+            group.addTask { await schedules.run() }
             group.addTask { await backUp(store, logger) }
+            group.addTask { await notices.run() }
             Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.
@@ -122,6 +133,16 @@ struct RunningService {
         if let run = job.state.run { facts["run"] = "\(run)" }
         if case .ended(let ended) = job.state, case let end = ended.end { facts["result"] = "\(end.words)" }
         return facts
+    }
+
+    /// `PENUMBRA_SERVICE_CLOCK_AHEAD=3600` sets the wall clock of this process ahead by so many seconds. For tests of schedules.
+    private static func clock() -> ServiceClock {
+        let system = ServiceClock.system
+        guard let text = ProcessInfo.processInfo.environment["PENUMBRA_SERVICE_CLOCK_AHEAD"], let seconds = Int(text) else {
+            return system
+        }
+        return ServiceClock(
+            now: system.now, wallTime: { system.wallTime() + .seconds(seconds) }, sleep: system.sleep)
     }
 
     /// No earlier start of the service has had it.

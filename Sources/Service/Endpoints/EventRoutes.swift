@@ -8,9 +8,12 @@ extension Service {
         [
             .api(.get, "/events", .read) { request in
                 try request.refuseParameters(except: ["after", "job"])
-                guard let job = try request.number("job", 1...Int.max) else { return try feed.follow(request) }
-                let beginning = Array("{\"id\":\(job),".utf8)
-                return try feed.follow(request) { $0.name == "job" && $0.data.starts(with: beginning) }
+                let owner = request.onlyOwner
+                let beginning = try request.number("job", 1...Int.max).map { Array("{\"id\":\($0),".utf8) }
+                return try feed.follow(request) { event in
+                    beginning.map { event.name == "job" && event.data.starts(with: $0) } ?? true
+                        && owner.map(event.isAboutJob) ?? true
+                }
             }
         ]
     }

@@ -21,7 +21,9 @@ extension Problem {
         switch error {
         case let problem as Problem: self = problem
         case let error as BodyError:
-            self.init(status: 422, kind: "body", title: "The body of the request is not as it should be", message: error.message)
+            self.init(
+                status: 422, kind: "body", title: "The body of the request is not as it should be",
+                message: error.message)
         case let error as InputError:
             self.init(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
         case let refusal as Refusal:
@@ -30,7 +32,8 @@ extension Problem {
             self.init(
                 status: isUnknown ? 404 : isKey ? 422 : 409, kind: isUnknown ? "no-job" : isKey ? "key" : "state",
                 title: isUnknown
-                    ? "There is no such job" : isKey ? "The key belongs to another request" : "The job's state does not allow this",
+                    ? "There is no such job"
+                    : isKey ? "The key belongs to another request" : "The job's state does not allow this",
                 message: refusal.message)
         case let refusal as ManifestRefusal:
             let errors = refusal.errors.map {
@@ -41,6 +44,11 @@ extension Problem {
                 status: 422, kind: refusal.outcome == .missingInput ? "no-manifest" : ErrorBody.manifestKind,
                 title: "The manifest is not accepted",
                 detail: "\(VisibleText.line(refusal.manifest)): \(count)", errors: errors)
+        case let refusal as FolderRefusal:
+            self.init(
+                status: 422, kind: "folders", title: "The job may not run outside of the token's folders",
+                message: refusal.message,
+                errors: refusal.errors.map { Finding(message: $0.message, remedy: $0.remedy) })
         case let error as Supervisor.ForeignJob:
             self.init(status: 403, kind: "foreign-job", title: "The job is somebody else's", message: error.message)
         case let error as Supervisor.ChangedJob:

@@ -9,6 +9,7 @@ package struct Service: Sendable {
     package let supervisor: Supervisor
     package let store: QueueStore
     package let feed: EventFeed
+    package let schedules: ScheduleRunner
     package let about: About
     let settings: Settings
     package let now: @Sendable () -> WallTime
@@ -16,13 +17,15 @@ package struct Service: Sendable {
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, about: About, settings: Settings,
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner, about: About,
+        settings: Settings,
         now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
         self.supervisor = supervisor
         self.store = store
         self.feed = feed
+        self.schedules = schedules
         self.about = about
         self.settings = settings
         self.now = now
@@ -46,7 +49,11 @@ package struct Service: Sendable {
     }
 
     /// All routes. What is not among them does not exist.
-    package var routes: RouteTable { RouteTable(jobRoutes + farmRoutes + runRoutes + diagnosisRoutes + tokenRoutes + eventRoutes) }
+    package var routes: RouteTable {
+        let routes =
+            jobRoutes + farmRoutes + runRoutes + diagnosisRoutes + tokenRoutes + scheduleRoutes + eventRoutes
+        return RouteTable(routes.map(limitingVisibility))
+    }
 }
 
 extension APIRequest {
@@ -56,7 +63,8 @@ extension APIRequest {
         case .user(let uid, _): Supervisor.Caller(owner: .user(uid))
         case .token(let token):
             Supervisor.Caller(
-                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin)
+                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin || token.roots != nil
+            )
         case nil: throw .unknownCaller
         }
     }
