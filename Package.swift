@@ -190,7 +190,7 @@ let package = Package(
         module(
             "Service", "Endpoints",
             [
-                "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "RenderFarm",
+                "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm",
                 "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Supervision",
             ], resources: [.embedInCode("Documents/openapi.yaml")]),
         module(
@@ -353,7 +353,7 @@ let package = Package(
         tests(
             "ServiceTests",
             [
-                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Queueing",
+                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs", "Queueing",
                 "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
             ]),
         tests(

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A command of a page, and what the page shows of its answer.
 package struct ShownCommand {
     /// In the page, from 1.

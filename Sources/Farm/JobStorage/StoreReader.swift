@@ -256,49 +256,6 @@ extension StoreReader {
             arguments: [run.number])
         return try rows.map { try $0.stored(0) }
     }
-
-    package func frames(of run: RunID) throws -> [StoredFrame] {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT number, page, input, recipe, outputs, state, cause, message, seconds FROM frames WHERE run = ?
-                ORDER BY number, page
-                """, arguments: [run.number])
-        return try rows.map { try StoredFrame($0, of: run) }
-    }
-
-    /// - Parameter limit: the first so many.
-    package func failedFrames(of run: RunID, limit: Int) throws -> [StoredFrame] {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT number, page, input, recipe, outputs, state, cause, message, seconds FROM frames
-                WHERE run = ? AND state = 'failed' ORDER BY number, page LIMIT ?
-                """, arguments: [run.number, limit])
-        return try rows.map { try StoredFrame($0, of: run) }
-    }
-
-    /// In the order of their begin.
-    package func attempts(of run: RunID) throws -> [StoredAttempt] {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT epoch, lease, number, page, kind, tile, attempt, round, worker, started, deadline, state, ended,
-                    message, receipt, log
-                FROM attempts WHERE run = ? ORDER BY epoch, lease
-                """, arguments: [run.number])
-        return try rows.map { try StoredAttempt($0, of: run) }
-    }
-
-    package func publications(of run: RunID) throws -> [StoredPublication] {
-        let rows = try Row.fetchAll(
-            database, sql: "SELECT path, number, page, at FROM publications WHERE run = ? ORDER BY at, path",
-            arguments: [run.number])
-        return try rows.map { row in
-            try StoredPublication(
-                path: row.stored(0), number: row.stored(1), page: row.stored(2), at: row.stored(3))
-        }
-    }
 }
 
 extension RunRecord {
@@ -319,7 +276,7 @@ extension RunRecord {
 }
 
 extension StoredFrame {
-    fileprivate init(_ row: Row, of run: RunID) throws {
+    init(_ row: Row, of run: RunID) throws {
         let (number, page): (Int, Int) = (try row.stored(0), try row.stored(1))
         let key = "the frame (run \(run.number), number \(number), page \(page))"
         let state: FrameResult =
@@ -344,7 +301,7 @@ extension StoredFrame {
 }
 
 extension StoredAttempt {
-    fileprivate init(_ row: Row, of run: RunID) throws {
+    init(_ row: Row, of run: RunID) throws {
         let (epoch, lease): (Int, Int) = (try row.stored(0), try row.stored(1))
         let (ended, message) = (try row.stored(12, Int64?.self) ?? 0, try row.stored(13, String?.self) ?? "")
         let state: State =

@@ -130,7 +130,9 @@ package struct FrameMap: Hashable, Sendable {
     }
 
     /// The first line, with its end.
-    package var header: [UInt8] {
+    package var header: [UInt8] { Self.header(frames) }
+
+    private static func header(_ frames: [[Int]]) -> [UInt8] {
         let list = frames.map { "[\($0.map(String.init).joined(separator: ","))]" }
         return Array("{\"version\":1,\"frames\":[\(list.joined(separator: ","))]}\n".utf8)
     }
@@ -173,6 +175,9 @@ extension FrameMap {
         guard count == 0 else { return nil }
         self.init(file: Array(parts[0]) + [UInt8(ascii: "\n")] + bytes)
     }
+
+    /// Reads a map that a service has sent. Nil if it is damaged.
+    package init?(_ line: MapLine) { self.init(file: Self.header(line.frames) + line.states.utf8) }
 
     /// Reads a file. Nil if it is damaged, or of a later version.
     package init?(file: [UInt8]) {

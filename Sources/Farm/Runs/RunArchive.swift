@@ -13,7 +13,7 @@ package struct RunArchive: Sendable {
     /// The state folder, or the shared folder of runs.
     package let state: String
     /// Nil if nothing ever ran, and for shared runs, which no database knows.
-    private let store: JobStore?
+    let store: JobStore?
     /// Nil for the runs of a database.
     private let shared: [RunFolder]?
 
@@ -91,6 +91,20 @@ extension RunArchive {
         return runs.contains { $0.condition == .interrupted } ? try readRuns() : runs
     }
 
+    /// All runs that have not ended, and the latest ones that have; the latest first.
+    ///
+    /// - Parameter ended: how many of those that have ended; nil for all.
+    package func runs(ended: Int?) throws -> [RunStatus] {
+        let all = try runs()
+        guard let ended else { return all }
+        var left = ended
+        return all.filter { run in
+            guard run.condition.isEnded else { return true }
+            left -= 1
+            return left >= 0
+        }
+    }
+
     private func readRuns() throws -> [RunStatus] {
         let detached = RunFolder.detached(state: state)
         return try store?.read { try $0.runs() }.map { RunStatus($0, state: state, detached: detached) } ?? []
@@ -110,22 +124,13 @@ extension RunArchive {
 
     /// - Parameter name: a run's name or its unique beginning, or a job's name for its latest run; nil for the latest run
     ///   of all.
-    package func run(_ name: String?) throws -> RunStatus {
-        let all = try runs()
-        guard let name else {
-            guard let latest = all.first else { throw FarmError(.missingInput, "nothing has run yet") }
-            return latest
+    package func run(_ name: String?) throws -> RunStatus { try finder(among: runs()).run(name) }
+
+    private func finder(among runs: [RunStatus]) -> RunFinder<RunStatus> {
+        let listing = shared == nil ? "penumbra status" : "penumbra status --run-dir \(state)"
+        return RunFinder(runs, listing: listing, folder: isShared ? state : nil) { run in
+            RunFinder.Facts(name: run.stored.name, job: run.stored.job, isEnded: run.condition.isEnded)
         }
-        if let exact = all.first(where: { $0.stored.name == name }) { return exact }
-        let matches = all.filter { $0.stored.name.hasPrefix(name) }
-        if matches.count == 1 { return matches[0] }
-        if let latest = all.first(where: { $0.stored.job == name }) { return latest }
-        let option = shared == nil ? "" : " --run-dir \(state)"
-        throw FarmError(
-            .missingInput,
-            matches.isEmpty
-                ? "no run or job is called '\(PathText.visible(name))'; 'penumbra status\(option)' lists them"
-                : "\(matches.count) runs begin with '\(PathText.visible(name))'; give more of the name")
     }
 
     /// The run with this whole name.
@@ -140,17 +145,9 @@ extension RunArchive {
     ///
     /// - Returns: nil if no name was given, and all runs have ended.
     package func run(toEnd name: String?) throws -> RunStatus? {
-        guard name == nil else { return try run(name) }
-        let open = try runs().filter { !$0.condition.isEnded }
-        guard open.count > 1 else {
-            // In a shared folder, the caller says how the latest run has ended.
-            let latest = open.isEmpty ? try run(nil) : nil
-            return open.first ?? (isShared ? latest : nil)
-        }
-        let names = open.map { "\($0.stored.name) of \($0.stored.job)" }
-        let subject =
-            isShared ? "\(state): \(open.count) runs there have not ended" : "\(open.count) runs have not ended"
-        throw FarmError(.usage, "\(subject); name one of them: \(names.joined(separator: ", "))")
+        // In a shared folder, the caller says how the latest run has ended.
+        let finder = finder(among: try runs())
+        return try finder.run(toEnd: name) ?? (isShared ? finder.run(nil) : nil)
     }
 
     /// Like ``run(_:)``. For a job, retries are passed over.
@@ -183,7 +180,7 @@ extension RunArchive {
 
         /// When the last output of each frame was published, in nanoseconds since 1970.
         package var publicationTimes: [FrameID: Int64] {
-            Dictionary(publications.map { (FrameID($0.number, page: $0.page), $0.at) }, uniquingKeysWith: max)
+            RunArchive.times(of: publications)
         }
     }
 
@@ -205,14 +202,6 @@ extension RunArchive {
     package func frames(of run: RunStatus) throws -> [StoredFrame] {
         guard !isShared(run) else { return try details(of: run).frames }
         return try store?.read { try $0.frames(of: run.stored.id) } ?? []
-    }
-
-    /// The first frames that failed.
-    package func failedFrames(of run: RunStatus, limit: Int) throws -> [StoredFrame] {
-        guard !isShared(run) else {
-            return Array(try details(of: run).frames.filter { $0.state.kind == .failed }.prefix(limit))
-        }
-        return try store?.read { try $0.failedFrames(of: run.stored.id, limit: limit) } ?? []
     }
 
     /// The number of concluded frames.

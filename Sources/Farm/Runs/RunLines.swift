@@ -52,12 +52,22 @@ package struct RunLine: Hashable, Sendable, Codable {
         counts = run.counts
     }
 
+    /// Nil for a word of a later version.
+    package var condition: RunStatus.Condition? { RunStatus.Condition(rawValue: state) }
+
     /// To the second, UTC.
     ///
     /// - Parameter nanoseconds: since 1970.
     package static func time(_ nanoseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(nanoseconds / 1_000_000_000)).formatted(.iso8601)
     }
+}
+
+/// The answer of a service that lists runs, the latest first.
+package struct RunList: Hashable, Sendable, Codable {
+    package let runs: [RunLine]
+
+    package init(_ runs: [RunLine]) { self.runs = runs }
 }
 
 /// The JSON of a frame of a run.
@@ -84,6 +94,11 @@ package struct StoredFrameLine: Hashable, Sendable, Codable {
         seconds = frame.seconds
         if case .failed(let cause, let message) = frame.state { (self.cause, self.message) = (cause, message) }
     }
+}
+
+extension StoredFrameLine {
+    /// `37`, and `37p2` for the second page of a picture whose pages are frames.
+    package var name: String { page == 0 ? "\(frame)" : "\(frame)p\(page + 1)" }
 }
 
 /// The JSON of the states of all frames.

@@ -61,7 +61,8 @@ struct RunningService {
                 arguments: ["--state-dir", setup.stateFolder] + (settings.configFile.map { ["--config", $0] } ?? [])),
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
-                serviceFolder: folder.path, stateFolder: setup.stateFolder), now: clock.wallTime,
+                serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
+            now: clock.wallTime,
             tokenWasRevoked: { revoked.tell($0) })
         let server = HTTPServer(
             options, routes: service.routes, authenticator: StoredTokens(store), logger: logger, clock: clock)

@@ -20,11 +20,12 @@ extension Service {
                 return try .json(encoding: await status())
             },
             .api(.get, "/runs", .read) { request in
-                try request.refuseParameters()
+                let ended = try request.number("ended", 0...Int.max)
+                try request.refuseParameters(except: ["ended"])
                 let lines = try await onArchive { archive in
-                    try archive.runs().map { try RunLine($0, in: archive) }
+                    try archive.runs(ended: ended).map { try RunLine($0, in: archive) }
                 }
-                return try .json(encoding: ["runs": lines])
+                return try .json(encoding: RunList(lines))
             },
             .api(.get, "/runs/{name}", .read) { request in
                 let name = request.runName
@@ -35,7 +36,7 @@ extension Service {
             .api(.get, "/runs/{name}/map", .read, handler: map),
             .api(.post, "/runs/{name}/pause", .submit) { try await ask($0) { try $0.folder.ask(.pause) } },
             .api(.post, "/runs/{name}/resume", .submit) { try await ask($0) { $0.folder.takeBack(.pause) } },
-            .api(.post, "/runs/{name}/cancel", .submit) { try await ask($0) { try $0.folder.ask(.cancel) } },
+            .api(.post, "/runs/{name}/cancel", .submit, handler: cancel),
             .init(.get, "/metrics", .read) { _ in
                 try await answering { .text(MetricsText(try await status()).text) }
             },
@@ -68,35 +69,6 @@ extension Service {
         return try await Blocking.run { () throws -> Value in try body(RunArchive(state: state)) }
     }
 
-    private static let framesOfPage = 1000
-
-    /// A page of frames. `after` is the number of the last frame of the page before.
-    private func frames(_ request: APIRequest) async throws -> APIResponse {
-        let name = request.runName
-        let after = try request.number("after", 0...Int.max) ?? 0
-        let limit = try request.number("limit", 1...Self.framesOfPage) ?? 100
-        let state = try request.query.value("state")
-        try request.refuseParameters(except: ["after", "limit", "state"])
-        let page = try await onArchive { archive in
-            let run = try archive.run(exactly: name)
-            let details = try archive.details(of: run)
-            let times = details.publicationTimes
-            let matching = details.frames.filter { frame in
-                frame.number > after && (state.map { $0 == frame.state.kind.rawValue } ?? true)
-            }
-            return FramePage(
-                frames: matching.prefix(limit).map { StoredFrameLine($0, published: times[$0.id]) },
-                after: matching.count > limit ? matching[limit - 1].number : nil)
-        }
-        return try .json(encoding: page)
-    }
-
-    private struct FramePage: Encodable, Sendable {
-        let frames: [StoredFrameLine]
-        /// For the next page. Nil on the last one.
-        let after: Int?
-    }
-
     private func attempts(_ request: APIRequest) async throws -> APIResponse {
         let name = request.runName
         guard let number = Int(request.parameters["number"] ?? ""), number > 0 else {
@@ -127,8 +99,8 @@ extension Service {
         _ request: APIRequest, _ body: @escaping @Sendable (RunStatus) throws -> Void
     ) async throws -> APIResponse {
         try request.refuseBody()
-        let (name, caller) = (request.runName, try request.queueCaller())
-        try await refuseForeign(name, caller)
+        let name = request.runName
+        _ = try await changedJob(of: request)
         let line = try await onArchive { archive in
             let run = try archive.run(exactly: name)
             guard run.condition == .running || run.condition == .paused else {
@@ -138,14 +110,6 @@ extension Service {
             return try RunLine(archive.renewed(run), in: archive)
         }
         return try .json(encoding: line, status: 202)
-    }
-
-    /// A caller who may change only his own jobs may change only their runs.
-    func refuseForeign(_ run: String, _ caller: Supervisor.Caller) async throws {
-        guard caller.isLimited, try await supervisor.job(ofRun: run)?.owner != caller.owner else { return }
-        throw Problem(
-            status: 403, kind: "foreign-run", title: "The run is somebody else's",
-            detail: "A token of the scope submit changes only runs of its own jobs")
     }
 }
 

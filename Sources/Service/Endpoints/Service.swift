@@ -1,6 +1,7 @@
 package import HTTPService
 package import Queueing
 package import QueueStorage
+package import Settings
 package import Supervision
 
 /// What the routes of the API share.
@@ -10,13 +11,15 @@ package struct Service: Sendable {
     package let feed: EventFeed
     package let inquiries: any FarmInquiries
     package let about: About
+    let settings: Settings
     package let now: @Sendable () -> WallTime
     /// Ends the streams of a token.
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
         supervisor: Supervisor, store: QueueStore, feed: EventFeed, inquiries: any FarmInquiries,
-        about: About, now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
+        about: About, settings: Settings, now: @escaping @Sendable () -> WallTime,
+        tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
         self.supervisor = supervisor
@@ -24,6 +27,7 @@ package struct Service: Sendable {
         self.feed = feed
         self.inquiries = inquiries
         self.about = about
+        self.settings = settings
         self.now = now
     }
 
@@ -48,7 +52,7 @@ package struct Service: Sendable {
     package var routes: RouteTable {
         RouteTable(
             jobRoutes + farmRoutes + tokenRoutes + eventRoutes + inquiryRoutes + failureRoutes + workRoutes
-                + auditRoutes + descriptionRoutes)
+                + auditRoutes + descriptionRoutes + runRoutes + diagnosisRoutes)
     }
 }
 

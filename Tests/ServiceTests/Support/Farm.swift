@@ -117,11 +117,18 @@ final class Farm {
     // MARK: The service
 
     /// Starts the service, and returns when it answers, or when it has ended.
-    func start(_ arguments: String..., environment: [String: String] = [:]) async throws {
+    ///
+    /// - Parameter launcher: a program and its first arguments, which becomes the service's program.
+    func start(
+        _ arguments: String..., environment: [String: String] = [:], launcher: [String] = []
+    ) async throws {
         let process = Process()
-        process.executableURL = URL(filePath: "\(Self.programs)/penumbra-service")
-        process.arguments =
-            ["--service-dir", serviceFolder.path, "--state-dir", stateFolder, "--workers", "2"] + arguments
+        let words =
+            launcher
+            + ["\(Self.programs)/penumbra-service", "--service-dir", serviceFolder.path, "--state-dir", stateFolder]
+            + ["--workers", "2"] + arguments
+        process.executableURL = URL(filePath: words[0])
+        process.arguments = Array(words.dropFirst())
         process.currentDirectoryURL = URL(filePath: folder.path)
         process.environment = variables.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice

@@ -14,6 +14,7 @@ import RenderFarm
 import Reports
 import SafeFiles
 import Scheduling
+import ServiceAPI
 import Settings
 import Shards
 import WorkerProtocol
@@ -25,6 +26,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
+
+    @Option(help: ArgumentHelp("The folder of the service. Default: beside the state folder.", valueName: "dir"))
+    var serviceDir: String?
 
     @Option(help: ArgumentHelp("With the engine of a cluster: a folder that all nodes share.", valueName: "dir"))
     var shared: String?
@@ -43,6 +47,10 @@ struct DoctorCommand: AsyncParsableCommand {
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
             say(true, settings.configFile.map { "config file \($0)" } ?? "no config file; defaults apply")
             sayWhatConfines()
+            let service =
+                serviceDir.map { ServiceFolder(PathText.normalized($0, in: currentFolder())) }
+                ?? ServiceFolder(besideStateFolder: settings.stateFolder.value)
+            worst = max(worst, try await ServiceExamination(folder: service, isNamed: serviceDir != nil).run())
             return max(worst, await examineEngine(settings))
         }
     }

@@ -14,8 +14,6 @@ extension BrokenLine: JSONLine {}
 extension AttemptLine: JSONLine {}
 
 enum RunText {
-    static func time(_ nanoseconds: Int64) -> String { RunLine.time(nanoseconds) }
-
     static func table(_ lines: [RunLine]) -> [String] {
         var table = Table(["run", "job", "state", "started", "frames", "of these", "because"])
         for line in lines {
@@ -47,46 +45,45 @@ enum RunText {
         return "\(Figures.count(line.concluded))/\(Figures.count(line.work))"
     }
 
-    static func details(
-        _ line: RunLine, _ run: RunStatus, _ frames: [StoredFrame], _ attempts: [StoredAttempt]
-    ) -> [String] {
+    /// - Parameter failed: the frames that failed.
+    static func details(_ line: RunLine, failed: [StoredFrameLine], _ counts: TaskCounts) -> [String] {
         var lines = [
             "run       \(PathText.visible(line.run))", "job       \(PathText.visible(line.job))",
             "manifest  \(PathText.shown(line.manifest, from: currentFolder()))",
             "state     \(line.state)\(line.reason.map { ": \(VisibleText.message($0))" } ?? "")",
             "started   \(line.started)\(line.ended.map { ", ended \($0)" } ?? "")\(epochs(line))",
-            "frames    \(counts(line))",
+            "frames    \(Self.counts(line))",
         ]
         if let live = line.live {
             lines.append("now       \(ProgressBar.line(live, width: .max))")
             if let limit = live.workerLimit { lines.append("limit     \(Figures.plural(limit, "task")) at a time") }
         }
         lines += (line.counts.notes ?? []).map { "note      \(PathText.visible($0))" }
-        lines += tasks(attempts)
-        let failed = frames.filter { $0.state.kind == .failed }
+        lines += tasks(counts)
         if !failed.isEmpty { lines.append("failed") }
-        for case (let frame, .failed(let cause, let message)) in failed.map({ ($0, $0.state) }) {
+        for frame in failed {
             let input = PathText.shown(frame.input, from: currentFolder())
-            lines.append("  \(frame.name)  \(input): \(cause): \(VisibleText.message(message))")
+            let (cause, message) = (frame.cause ?? "", VisibleText.message(frame.message ?? ""))
+            lines.append("  \(frame.name)  \(input): \(cause): \(message)")
         }
         return lines
     }
 
     /// - Parameter count: the number of broken pictures in the run.
-    static func stillBroken(_ records: [BrokenRecord], of count: Int) -> [String] {
+    static func stillBroken(_ records: [BrokenLine], of count: Int) -> [String] {
         guard count > 0 else { return [] }
         guard !records.isEmpty else { return ["still broken  none any more: changed, or tried again since"] }
         let title = records.count == count ? "still broken" : "still broken now, in the whole job"
         return [title]
             + records.map { record in
                 let words = SummaryText.line(record.input, record.message, currentFolder())
-                return "  \(words) (since \(Figures.day(record.since)))"
+                return "  \(words) (since \(record.since.prefix(10)))"
             }
     }
 
     /// Rows of a hundred frames, each with the number of its first one.
-    static func map(_ map: FrameMap?) -> [String] {
-        guard let map else { return ["map       not known: an earlier version began the run, or it has left no trace"] }
+    static func map(_ line: MapLine?) -> [String] {
+        guard let map = line.flatMap(FrameMap.init) else { return ["map       not known: an earlier version began the run, or it has left no trace"] }
         var (lines, cells) = (["map"], map.cells[...])
         while let first = cells.first {
             let row = cells.prefix(100)
@@ -118,26 +115,18 @@ enum RunText {
     }
 
     /// The number of attempts for each kind of task, by their states.
-    private static func tasks(_ attempts: [StoredAttempt]) -> [String] {
-        var counts: [String: [String: Int]] = [:]
-        for attempt in attempts { counts[attempt.kind, default: [:]][AttemptLine(attempt).state, default: 0] += 1 }
-        return counts.sorted { $0.key < $1.key }.map { kind, states in
+    private static func tasks(_ counts: TaskCounts) -> [String] {
+        counts.tasks.sorted { $0.key < $1.key }.map { kind, states in
             let words = states.sorted { $0.key < $1.key }.map { "\(Figures.count($0.value)) \($0.key)" }
-            return "  \(kind): \(words.joined(separator: ", "))"
+            return "  \(PathText.visible(kind)): \(words.joined(separator: ", "))"
         }
     }
 
-    static func lines(of attempt: StoredAttempt) -> [String] {
-        let line = AttemptLine(attempt)
+    static func lines(of line: AttemptLine) -> [String] {
         let beginning = "\(line.started)  \(line.task)  attempt \(line.attempt), worker \(line.worker)"
         let end = "\(line.state)\(line.message.map { ": \(VisibleText.message($0))" } ?? "")"
         // A worker's log is indented, so that its lines do not look like Penumbra's own.
         let log = (line.log ?? "").split(whereSeparator: \.isNewline).map { "    \(PathText.visible(String($0)))" }
         return ["\(beginning): \(end)"] + log
     }
-}
-
-extension StoredFrame {
-    /// `37`, and `37p2` for the second page of a picture whose pages are frames.
-    var name: String { page == 0 ? "\(number)" : "\(number)p\(page + 1)" }
 }

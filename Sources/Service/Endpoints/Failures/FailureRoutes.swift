@@ -47,11 +47,10 @@ extension Service {
     private static func failures(of runs: [RunStatus], in archive: RunArchive) throws -> [FailedFrame] {
         // The latest run is the first one, and its frames are the last ones.
         try runs.reversed().flatMap { run in
-            try archive.failedFrames(of: run, limit: mostFramesOfRun).compactMap { frame in
-                guard case .failed(cause: let cause, message: let message) = frame.state else { return nil }
-                return FailedFrame(
-                    run: run.stored.name, number: frame.number, page: frame.page, input: frame.input, cause: cause,
-                    message: message)
+            try archive.frames(of: run, after: nil, state: .failed, limit: mostFramesOfRun).frames.map { frame in
+                FailedFrame(
+                    run: run.stored.name, number: frame.frame, page: frame.page, input: frame.input,
+                    cause: frame.cause ?? "", message: frame.message ?? "")
             }
         }
     }

@@ -42,6 +42,12 @@ extension QueueStore {
         return path
     }
 
+    /// When the newest backup in a folder was made. Nil if there is none.
+    package static func lastBackup(in folder: String) -> WallTime? {
+        FileSystem.names(in: folder).filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
+            .compactMap { WallTime(backupStamp: $0.dropFirst(prefix.count).dropLast(suffix.count)) }.max()
+    }
+
     private static let prefix = "service-"
     private static let suffix = ".sqlite"
 
@@ -110,5 +116,14 @@ extension WallTime {
     /// `20261126T020000Z`: names in this form sort by time.
     fileprivate var backupStamp: String {
         WallTime(seconds: seconds).text.filter { $0 != "-" && $0 != ":" }
+    }
+
+    /// Nil if the text is no ``backupStamp``.
+    fileprivate init?(backupStamp text: Substring) {
+        let characters = Array(text)
+        guard characters.count == 16 else { return nil }
+        func part(_ range: Range<Int>) -> String { String(characters[range]) }
+        self.init(
+            text: "\(part(0..<4))-\(part(4..<6))-\(part(6..<11)):\(part(11..<13)):\(part(13..<16))")
     }
 }

@@ -25,6 +25,7 @@ struct LogsCommand: AsyncParsableCommand {
 
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
+    @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     /// If the folder has one run, the first argument may be the task.
     private func wanted(of archive: RunArchive) throws -> (run: String?, task: String?) {
@@ -35,6 +36,7 @@ struct LogsCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
+        try remote.check(options, shared)
         if run == nil, shared.runDir == nil {
             throw ValidationError("Name a run, as 'penumbra status' lists them, or give its folder by --run-dir.")
         }
@@ -43,59 +45,55 @@ struct LogsCommand: AsyncParsableCommand {
         }
     }
 
-    private func why(noAttemptsOf run: RunStatus, _ details: RunArchive.Details) -> String {
-        if !run.condition.isEnded { return "no task has been tried yet" }
-        if details.frames.contains(where: \.wasBegun) {
+    private static func why(noAttemptsOf line: RunLine, _ counts: TaskCounts) -> String {
+        if line.condition?.isEnded != true { return "no task has been tried yet" }
+        if counts.wasBegun {
             return "its attempts are not kept any more: those of the latest ten runs of each job are"
         }
         return
-            "no task was tried, since there was nothing to do; 'penumbra show \(run.stored.name)' shows the results of its frames"
+            "no task was tried, since there was nothing to do; 'penumbra show \(line.run)' shows the results of its frames"
+    }
+
+    /// Says that a run, or a task of it, has no attempts.
+    private static func report(
+        noAttemptsOf line: RunLine, _ task: String?, _ counts: TaskCounts, _ reporter: ConsoleReporter
+    ) throws(FarmError) {
+        if let task { throw FarmError(.missingInput, "the run has no attempt of '\(task)'") }
+        reporter.say("\(line.run): \(why(noAttemptsOf: line, counts))")
+    }
+
+    private static func show(_ attempt: AttemptLine, json: Bool) {
+        guard !json else { return attempt.print() }
+        for line in RunText.lines(of: attempt) { Console.print(line) }
     }
 
     func run() async throws {
         try await ConsoleReporter(json: options.json).handling { reporter in
+            let json = options.json
+            if let service = remote.service {
+                let (name, task) = (run, task)
+                return try await service.asking { remote in
+                    let line = try remote.run(name)
+                    var isEmpty = true
+                    try remote.forEachAttempt(of: line, task) { attempt in
+                        isEmpty = false
+                        Self.show(attempt, json: json)
+                    }
+                    if isEmpty { try Self.report(noAttemptsOf: line, task, remote.taskCounts(of: line), reporter) }
+                    return .done
+                }
+            }
             let archive = try options.archive(shared)
             let (name, task) = try wanted(of: archive)
             let filter = task.flatMap(TaskFilter.init)
             let run = try archive.run(name)
             let details = try archive.details(of: run)
             let attempts = details.attempts.filter { filter?.includes($0) ?? true }
-            if task == nil, attempts.isEmpty { reporter.say("\(run.stored.name): \(why(noAttemptsOf: run, details))") }
-            if let task, attempts.isEmpty { throw FarmError(.missingInput, "the run has no attempt of '\(task)'") }
-            for attempt in attempts {
-                if options.json {
-                    AttemptLine(attempt).print()
-                } else {
-                    for line in RunText.lines(of: attempt) { Console.print(line) }
-                }
+            if attempts.isEmpty {
+                try Self.report(noAttemptsOf: RunLine(run, concluded: 0), task, details.taskCounts, reporter)
             }
+            for attempt in attempts { Self.show(AttemptLine(attempt), json: json) }
             return .done
         }
-    }
-}
-
-/// `37`, `37p2`, `37/probe`, `37/tile-12`.
-struct TaskFilter: Hashable {
-    private let number: Int
-    private let page: Int?
-    private let kind: String?
-    private let tile: Int?
-
-    init?(_ text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        let frame = parts[0].split(separator: "p", omittingEmptySubsequences: false)
-        guard parts.count <= 2, frame.count <= 2, let number = Int(frame[0]) else { return nil }
-        self.number = number
-        page = frame.count == 2 ? Int(frame[1]).map { $0 - 1 } : nil
-        if frame.count == 2, page == nil { return nil }
-        let words = parts.count == 2 ? parts[1].split(separator: "-", omittingEmptySubsequences: false) : []
-        kind = words.first.map(String.init)
-        tile = words.count == 2 ? Int(words[1]) : nil
-        if words.count > 2 || words.count == 2 && tile == nil { return nil }
-    }
-
-    func includes(_ attempt: StoredAttempt) -> Bool {
-        attempt.number == number && (page ?? attempt.page) == attempt.page && (kind ?? attempt.kind) == attempt.kind
-            && (tile == nil || tile == attempt.tile)
     }
 }

@@ -4,6 +4,7 @@ import FoundationEssentials
 import JobModel
 import JobStorage
 import Planning
+import Queueing
 import RenderFarm
 import Runs
 import Settings
@@ -16,6 +17,8 @@ struct ResumeCommand: AsyncParsableCommand {
             Carries out the request of the run again. Published outputs stay, rendered tiles are used, and the rest is \
             rendered. (The next 'penumbra run' of the manifest does the same.) A run that its deadline ended is not \
             resumed: 'penumbra run', or 'penumbra retry --state left', does the rest.
+
+            With --server, paused runs are resumed. The service itself resumes runs of its jobs that were interrupted.
             """)
 
     @Argument(
@@ -25,6 +28,7 @@ struct ResumeCommand: AsyncParsableCommand {
     var run: String?
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
+    @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     @Option(
         help:
@@ -47,6 +51,12 @@ struct ResumeCommand: AsyncParsableCommand {
 
     func validate() throws {
         try LocationOptions.check(workers: workers)
+        try remote.check(
+            options, shared,
+            [
+                ("--engine", engine != nil), ("--workers", workers != nil), ("--openjd", openjd), ("--as-job", asJob),
+                ("--no-notify", noNotify),
+            ])
         if openjd, options.json { throw ValidationError("--openjd and --json cannot both have the standard output.") }
         if asJob, shared.runDir == nil {
             throw ValidationError("--as-job resumes the run of a --run-dir; give --run-dir, too.")
@@ -54,6 +64,12 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if let service = remote.service {
+            let name = run
+            return try await ConsoleReporter(json: options.json).handling { reporter in
+                try await service.asking { try Self.resume(name, $0, reporter) }
+            }
+        }
         let openJD = OpenJDOutput(isOn: openjd)
         do {
             // The resumed run writes the JSON lines. This command writes none.
@@ -77,6 +93,31 @@ struct ResumeCommand: AsyncParsableCommand {
             }
             throw exit
         }
+    }
+
+    /// Resumes paused runs of a service.
+    private static func resume(
+        _ name: String?, _ remote: RemoteRuns, _ reporter: ConsoleReporter
+    ) throws -> RunOutcome {
+        let runs = name == nil ? try remote.runs(ended: 0).filter { $0.condition == .paused } : [try remote.run(name)]
+        if runs.isEmpty { reporter.say("no run is paused") }
+        for run in runs {
+            switch run.condition {
+            case .paused:
+                try remote.ask(.resume, of: run)
+                reporter.say("\(run.run): resumed")
+            case .running: reporter.say("\(run.run): is running; there is nothing to resume")
+            case .done, .failed, .stopped: reporter.say("\(run.run): has ended; there is nothing to resume")
+            case .interrupted where try remote.job(of: run).map { !$0.state.isEnd } ?? false:
+                reporter.say("\(run.run): the service resumes it by itself")
+            case .interrupted, .detached, nil:
+                throw FarmError(
+                    .usage,
+                    "\(run.run): was not begun by the service, which does not resume it\n   = on its machine: penumbra resume "
+                        + run.run)
+            }
+        }
+        return .done
     }
 
     private func wanted(of archive: RunArchive) throws -> [RunStatus] {

@@ -11,10 +11,13 @@ struct RetryCommand: AsyncParsableCommand {
             Pictures that are still broken are tried, too. Outputs that are up to date stay: 'penumbra run --force --only' \
             renders them again. If you name a job, its latest run that was no retry is used. The options of that run apply \
             again, with its --workers and --deadline, unless you give others.
+
+            With --server the whole job of the run is handed in again, as a new job of the service.
             """)
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunLookupOptions
+    @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     @Option(help: "Frames that ended like this. Default: failed, unless --frames names some.")
     var state: RetriedFrames.State?
@@ -31,9 +34,33 @@ struct RetryCommand: AsyncParsableCommand {
         transform: TimeArgument.read)
     var deadline: TimeArgument?
 
-    func validate() throws { try LocationOptions.check(workers: workers) }
+    func validate() throws {
+        try LocationOptions.check(workers: workers)
+        try remote.check(
+            options, nil,
+            [
+                ("--state", state != nil), ("--frames", frames != nil), ("--workers", workers != nil),
+                ("--deadline", deadline != nil),
+            ])
+    }
 
     func run() async throws {
+        if let service = remote.service {
+            let (name, printer) = (argument.run, JobPrinter(json: options.json, quiet: false))
+            return try await ConsoleReporter(json: options.json).handling { _ in
+                try await service.asking { remote in
+                    let run = try remote.run(name)
+                    guard let job = try remote.job(of: run) else {
+                        throw FarmError(
+                            .usage,
+                            "\(run.run): was not begun by the service, so it has no job to retry\n   = hand its manifest in: "
+                                + "'penumbra submit', or retry the run on its machine, without --server")
+                    }
+                    printer.accepted(try remote.retry(job))
+                    return .done
+                }
+            }
+        }
         // The run writes the JSON lines. This command writes them only if there is no run.
         try await ConsoleReporter(json: false).handling { _ in
             let archive = try options.archive()

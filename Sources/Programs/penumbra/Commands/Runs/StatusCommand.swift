@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coordination
 import JobModel
+import JobStorage
 import RenderFarm
 import Runs
 
@@ -16,6 +17,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
+    @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     @Flag(help: "All remembered runs, not only the latest ten.")
     var all = false
@@ -24,11 +26,29 @@ struct StatusCommand: AsyncParsableCommand {
     var follow = false
 
     private static let pause = Duration.milliseconds(500)
+    /// So many runs that have ended are shown.
+    private static let ended = 10
+
+    func validate() throws { try remote.check(options, shared) }
 
     func run() async throws {
         try await ConsoleReporter(json: options.json).handling { _ in
-            let archive = try options.archive(shared)
             var view = StatusView(json: options.json, isRedrawn: follow && Console.outputIsTerminal)
+            if let service = remote.service {
+                let (ended, follow, first) = (all ? nil : Self.ended, follow, view)
+                return try await service.asking { remote in
+                    var view = first
+                    while true {
+                        let runs = try remote.runs(ended: ended)
+                        view.show(runs.filter { !$0.isEnded } + runs.filter(\.isEnded))
+                        guard follow, runs.contains(where: { !$0.isEnded && $0.condition != .interrupted }) else {
+                            return .done
+                        }
+                        RemoteRuns.waitABit()
+                    }
+                }
+            }
+            let archive = try options.archive(shared)
             while true {
                 let runs = try archive.runs()
                 view.show(try chosen(of: runs).map { try RunLine($0, in: archive) })
@@ -39,8 +59,12 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func chosen(of runs: [RunStatus]) -> [RunStatus] {
-        all ? runs : runs.filter { !$0.condition.isEnded } + runs.filter(\.condition.isEnded).prefix(10)
+        all ? runs : runs.filter { !$0.condition.isEnded } + runs.filter(\.condition.isEnded).prefix(Self.ended)
     }
+}
+
+extension RunLine {
+    fileprivate var isEnded: Bool { condition?.isEnded ?? false }
 }
 
 /// The table of runs as it was printed last.
@@ -80,32 +104,65 @@ struct ShowCommand: AsyncParsableCommand {
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
+    @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     @Flag(help: "Show the state of every frame, too.")
     var map = false
 
+    func validate() throws { try remote.check(options, shared) }
+
     func run() async throws {
         try await ConsoleReporter(json: options.json).handling { _ in
+            let printer = RunPrinter(json: options.json, map: map)
+            if let service = remote.service {
+                let name = argument.run
+                return try await service.asking { remote in
+                    let line = try remote.run(name)
+                    let map = printer.map ? try remote.map(of: line) : nil
+                    let (counts, broken) = (try remote.taskCounts(of: line), try remote.broken(in: line))
+                    try printer.print(line, counts, broken, map) { state, body in
+                        try remote.forEachFrame(of: line, state, body)
+                    }
+                    return .done
+                }
+            }
             let archive = try options.archive(shared)
             let run = try archive.run(argument.run)
-            let frameMap = map ? try archive.map(of: run) : nil
+            let map = map ? try archive.map(of: run).map(MapLine.init) : nil
             let details = try archive.details(of: run)
-            let line = try RunLine(run, in: archive)
-            let broken = try archive.stillBroken(in: run, details)
-            if options.json {
-                line.print()
-                let times = details.publicationTimes
-                for frame in details.frames {
-                    StoredFrameLine(frame, published: times[frame.id]).print()
+            let broken = try archive.stillBroken(in: run, details).map(BrokenLine.init)
+            let times = details.publicationTimes
+            try printer.print(RunLine(run, in: archive), details.taskCounts, broken, map) { state, body in
+                for frame in details.frames where state.map({ frame.state.kind == $0 }) ?? true {
+                    body(StoredFrameLine(frame, published: times[frame.id]))
                 }
-                for record in broken { BrokenLine(record).print() }
-                if let frameMap { MapLine(frameMap).print() }
-            } else {
-                for text in RunText.details(line, run, details.frames, details.attempts) { Console.print(text) }
-                for text in RunText.stillBroken(broken, of: line.counts.stillBroken) { Console.print(text) }
-                if map { for text in RunText.map(frameMap) { Console.print(text) } }
             }
             return .done
         }
+    }
+}
+
+/// Prints one run, wherever its lines come from.
+private struct RunPrinter: Sendable {
+    let json: Bool
+    let map: Bool
+
+    /// - Parameter forEachFrame: passes the frames with a state on, or all frames.
+    func print(
+        _ line: RunLine, _ counts: TaskCounts, _ broken: [BrokenLine], _ map: MapLine?,
+        forEachFrame: (FrameResult.Kind?, (StoredFrameLine) -> Void) throws -> Void
+    ) throws {
+        if json {
+            line.print()
+            try forEachFrame(nil) { $0.print() }
+            for record in broken { record.print() }
+            map?.print()
+            return
+        }
+        var failed: [StoredFrameLine] = []
+        try forEachFrame(.failed) { failed.append($0) }
+        for text in RunText.details(line, failed: failed, counts) { Console.print(text) }
+        for text in RunText.stillBroken(broken, of: line.counts.stillBroken) { Console.print(text) }
+        if self.map { for text in RunText.map(map) { Console.print(text) } }
     }
 }

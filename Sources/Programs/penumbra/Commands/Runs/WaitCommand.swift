@@ -19,14 +19,27 @@ struct WaitCommand: AsyncParsableCommand {
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
+    @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     @Option(
         help: ArgumentHelp("How long to wait at most: 90, 5m.", valueName: "time"),
         transform: TimeArgument.read)
     var timeout: TimeArgument?
 
+    func validate() throws { try remote.check(options, shared) }
+
     func run() async throws {
         try await ConsoleReporter(json: options.json).handling { reporter in
+            if let service = remote.service {
+                let (name, json, timeout) = (argument.run, options.json, timeout?.duration)
+                return try await service.asking { remote in
+                    let run = try remote.run(name)
+                    guard let last = try remote.wait(for: run, until: timeout.map { .now + $0 }) else {
+                        return Self.report(timeoutOf: run.run, reporter)
+                    }
+                    throw ExitCode(Self.report(last, reporter, json: json, option: ""))
+                }
+            }
             let archive = try options.archive(shared)
             // Runs that begin later are not waited for.
             let runs = try archive.isShared && argument.run == nil ? archive.meantRuns() : [archive.run(argument.run)]
@@ -35,30 +48,35 @@ struct WaitCommand: AsyncParsableCommand {
             var worst: Int32 = 0
             for run in runs {
                 guard let last = try await waiter.wait(for: run) else {
-                    reporter.complain("\(run.stored.name): has not ended within the time limit of 'wait'")
-                    return .busy
+                    return Self.report(timeoutOf: run.stored.name, reporter)
                 }
-                worst = max(worst, try report(last, archive, reporter))
+                let option = last.sharedFolder.map { " --run-dir \($0)" } ?? ""
+                let code = Self.report(try RunLine(last, in: archive), reporter, json: options.json, option: option)
+                worst = max(worst, code)
             }
             throw ExitCode(worst)
         }
     }
 
+    private static func report(timeoutOf run: String, _ reporter: ConsoleReporter) -> RunOutcome {
+        reporter.complain("\(run): has not ended within the time limit of 'wait'")
+        return .busy
+    }
+
+    /// - Parameter option: the option of 'penumbra resume' that names the run's folder, behind a space.
     /// - Returns: the exit code of the run.
-    private func report(_ run: RunStatus, _ archive: RunArchive, _ reporter: ConsoleReporter) throws -> Int32 {
-        let line = try RunLine(run, in: archive)
-        if options.json {
+    private static func report(_ line: RunLine, _ reporter: ConsoleReporter, json: Bool, option: String) -> Int32 {
+        if json {
             line.print()
-        } else if run.exitCode != nil {
+        } else if line.exitCode != nil {
             Console.print(RunText.ending(line))
         }
-        guard let code = run.exitCode else {
-            let reason = run.reason ?? "its coordinator was killed"
-            let option = run.sharedFolder.map { " --run-dir \($0)" } ?? ""
-            reporter.complain("\(run.stored.name): \(reason); 'penumbra resume\(option)' continues it")
+        guard let code = line.exitCode else {
+            let reason = line.reason ?? "its coordinator was killed"
+            reporter.complain("\(line.run): \(reason); 'penumbra resume\(option)' continues it")
             return 137
         }
-        return Int32(code)
+        return Int32(clamping: code)
     }
 }
 

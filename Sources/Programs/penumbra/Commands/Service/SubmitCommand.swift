@@ -68,7 +68,9 @@ struct SubmitCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if key != nil, manifests.manifests.count > 1 { throw ValidationError("--key names one job; give one manifest.") }
+        if key != nil, manifests.manifests.count > 1 {
+            throw ValidationError("--key names one job; give one manifest.")
+        }
         if let seconds = deadline?.seconds, seconds != seconds.rounded() || seconds < 1 {
             throw ValidationError("--deadline takes whole seconds here, at least one.")
         }
@@ -138,7 +140,8 @@ struct JobPrinter: Sendable {
     func accepted(_ answer: SubmitResponse) {
         if json { return Console.printJSON(answer.job.jsonLine) }
         guard !quiet else { return }
-        let state = answer.isNew ? answer.job.state.rawValue : "was submitted before, and is \(answer.job.state.rawValue)"
+        let state =
+            answer.isNew ? answer.job.state.rawValue : "was submitted before, and is \(answer.job.state.rawValue)"
         Console.print("\(answer.job.title): \(state)")
     }
 
@@ -201,7 +204,7 @@ struct JobWaiter: Sendable {
 
 extension ServiceError {
     /// The service may answer later.
-    fileprivate var mayPass: Bool {
+    var mayPass: Bool {
         switch problem {
         case .noService, .connection: true
         case .refused(let status, _): [429, 502, 503, 504].contains(status)

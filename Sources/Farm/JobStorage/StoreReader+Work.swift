@@ -1,0 +1,101 @@
+import GRDB
+package import JobModel
+
+/// What a run has done: its frames, attempts and publications. Runs may have hundred thousands of them, so there are pages.
+extension StoreReader {
+    private static let frameColumns = "number, page, input, recipe, outputs, state, cause, message, seconds"
+    private static let attemptColumns = """
+        epoch, lease, number, page, kind, tile, attempt, round, worker, started, deadline, state, ended, message, receipt, \
+        log
+        """
+
+    package func frames(of run: RunID) throws -> [StoredFrame] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT \(Self.frameColumns) FROM frames WHERE run = ? ORDER BY number, page",
+            arguments: [run.number])
+        return try rows.map { try StoredFrame($0, of: run) }
+    }
+
+    /// The first frames behind a frame, at most `limit` of them.
+    ///
+    /// - Parameters:
+    ///   - frame: nil for the first frames of the run.
+    ///   - state: only frames with this state, as the column has it.
+    package func frames(
+        of run: RunID, after frame: (number: Int, page: Int)?, state: String?, limit: Int
+    ) throws -> [StoredFrame] {
+        let frame = frame ?? (0, 0)
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT \(Self.frameColumns) FROM frames WHERE run = ? AND (number, page) > (?, ?)
+                    AND state = IFNULL(?, state)
+                ORDER BY number, page LIMIT ?
+                """, arguments: [run.number, frame.number, frame.page, state, limit])
+        return try rows.map { try StoredFrame($0, of: run) }
+    }
+
+    /// In the order of their begin.
+    package func attempts(of run: RunID) throws -> [StoredAttempt] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT \(Self.attemptColumns) FROM attempts WHERE run = ? ORDER BY epoch, lease",
+            arguments: [run.number])
+        return try rows.map { try StoredAttempt($0, of: run) }
+    }
+
+    /// The first attempts behind an attempt, at most `limit` of them.
+    ///
+    /// - Parameters:
+    ///   - attempt: nil for the first attempts of the run.
+    ///   - number: only those of this frame, and of its pages.
+    package func attempts(
+        of run: RunID, after attempt: (epoch: Int, lease: Int)?, number: Int?, limit: Int
+    ) throws -> [StoredAttempt] {
+        let attempt = attempt ?? (-1, -1)
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT \(Self.attemptColumns) FROM attempts WHERE run = ? AND (epoch, lease) > (?, ?)
+                    AND number = IFNULL(?, number)
+                ORDER BY epoch, lease LIMIT ?
+                """, arguments: [run.number, attempt.epoch, attempt.lease, number, limit])
+        return try rows.map { try StoredAttempt($0, of: run) }
+    }
+
+    /// The number of attempts for each kind of task, by their states.
+    package func attemptCounts(of run: RunID) throws -> [String: [String: Int]] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT kind, state, COUNT(*) FROM attempts WHERE run = ? GROUP BY kind, state",
+            arguments: [run.number])
+        var counts: [String: [String: Int]] = [:]
+        for row in rows { counts[try row.stored(0), default: [:]][try row.stored(1)] = try row.stored(2) }
+        return counts
+    }
+
+    /// Whether a worker has had a frame of the run.
+    package func hasBegunFrames(_ run: RunID) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT EXISTS (SELECT 1 FROM frames WHERE run = ? AND recipe != '')",
+            arguments: [run.number]) ?? false
+    }
+
+    package func publications(of run: RunID) throws -> [StoredPublication] {
+        try publications("WHERE run = ?", [run.number])
+    }
+
+    /// Those of the frames with these numbers.
+    package func publications(of run: RunID, numbers: ClosedRange<Int>) throws -> [StoredPublication] {
+        try publications(
+            "WHERE run = ? AND number BETWEEN ? AND ?", [run.number, numbers.lowerBound, numbers.upperBound])
+    }
+
+    private func publications(_ condition: String, _ arguments: StatementArguments) throws -> [StoredPublication] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT path, number, page, at FROM publications \(condition) ORDER BY at, path",
+            arguments: arguments)
+        return try rows.map { row in
+            try StoredPublication(
+                path: row.stored(0), number: row.stored(1), page: row.stored(2), at: row.stored(3))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package import JobModel
+import Planning
+
+/// Finds the run that a person means.
+package struct RunFinder<Run> {
+    /// What it has to know of a run.
+    package struct Facts {
+        package let name: String
+        package let job: String
+        package let isEnded: Bool
+
+        package init(name: String, job: String, isEnded: Bool) {
+            (self.name, self.job, self.isEnded) = (name, job, isEnded)
+        }
+    }
+
+    /// The latest first.
+    private let runs: [(facts: Facts, run: Run)]
+    /// The command that lists the runs, for messages.
+    private let listing: String
+    /// The folder that the runs are in, for messages. Nil if the caller need not be told.
+    private let folder: String?
+
+    /// - Parameter runs: the latest first.
+    package init(_ runs: [Run], listing: String = "penumbra status", folder: String? = nil, facts: (Run) -> Facts) {
+        self.runs = runs.map { (facts($0), $0) }
+        self.listing = listing
+        self.folder = folder
+    }
+
+    /// - Parameter name: a run's name or its unique beginning, or a job's name for its latest run; nil for the latest run
+    ///   of all.
+    package func run(_ name: String?) throws(FarmError) -> Run {
+        guard let name else {
+            guard let latest = runs.first else { throw FarmError(.missingInput, "nothing has run yet") }
+            return latest.run
+        }
+        if let exact = runs.first(where: { $0.facts.name == name }) { return exact.run }
+        let matches = runs.filter { $0.facts.name.hasPrefix(name) }
+        if matches.count == 1 { return matches[0].run }
+        if let latest = runs.first(where: { $0.facts.job == name }) { return latest.run }
+        throw FarmError(
+            .missingInput,
+            matches.isEmpty
+                ? "no run or job is called '\(PathText.visible(name))'; '\(listing)' lists them"
+                : "\(matches.count) runs begin with '\(PathText.visible(name))'; give more of the name")
+    }
+
+    /// Like ``run(_:)``, for actions that cannot be undone. If several runs have not ended, a name is needed.
+    ///
+    /// - Returns: nil if no name was given, and all runs have ended.
+    package func run(toEnd name: String?) throws(FarmError) -> Run? {
+        guard name == nil else { return try run(name) }
+        let open = runs.filter { !$0.facts.isEnded }
+        guard open.count > 1 else {
+            if open.isEmpty { _ = try run(nil) }
+            return open.first?.run
+        }
+        let names = open.map { "\($0.facts.name) of \($0.facts.job)" }
+        let subject =
+            folder.map { "\($0): \(open.count) runs there have not ended" } ?? "\(open.count) runs have not ended"
+        throw FarmError(.usage, "\(subject); name one of them: \(names.joined(separator: ", "))")
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+import ServiceAPI
+import TestSupport
+import Testing
+
+/// What `penumbra doctor` says of a service.
+@Suite(.serialized) struct DoctorTests {
+    let farm: Farm
+
+    init() throws {
+        farm = try Farm()
+        try farm.draw(1)
+        try farm.writeManifest()
+    }
+
+    private func doctor() async throws -> Farm.Result {
+        try await farm.penumbra("doctor", "--state-dir", farm.stateFolder, "--service-dir", farm.serviceFolder.path)
+    }
+
+    @Test func `a service that is well is reported with its database and its backup`() async throws {
+        try await farm.start()
+        #expect(try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet").code == 0)
+        try await farm.wait { farm.backups().count == 1 }
+        let result = try await doctor()
+        #expect(result.code == 0, "\(result.output)")
+        #expect(
+            result.output.contains("ok    service \(farm.serviceFolder.path): answers, process \(farm.processID)\n"))
+        #expect(result.output.contains("ok    database \(farm.serviceFolder.database): whole\n"))
+        #expect(result.output.contains("ok    backup of the service's database: 20"))
+        try await farm.penumbra("queue", "drain")
+        #expect(
+            try await doctor().output.contains(
+                "note  the service is drained: no job starts until 'penumbra queue undrain'\n"))
+        try await farm.end()
+    }
+
+    @Test func `without a service nothing is said, and a stopped one is no failure`() async throws {
+        let none = try await farm.penumbra("doctor", "--state-dir", farm.stateFolder)
+        #expect(none.code == 0)
+        #expect(!none.output.contains("service"))
+        let missing = try await doctor()
+        #expect(missing.code == 66)
+        #expect(missing.output.contains("FAIL  \(farm.serviceFolder.path): there is no service folder\n"))
+        try await farm.start()
+        try await farm.end()
+        let stopped = try await doctor()
+        #expect(stopped.code == 0)
+        #expect(
+            stopped.output.contains(
+                "note  service folder \(farm.serviceFolder.path): no service runs; 'penumbra serve' starts it\n"))
+    }
+
+    @Test func `a folder that others may enter, and missing backups, are failures`() async throws {
+        try await farm.start()
+        try await farm.wait { farm.backups().count == 1 }
+        for backup in farm.backups() {
+            try FileManager.default.removeItem(atPath: "\(farm.serviceFolder.path)/backups/\(backup)")
+        }
+        #expect(chmod(farm.serviceFolder.path, 0o755) == 0)
+        let result = try await doctor()
+        #expect(result.code == 74)
+        #expect(
+            result.output.contains(
+                "FAIL  \(farm.serviceFolder.path): others may use it (mode 755); 'chmod 700' keeps them out\n"))
+        #expect(result.output.contains("FAIL  no backup of the service's database; its log says why\n"))
+        try await farm.end()
+    }
+}
+
+extension Farm {
+    /// The names of the copies of the service's database.
+    fileprivate func backups() -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(serviceFolder.path)/backups")) ?? []
+        return names.filter { !$0.hasPrefix(".") }
+    }
+}

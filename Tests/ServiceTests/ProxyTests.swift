@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The service behind nginx, as docs/service.md sets it up. Without nginx these tests are skipped.
+@Suite(.serialized, .enabled(if: Nginx.program != nil)) struct ProxyTests {
+    private static let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "../../docs/service.md"
+    )
+    .standardizedFileURL
+
+    let farm: Farm
+
+    init() throws {
+        farm = try Farm()
+        try farm.draw(2)
+        try farm.writeManifest()
+    }
+
+    /// The page's configuration, with ports of this test and without TLS.
+    private func configuration(listening port: UInt16, service: UInt16) throws -> String {
+        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let block = try #require(
+            text.components(separatedBy: "```nginx\n").dropFirst().first?.components(separatedBy: "```").first)
+        let server = block.split(separator: "\n").filter { !$0.contains("ssl_certificate") }.joined(separator: "\n")
+            .replacingOccurrences(of: "listen 443 ssl;", with: "listen 127.0.0.1:\(port);")
+            .replacingOccurrences(of: "127.0.0.1:8642", with: "127.0.0.1:\(service)")
+        let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+            "\($0)_temp_path \(farm.folder.file("nginx/\($0)"));"
+        }
+        return """
+            pid \(farm.folder.file("nginx/pid"));
+            error_log \(farm.folder.file("nginx/log"));
+            daemon off;
+            events {}
+            http {
+            access_log off;
+            \(folders.joined(separator: "\n"))
+            \(server)
+            }
+
+            """
+    }
+
+    @Test
+    func `commands, streams and refusals pass a proxy with a prefix, which answers 502 while the service is away`()
+        async throws
+    {
+        let (outside, inside) = (try FreePort.find(), try FreePort.find())
+        try farm.write(try configuration(listening: outside, service: inside), to: "nginx/nginx.conf")
+        let proxy = Process()
+        proxy.executableURL = URL(filePath: try #require(Nginx.program))
+        proxy.arguments = ["-p", farm.folder.file("nginx"), "-c", farm.folder.file("nginx/nginx.conf")]
+        proxy.standardError = FileHandle.nullDevice
+        try proxy.run()
+        defer {
+            proxy.terminate()
+            proxy.waitUntilExit()
+        }
+        let options = ["--listen", "127.0.0.1:\(inside)", "--host", "farm.example.org"]
+        try await farm.start(options[0], options[1], options[2], options[3], "--behind-proxy")
+        let token = try await farm.penumbra("token", "add", "anna", "--scope", "submit")
+        try farm.write(token.output, to: "token")
+        #expect(chmod(farm.folder.file("token"), 0o600) == 0)
+        let server = ["--server", "http://127.0.0.1:\(outside)/penumbra", "--token-file", farm.folder.file("token")]
+        func remote(_ words: String...) async throws -> Farm.Result {
+            try await farm.run("\(Farm.programs)/penumbra", words + server)
+        }
+        /// The status of an answer to a request with this name.
+        func status(host: String) async throws -> String {
+            let address = "http://127.0.0.1:\(outside)/penumbra/healthz"
+            return try await farm.run(
+                "/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Host: \(host)", address]
+            ).output
+        }
+        try await farm.wait { FileManager.default.fileExists(atPath: farm.folder.file("nginx/pid")) }
+        #expect(try await remote("submit", "night.yaml", "--wait", "--quiet").code == 0)
+        #expect(try await remote("wait", "night").output == "night: done; 2 frames: 2 published\n")
+        #expect(try await status(host: "farm.example.org") == "200")
+        #expect(try await status(host: "elsewhere.example.org") == "421")
+
+        // An event comes through before the stream ends.
+        let follower = Process()
+        follower.executableURL = URL(filePath: "/usr/bin/curl")
+        follower.arguments = [
+            "-s", "-N", "-o", farm.folder.file("events"), "-H",
+            "Authorization: Bearer \(token.output.trimmingCharacters(in: .whitespacesAndNewlines))",
+            "\(server[1])/api/v1/events",
+        ]
+        try follower.run()
+        try await farm.wait { ((try? farm.read("events")) ?? "").hasPrefix("retry: ") }
+        try await farm.penumbra("submit", "night.yaml", "--hold")
+        try await farm.wait { ((try? farm.read("events")) ?? "").contains("event: job\n") }
+        #expect(follower.isRunning)
+
+        #expect(try await farm.end() == 0)
+        // The stream ends with the service.
+        try await farm.wait { !follower.isRunning }
+        #expect(try await status(host: "farm.example.org") == "502")
+        let away = try await remote("queue")
+        #expect(away.code == 69)
+        #expect(away.errors.contains("   = a proxy has answered: look whether the service runs behind it\n"))
+        try await farm.start(options[0], options[1], options[2], options[3], "--behind-proxy")
+        #expect(try await remote("queue").code == 0)
+        try await farm.end()
+    }
+}
+
+private enum Nginx {
+    /// Nil if it is not installed.
+    static let program: String? = {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        return (folders + ["/usr/sbin"]).map { "\($0)/nginx" }.first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+    }()
+}
