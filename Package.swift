@@ -182,7 +182,8 @@ let package = Package(
         module(
             "Service", "Supervision",
             [
-                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Manifests", "WorkerProtocol", "Engines",
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Manifests", "Planning", "WorkerProtocol",
+                "Engines",
                 "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Queueing", "QueueStorage",
                 "ServiceAPI",
                 subprocess, system,
@@ -332,7 +333,7 @@ let package = Package(
                 "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",
                 "JobModel", "Runs", "Scheduling", "TestSupport", yams,
             ]),
-        tests("ServiceAPITests", ["ServiceAPI", "Queueing"]),
+        tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(
             "NotificationsTests",
@@ -347,9 +348,12 @@ let package = Package(
                 "TestSupport", subprocess, system,
             ]),
         tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
-        tests("ExportsTests", ["Exports", yams]),
+        tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
+        tests(
+            "ScheduleTests",
+            ["Supervision", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "JobModel", "TestSupport"]),
         tests(
             "ServiceTests",
             [

@@ -1,4 +1,5 @@
 import Exports
+import JobModel
 import Testing
 
 @Suite struct CronScheduleTests {

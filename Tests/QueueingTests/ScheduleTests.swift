@@ -1,3 +1,4 @@
+import JobModel
 import Foundation
 import Queueing
 import TestSupport

@@ -1,3 +1,5 @@
+package import JobModel
+
 /// A line of a user's crontab that starts a program with arguments of any characters.
 ///
 /// Two programs read it. Cron takes `\%` for a percent sign, and a bare `%` for the command's end, also within quotes.
@@ -61,7 +63,7 @@ package struct CronSchedule: Hashable, Sendable {
         case bothDays(dayOfMonth: String, weekday: String)
         case onlyInLeapYears
         /// A step beyond the end of its range leaves only the first value.
-        case longStep(ScheduleField, found: String, first: Int)
+        case longStep(CronField, found: String, first: Int)
     }
 
     /// With one space between fields.
@@ -82,12 +84,12 @@ package struct CronSchedule: Hashable, Sendable {
             hints = []
             return
         }
-        guard fields.count == ScheduleField.allCases.count else {
+        guard fields.count == CronField.allCases.count else {
             throw .fieldCount(fields.count, schedule: text)
         }
         var hints: [Hint] = []
-        var values: [ScheduleField: Set<Int>] = [:]
-        for (field, written) in zip(ScheduleField.allCases, fields) {
+        var values: [CronField: Set<Int>] = [:]
+        for (field, written) in zip(CronField.allCases, fields) {
             let items = try FieldReader(field: field, schedule: text).items(of: written)
             values[field] = Set(items.flatMap(\.values))
             hints += items.filter(\.hasLongStep).map { .longStep(field, found: $0.text, first: $0.first) }
@@ -103,20 +105,14 @@ package struct CronSchedule: Hashable, Sendable {
         guard dayOfMonth.hasPrefix("*") || weekday.hasPrefix("*") else {
             return [.eitherDay(dayOfMonth: dayOfMonth, weekday: weekday)]
         }
-        guard let first = days.min(), let longest = months.map(mostDays).max(), first <= longest else {
+        guard let first = days.min(), let longest = months.map({ CronField.mostDays(inMonth: $0) }).max(),
+            first <= longest
+        else {
             throw .neverComes(dayOfMonth: dayOfMonth, month: month, schedule: fields.joined(separator: " "))
         }
         var hints: [Hint] = first == 29 && months == [2] ? [.onlyInLeapYears] : []
         if dayOfMonth != "*", weekday != "*" { hints.append(.bothDays(dayOfMonth: dayOfMonth, weekday: weekday)) }
         return hints
-    }
-
-    private static func mostDays(_ month: Int) -> Int {
-        switch month {
-        case 2: 29
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 }
 
@@ -150,7 +146,7 @@ struct FieldReader {
         var hasLongStep: Bool { first < last && step > last - first }
     }
 
-    let field: ScheduleField
+    let field: CronField
     /// For messages.
     let schedule: String
 
@@ -224,61 +220,5 @@ struct FieldReader {
             return nil
         }
         return Int32(text).map(Int.init)
-    }
-}
-
-/// One of the five fields of a crontab's schedule.
-package enum ScheduleField: CaseIterable, Hashable, Sendable {
-    case minute
-    case hour
-    case dayOfMonth
-    case month
-    case weekday
-
-    package var name: String {
-        switch self {
-        case .minute: "minute"
-        case .hour: "hour"
-        case .dayOfMonth: "day of month"
-        case .month: "month"
-        case .weekday: "weekday"
-        }
-    }
-
-    /// The values that cron accepts. (According to its manual, days and months may begin at 0. In the program they may
-    /// not.)
-    var range: ClosedRange<Int> {
-        switch self {
-        case .minute: 0...59
-        case .hour: 0...23
-        case .dayOfMonth: 1...31
-        case .month: 1...12
-        case .weekday: 0...7
-        }
-    }
-
-    /// Names of the values, from the range's first on, in lower case. Cron accepts any case.
-    var names: [String] {
-        switch self {
-        case .minute, .hour, .dayOfMonth: []
-        case .month: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-        case .weekday: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
-        }
-    }
-
-    var allowed: String {
-        switch self {
-        case .minute, .hour, .dayOfMonth: "\(range.lowerBound) to \(range.upperBound)"
-        case .month: "1 to 12, or jan to dec"
-        case .weekday: "0 to 7 (both are Sunday), or sun to sat"
-        }
-    }
-
-    /// A range that wraps around, as cron needs it: the hours `22-5` as `22-23,0-5`.
-    func wrapped(_ first: Int, _ last: Int) -> String {
-        // A week that begins with Sunday as 0 does not end with it as 7.
-        let end = self == .weekday ? 6 : range.upperBound
-        let parts = [(first, end), (range.lowerBound, last)].filter { $0 <= $1 }
-        return parts.map { $0 == $1 ? "\($0)" : "\($0)-\($1)" }.joined(separator: ",")
     }
 }

@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 
 /// A job that another scheduler runs in three steps: prepare, shards, finish. All paths are absolute.
 package struct ExportedJob: Hashable, Sendable {
@@ -60,12 +60,12 @@ package enum ExportError: Error, Hashable, Sendable {
     case fieldCount(Int, schedule: String)
     case unknownWord(String)
     case wordWithFields(String, schedule: String)
-    case value(ScheduleField, found: String, schedule: String)
-    case step(ScheduleField, found: String, schedule: String)
-    case stepWithoutRange(ScheduleField, found: String, schedule: String)
+    case value(CronField, found: String, schedule: String)
+    case step(CronField, found: String, schedule: String)
+    case stepWithoutRange(CronField, found: String, schedule: String)
     /// The range ends before it begins, so cron would never run the job.
-    case backwards(ScheduleField, found: String, instead: String, schedule: String)
-    case nameInList(ScheduleField, found: String, instead: String, schedule: String)
+    case backwards(CronField, found: String, instead: String, schedule: String)
+    case nameInList(CronField, found: String, instead: String, schedule: String)
     /// No month of the schedule has this day.
     case neverComes(dayOfMonth: String, month: String, schedule: String)
     case lineBreak(String)

@@ -23,6 +23,7 @@ struct GivenValues {
     var onFailure: [NotificationTarget]?
     var sendmail: String?
     var late: [ExpectedSuccess]?
+    var service: ServiceSettings?
 
     /// In seconds. Some heartbeats may come late, so the minimum is several.
     static let silenceRange = 5.0...86400
@@ -96,6 +97,7 @@ struct ConfigFile {
         let notifications = reader.optional("notifications", .notifications(path, fallback: fallback))
         values.sendmail = notifications?.sendmail
         values.late = notifications?.late
+        values.service = reader.optional("service", .service(path))
         reader.finish()
         return values
     }

@@ -250,7 +250,7 @@ extension ValueReader where Value == String {
     }
 
     /// A name such as `Europe/Berlin`. The service finds the zone.
-    fileprivate static var zoneName: ValueReader {
+    static var zoneName: ValueReader {
         checked("a time zone", remedy: "write a name of the time zone database: Europe/Berlin, or UTC") { text in
             let isName =
                 (1...64).contains(text.utf8.count)
@@ -269,7 +269,7 @@ extension ValueReader {
     /// A scalar that `parse` accepts.
     ///
     /// - Parameter wanted: The kind of value with an article.
-    fileprivate static func checked(
+    static func checked(
         _ wanted: String, remedy: String, _ parse: @escaping (String) -> Value?
     ) -> ValueReader {
         ValueReader { node, name, log in
@@ -290,5 +290,5 @@ extension ValueReader {
 
 extension String {
     /// For messages.
-    fileprivate var visible: String { VisibleText.line(String(prefix(200))) }
+    var visible: String { VisibleText.line(String(prefix(200))) }
 }

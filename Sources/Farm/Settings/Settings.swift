@@ -35,6 +35,8 @@ package struct Settings: Sendable {
     package let late: Setting<[ExpectedSuccess]>
     /// The program that takes mails.
     package let sendmail: Setting<String>
+    /// What the config file says of the service.
+    package let service: Setting<ServiceSettings>
     /// The worker program's path.
     package let worker: Setting<String>
     /// The config file that was read, if any.
@@ -152,6 +154,7 @@ package struct Settings: Sendable {
         onFailure = layered([], \.onFailure, "")
         late = layered([], \.late, "")
         sendmail = layered("/usr/sbin/sendmail", \.sendmail, "")
+        service = layered(ServiceSettings(), \.service, "")
         configFile = file?.path
     }
 

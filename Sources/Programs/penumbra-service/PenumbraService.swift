@@ -44,7 +44,8 @@ struct PenumbraService: AsyncParsableCommand {
     var behindProxy = false
 
     @Option(
-        help: ArgumentHelp("A name of this service in addresses, beside localhost. May be given again.", valueName: "name"))
+        help: ArgumentHelp(
+            "A name of this service in addresses, beside localhost. May be given again.", valueName: "name"))
     var host: [String] = []
 
     @Option(
@@ -60,24 +61,28 @@ struct PenumbraService: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Worker processes of all runs together. Default: one a core.", valueName: "n"))
     var workers: Int?
 
-    @Option(help: ArgumentHelp("The most runs that are open at once.", valueName: "n"))
-    var maxRuns = 4
+    @Option(help: ArgumentHelp("The most runs that are open at once. Default: 4.", valueName: "n"))
+    var maxRuns: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Raise the priority of jobs that wait: 1/10min is a point every ten minutes. Default: off.", valueName: "rate"))
-    var aging = "off"
+            "Raise the priority of jobs that wait: 1/10min is a point every ten minutes. Default: off.",
+            valueName: "rate"))
+    var aging: String?
 
     func validate() throws {
         if let workers, !(1...1024).contains(workers) {
             throw ValidationError("--workers takes 1 to 1024, not \(workers).")
         }
-        if !(1...64).contains(maxRuns) { throw ValidationError("--max-runs takes 1 to 64, not \(maxRuns).") }
+        if let maxRuns, !ServiceSettings.runRange.contains(maxRuns) {
+            throw ValidationError("--max-runs takes 1 to 64, not \(maxRuns).")
+        }
         _ = try parsedAging()
         for address in listen { _ = try Self.listener(address) }
     }
 
     private func parsedAging() throws -> Aging? {
+        guard let aging else { return nil }
         do {
             return try Aging.read(aging)
         } catch {
@@ -104,7 +109,9 @@ struct PenumbraService: AsyncParsableCommand {
             Foundation.exit(error.outcome.rawValue)
         } catch let error as ExitCode {
             Foundation.exit(error.rawValue)
-        } catch  where exitCode(for: error) == .success || error is ValidationError || "\(type(of: error))" == "CommandError" {
+        } catch
+            where exitCode(for: error) == .success || error is ValidationError || "\(type(of: error))" == "CommandError"
+        {
             // Words of the parser: help, the version, and wrong options.
             exit(withError: error)
         } catch {
@@ -125,9 +132,13 @@ struct PenumbraService: AsyncParsableCommand {
         let settings = try Settings.load(flags, folder: current)
         try settings.refuseNetworkState()
         let state = settings.stateFolder.value
-        let folder = serviceDir.map { ServiceFolder(Self.absolute($0, in: current)) } ?? ServiceFolder(besideStateFolder: state)
-        var limits = Limits(workers: settings.workers.value, maxRuns: maxRuns)
-        limits.aging = try parsedAging()
+        let folder =
+            serviceDir.map { ServiceFolder(Self.absolute($0, in: current)) } ?? ServiceFolder(besideStateFolder: state)
+        let configured = settings.service.value
+        var limits = Limits(workers: settings.workers.value, maxRuns: maxRuns ?? configured.maxRuns ?? 4)
+        limits.aging =
+            aging == nil
+            ? configured.aging.flatMap { Aging(points: $0.points, per: .seconds($0.seconds)) } : try parsedAging()
         var setup = Supervisor.Setup(folder: folder, stateFolder: state, limits: limits)
         if let workers { setup.runArguments += ["--workers", "\(workers)"] }
         if let file = settings.configFile { setup.runArguments += ["--config", file] }
@@ -137,9 +148,10 @@ struct PenumbraService: AsyncParsableCommand {
         if !options.listeners.contains(where: { if case .inherited(_, .control) = $0 { true } else { false } }) {
             options.listeners.append(.control(path: folder.controlSocket))
         }
-        if webSocket { options.listeners.append(.web(path: folder.webSocket)) }
-        options.listeners += try listen.map(Self.listener)
-        (options.isBehindProxy, options.hosts) = (behindProxy, HostNames(host))
+        if webSocket || configured.hasWebSocket == true { options.listeners.append(.web(path: folder.webSocket)) }
+        options.listeners += try (listen.isEmpty ? configured.listen : listen).map(Self.listener)
+        options.isBehindProxy = behindProxy || configured.isBehindProxy == true
+        options.hosts = HostNames(host.isEmpty ? configured.hosts : host)
         try await RunningService(setup, settings, options).run()
     }
 
@@ -158,7 +170,7 @@ struct ServiceFailure {
         case let error as ListenerError: (message, outcome) = ("\(error)", .unavailable)
         case let error as QueueStoreError: (message, outcome) = (error.message, .storage)
         case let error as FileError: (message, outcome) = (error.message, .storage)
-        case  _ where FarmError.knows(error):
+        case _ where FarmError.knows(error):
             let known = FarmError(error)
             (message, outcome) = (known.message, known.outcome)
         default: (message, outcome) = ("the service has failed: \(error)", .unavailable)

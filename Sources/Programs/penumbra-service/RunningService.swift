@@ -19,7 +19,7 @@ struct RunningService {
     private let setup: Supervisor.Setup
     private let settings: Settings
     private let options: HTTPServer.Options
-    private let clock = ServiceClock.system
+    private let clock = Self.clock()
 
     init(_ setup: Supervisor.Setup, _ settings: Settings, _ options: HTTPServer.Options) {
         self.setup = setup
@@ -53,9 +53,12 @@ struct RunningService {
         let supervisor = try Supervisor(
             setup, store: store, checker: checker, launcher: PenumbraLauncher(program: program), observer: observer,
             now: clock.wallTime)
+        let schedules = ScheduleRunner(
+            supervisor, manifests: checker, noted: { logger.error("\(VisibleText.line($0))") }, now: clock.wallTime)
+        try await schedules.synchronise(with: settings.service.value.schedules)
         let revoked = Revocations()
         let service = Service(
-            supervisor: supervisor, store: store, feed: feed,
+            supervisor: supervisor, store: store, feed: feed, schedules: schedules,
             inquiries: FarmCommands(
                 program: program, checker: checker, folder: folder.manifests,
                 arguments: ["--state-dir", setup.stateFolder] + (settings.configFile.map { ["--config", $0] } ?? [])),
@@ -76,6 +79,7 @@ struct RunningService {
             group.addTask { try await server.run() }
             group.addTask { await supervisor.run() }
             group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
+            group.addTask { await schedules.run() }
             group.addTask { await backUp(store, logger) }
             Task { await checker.prepare() }
             group.addTask { await stops.first() }
@@ -130,6 +134,17 @@ struct RunningService {
         if let run = job.state.run { facts["run"] = "\(run)" }
         if case .ended(let ended) = job.state, case let end = ended.end { facts["result"] = "\(end.words)" }
         return facts
+    }
+
+    /// `PENUMBRA_SERVICE_CLOCK_AHEAD=3600` sets the wall clock of this process ahead by so many seconds. For tests of schedules.
+    private static func clock() -> ServiceClock {
+        let system = ServiceClock.system
+        guard let text = ProcessInfo.processInfo.environment["PENUMBRA_SERVICE_CLOCK_AHEAD"], let seconds = Int(text)
+        else {
+            return system
+        }
+        return ServiceClock(
+            now: system.now, wallTime: { system.wallTime() + .seconds(seconds) }, sleep: system.sleep)
     }
 
     /// No earlier start of the service has had it.

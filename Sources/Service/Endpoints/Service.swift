@@ -10,6 +10,7 @@ package struct Service: Sendable {
     package let store: QueueStore
     package let feed: EventFeed
     package let inquiries: any FarmInquiries
+    package let schedules: ScheduleRunner
     package let about: About
     let settings: Settings
     package let now: @Sendable () -> WallTime
@@ -17,7 +18,8 @@ package struct Service: Sendable {
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, inquiries: any FarmInquiries,
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner,
+        inquiries: any FarmInquiries,
         about: About, settings: Settings, now: @escaping @Sendable () -> WallTime,
         tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
@@ -26,6 +28,7 @@ package struct Service: Sendable {
         self.store = store
         self.feed = feed
         self.inquiries = inquiries
+        self.schedules = schedules
         self.about = about
         self.settings = settings
         self.now = now
@@ -52,7 +55,8 @@ package struct Service: Sendable {
     package var routes: RouteTable {
         RouteTable(
             jobRoutes + farmRoutes + tokenRoutes + eventRoutes + inquiryRoutes + failureRoutes + workRoutes
-                + auditRoutes + descriptionRoutes + runRoutes + diagnosisRoutes)
+                + auditRoutes + descriptionRoutes + runRoutes + diagnosisRoutes
+                + scheduleRoutes)
     }
 }
 

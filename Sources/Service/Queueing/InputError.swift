@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 
 /// A value that somebody gave and that the queue does not accept. Nothing has changed.
 ///

@@ -95,7 +95,7 @@ package final class FarmManifestChecker: ManifestChecker {
         }
     }
 
-    private func read(
+    func read(
         _ manifest: RunRequest.Manifest, _ options: RunOptions, _ catalog: Catalog
     ) async throws -> ManifestFiles.Outcome {
         var request = RunRequest(manifests: [manifest], folder: "/")

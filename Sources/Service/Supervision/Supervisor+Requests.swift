@@ -28,7 +28,8 @@ extension Supervisor {
         return try await onThread { [self] in
             let time = now()
             let insertion = try store.insert(
-                request, audit: { AuditEntry(at: time, caller: order.owner.text, address: address, action: "submit", job: $0) },
+                request,
+                audit: { AuditEntry(at: time, caller: order.owner.text, address: address, action: "submit", job: $0) },
                 at: time
             ) { id, known in
                 try Submission(
@@ -75,7 +76,7 @@ extension Supervisor {
         return try self.digest(of: Array(bytes))
     }
 
-    private static func digest(of bytes: [UInt8]) throws(FarmError) -> String {
+    static func digest(of bytes: [UInt8]) throws(FarmError) -> String {
         guard let digest = SHA256Stream.digest(of: bytes) else {
             throw FarmError(.unavailable, "libcrypto gives no SHA-256 digests\n   = install OpenSSL's libcrypto again")
         }
@@ -202,7 +203,8 @@ extension Supervisor {
                 audit: { changes in
                     AuditEntry(
                         at: time, caller: caller.owner.text, address: caller.address, action: "bulk",
-                        subject: filter.text, detail: "\(changes.changed.count) changed, \(changes.submitted.count) new")
+                        subject: filter.text, detail: "\(changes.changed.count) changed, \(changes.submitted.count) new"
+                    )
                 }, at: time)
             if case .done(let changes) = outcome {
                 put(changes.changed + changes.submitted)

@@ -22,16 +22,22 @@ struct WatchLoop {
     let listener: any RunListener
     /// Reads the manifests again; nil if they are unchanged.
     let reread: () async throws -> WatchedJobs?
-    /// Missing folders that were reported.
-    var gone: Set<PathKey> = []
-    /// Entries of `inputs` that name a folder, or named one when it last existed.
-    var namedFolders: Set<PathKey> = []
-    /// Those of ``namedFolders`` that never existed. They may be meant for files.
-    var guessedFolders: Set<PathKey> = []
+    private var inputs = WatchedInputs()
+
+    init(
+        watched: WatchedJobs, manifests: [String], control: RunControl, folder: String, listener: any RunListener,
+        reread: @escaping () async throws -> WatchedJobs?
+    ) {
+        self.watched = watched
+        self.manifests = manifests
+        self.control = control
+        self.folder = folder
+        self.listener = listener
+        self.reread = reread
+    }
 
     /// A copy of pictures makes many changes. The loop waits until there are none for this long.
     private static let quiet = Duration.seconds(1)
-    private static let longestUnrest = Duration.seconds(30)
     /// The kernel does not report changes that other machines make in a shared folder, so the loop also looks by itself.
     private static let rescan = Duration.seconds(300)
 
@@ -43,8 +49,8 @@ struct WatchLoop {
 
     mutating func callAsFunction() async throws -> RunOutcome {
         let watch = try FolderWatch()
-        noteNamedFolders()
-        add(folders, to: watch)
+        inputs.set(watched.jobs)
+        add(inputs.folders, to: watch)
         for manifest in manifests { watch.add(file: manifest) }
         // One reader takes all three sources, because a stream ends when its reader stops.
         let (wakenings, wake) = AsyncStream.makeStream(of: Wakening.self, bufferingPolicy: .unbounded)
@@ -83,8 +89,8 @@ struct WatchLoop {
         do {
             guard let fresh = try await reread() else { return }
             watched = fresh
-            noteNamedFolders()
-            add(folders, to: watch)
+            inputs.set(watched.jobs)
+            add(inputs.folders, to: watch)
             listener.report(.watch(.manifestChanged))
         } catch {
             listener.report(.watch(.manifestUnusable))
@@ -93,20 +99,14 @@ struct WatchLoop {
 
     /// Reports each folder once when it disappears, and once when it comes back.
     private mutating func reportFolders() {
-        noteNamedFolders()
-        let missing = Set(folders.filter { !FolderWatch.isFolder($0) }.map(PathKey.init))
-        for folder in missing.subtracting(gone).sorted() {
-            listener.report(
-                .watch(
-                    guessedFolders.contains(folder) ? .nothingThere(folder.path) : .folderMissing(folder.path)))
+        for news in inputs.look() {
+            switch news {
+            case .nothingThere(let path): listener.report(.watch(.nothingThere(path)))
+            case .missing(let path): listener.report(.watch(.folderMissing(path)))
+            case .appeared(let path, let isFile, let isFirst):
+                listener.report(.watch(.appeared(path, isFile: isFile, isFirst: isFirst)))
+            }
         }
-        // The manifest may have dropped a folder that is still missing.
-        for folder in gone.subtracting(missing).sorted() where FileStamp(of: folder.path) != nil {
-            let isFirst = guessedFolders.remove(folder) != nil
-            listener.report(
-                .watch(.appeared(folder.path, isFile: !FolderWatch.isFolder(folder.path), isFirst: isFirst)))
-        }
-        gone = missing
     }
 
     /// Reports an error that may pass, such as a disk that is not mounted, and goes on.
@@ -129,17 +129,16 @@ struct WatchLoop {
         let clock = ContinuousClock()
         var timer = self.timer(pause, wake)
         defer { timer.cancel() }
-        var first: ContinuousClock.Instant?
+        var unrest = FolderUnrest(quiet: max(Self.quiet, delay ?? .zero))
         for await wakening in wakenings {
             switch wakening {
             case .signal: return .signal
-            case .time: return first == nil ? .time : .change
+            case .time: return unrest.due == nil ? .time : .change
             case .change:
-                // A folder that never becomes quiet gets a run, too.
-                if let first, clock.now - first > Self.longestUnrest { continue }
-                first = first ?? clock.now
+                let now = clock.now
+                guard unrest.change(at: now), let due = unrest.due else { continue }
                 timer.cancel()
-                timer = self.timer(max(Self.quiet, delay ?? .zero), wake)
+                timer = self.timer(now.duration(to: due), wake)
             }
         }
         return .signal
@@ -154,37 +153,6 @@ struct WatchLoop {
 
     /// How long a file must be unchanged before a run takes it.
     private var delay: Duration? { watched.jobs.map(\.minAge).max().flatMap { $0 > 0 ? .seconds($0 + 0.1) : nil } }
-
-    /// The folders of inputs, and of pictures that filters read. A folder inside another one is left out.
-    private var folders: [String] {
-        let inputs = watched.jobs.flatMap { job in job.inputs.map { folder(of: $0, job) } }
-        let pictures = watched.jobs.flatMap(\.picturePaths).map { PathText.folder(of: $0) }
-        let all = Set((inputs + pictures).map(PathKey.init)).sorted().map(\.path)
-        return all.filter { folder in !all.contains { PathNames.isBelow(folder, $0) } }
-    }
-
-    private func folder(of input: String, _ job: JobSpec) -> String {
-        let pattern = GlobPattern(input, in: job.folder)
-        guard pattern.isLiteral else { return PathText.joined(pattern.fixedFolder) }
-        return namedFolders.contains(PathKey(pattern.text)) ? pattern.text : PathText.folder(of: pattern.text)
-    }
-
-    /// An entry that does not exist is what it was before. If it never existed, it is a folder if its name has no extension.
-    private mutating func noteNamedFolders() {
-        let patterns = watched.jobs.flatMap { job in job.inputs.map { GlobPattern($0, in: job.folder) } }
-        for path in patterns.filter(\.isLiteral).map(\.text) {
-            if FolderWatch.isFolder(path) {
-                namedFolders.insert(PathKey(path))
-                if !gone.contains(PathKey(path)) { guessedFolders.remove(PathKey(path)) }
-            } else if FileStamp(of: path) != nil {
-                namedFolders.remove(PathKey(path))
-            } else if PathText.split(name: PathText.name(of: path)).ext.isEmpty,
-                namedFolders.insert(PathKey(path)).inserted
-            {
-                guessedFolders.insert(PathKey(path))
-            }
-        }
-    }
 }
 
 /// The news that a watch has reported. It reports each of them once, and again after a change.

@@ -96,7 +96,35 @@ struct ConfigCommand: AsyncParsableCommand {
             row("notifications.sendmail", settings.sendmail, settings.sendmail.value),
             row("notifications.late", settings.late, expectations(settings.late.value)),
         ]
-            + clusterRows(settings.slurm) + commandRows(settings.commands)
+            + clusterRows(settings.slurm) + commandRows(settings.commands) + serviceRows(settings.service)
+    }
+
+    /// Only what the config file sets. The flags of `penumbra serve` override it.
+    private static func serviceRows(_ setting: Setting<ServiceSettings>) -> [Row] {
+        let service = setting.value
+        let values: [(String, String?)] = [
+            ("max_runs", service.maxRuns.map(String.init)),
+            ("aging", service.aging.map { "\($0.points)/\($0.seconds)s" }),
+            ("listen", listed(service.listen)), ("hosts", listed(service.hosts)),
+            ("behind_proxy", service.isBehindProxy.map { "\($0)" }),
+            ("web_socket", service.hasWebSocket.map { "\($0)" }),
+        ]
+        let schedules = service.schedules.map { schedule -> (String, String?) in
+            let manifest = VisibleText.line(schedule.job.manifest)
+            switch schedule.trigger {
+            case .times(let cron, let zone, _, _):
+                return ("schedules.\(schedule.name)", "\(cron)\(zone.map { " \($0)" } ?? ""): \(manifest)")
+            case .changes(let quiet, _):
+                return ("watch.\(schedule.name)", "\(manifest), after \(Figures.duration(quiet)) without changes")
+            }
+        }
+        return (values + schedules).compactMap { name, value in
+            value.map { Row(setting: "service.\(name)", value: $0, origin: setting.origin.description) }
+        }
+    }
+
+    private static func listed(_ texts: [String]) -> String? {
+        texts.isEmpty ? nil : texts.map(VisibleText.line).joined(separator: ", ")
     }
 }
 

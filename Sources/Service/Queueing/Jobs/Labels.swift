@@ -7,9 +7,9 @@ import JobModel
 package struct Labels: Hashable, Sendable, Codable {
     package private(set) var values: [String: String] = [:]
 
-    package static let mostLabels = 32
-    package static let longestName = 63
-    package static let longestValue = 255
+    package static let mostLabels = LabelLimits.mostLabels
+    package static let longestName = ShortName.longest
+    package static let longestValue = LabelLimits.longestValue
 
     package init() {}
 
@@ -47,14 +47,7 @@ package struct Labels: Hashable, Sendable, Codable {
         values[name] = value
     }
 
-    static func isName(_ name: String) -> Bool {
-        guard let first = name.utf8.first, name.utf8.count <= longestName else { return false }
-        return isAlphanumeric(first) && name.utf8.allSatisfy { isAlphanumeric($0) || "._-/".utf8.contains($0) }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-    }
+    static func isName(_ name: String) -> Bool { ShortName.isValid(name) }
 
     package init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode([String: String].self))

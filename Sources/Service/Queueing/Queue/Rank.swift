@@ -1,3 +1,5 @@
+import JobModel
+
 /// The place of a job among others. Lower ranks come first.
 ///
 /// 1. Jobs that are to run next. Of several, the one that was asked for last.
@@ -65,14 +67,10 @@ package struct Aging: Hashable, Sendable {
     /// Reads `1/10min`, `5/h`; nil for `off`.
     package static func read(_ text: String) throws(InputError) -> Aging? {
         if text == "off" { return nil }
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, let points = Int(parts[0]) else { throw .aging(text) }
-        let digits = parts[1].prefix { $0.isASCII && $0.isNumber }
-        let units = ["s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400]
-        guard let unit = units[String(parts[1].dropFirst(digits.count))],
-            let count = digits.isEmpty ? 1 : Int(digits), count < 1_000_000,
-            let aging = Aging(points: points, per: .seconds(count * unit))
-        else { throw .aging(text) }
+        guard let rate = AgingRate(text: text), let aging = Aging(points: rate.points, per: .seconds(rate.seconds))
+        else {
+            throw .aging(text)
+        }
         return aging
     }
 

@@ -1,20 +1,10 @@
 package import FoundationEssentials
+package import JobModel
 
 /// Submits a job again and again.
 package struct Schedule: Hashable, Sendable {
-    /// What follows if times have passed while no service was running.
-    package enum Missed: String, Hashable, Sendable, Codable, CaseIterable {
-        /// One job for all of them.
-        case once
-        case skip
-    }
-
-    /// What follows if a time comes before the last job has ended.
-    package enum Overlap: String, Hashable, Sendable, Codable, CaseIterable {
-        /// Another job, which waits for the one before. If one waits already, it serves for both times.
-        case queue
-        case skip
-    }
+    package typealias Missed = MissedTimes
+    package typealias Overlap = OverlapRule
 
     package let name: String
     package let cron: CronExpression
@@ -29,7 +19,7 @@ package struct Schedule: Hashable, Sendable {
     package init(
         name: String, cron: CronExpression, zone: TimeZone, missed: Missed = .once, overlap: Overlap = .queue
     ) throws(InputError) {
-        guard Labels.isName(name) else { throw .scheduleName(name) }
+        guard ShortName.isValid(name) else { throw .scheduleName(name) }
         self.name = name
         self.cron = cron
         self.zone = zone

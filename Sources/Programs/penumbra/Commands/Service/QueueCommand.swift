@@ -14,6 +14,7 @@ struct QueueCommand: AsyncParsableCommand {
             QueueListCommand.self, QueueShowCommand.self, QueueHoldCommand.self, QueueReleaseCommand.self,
             QueuePriorityCommand.self, QueueRunNextCommand.self, QueueLabelCommand.self, QueueAfterCommand.self,
             QueueCancelCommand.self, QueueRetryCommand.self, QueueDrainCommand.self, QueueUndrainCommand.self,
+            QueueSchedulesCommand.self, QueueScheduleCommand.self,
         ],
         defaultSubcommand: QueueListCommand.self)
 }

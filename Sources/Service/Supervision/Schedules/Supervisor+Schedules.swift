@@ -1,0 +1,113 @@
+import ContentNames
+import JobModel
+import RenderFarm
+package import QueueStorage
+import Queueing
+import ServiceAPI
+
+extension Supervisor {
+    /// Submits the job of a schedule, and stores how far the schedule has come, in one transaction.
+    ///
+    /// The order's key alone says which job it is. So a time is submitted once, even if somebody changes the schedule's
+    /// job between two tries.
+    ///
+    /// - Parameter expected: the schedule as it was decided on.
+    /// - Returns: nil if the schedule is not as expected any more.
+    /// - Throws: ``ManifestRefusal``, ``InputError``, ``Refusal``, ``QueueStoreError``.
+    package func submit(
+        _ order: SubmissionOrder, step: ScheduleStep, of expected: StoredSchedule
+    ) async throws -> Insertion? {
+        let digest = try Self.digest(of: Array("\(order.owner) \(order.key ?? "")".utf8))
+        let manifest = try await checker.check(order.place, name: order.name, order.options)
+        return try await onThread { [self] in
+            guard try store.schedule(named: expected.name) == expected else { return nil }
+            let time = now()
+            let insertion = try store.insert(
+                JobRequest(owner: order.owner, key: order.key, digest: digest), schedule: step,
+                audit: {
+                    AuditEntry(
+                        at: time, caller: order.owner.text, action: "submit", subject: "\($0.id)", detail: $0.name)
+                }, at: time
+            ) { id, known in
+                try Submission(
+                    id: id, owner: order.owner, key: order.key, digest: digest, name: order.name ?? manifest.job,
+                    manifest: ManifestSource(order.place, digest: manifest.digest), options: order.options,
+                    priority: order.priority, labels: order.labels,
+                    // An old job may be removed at any time.
+                    needs: order.needs.filter { known($0.job) != nil }, at: time, known: known)
+            }
+            if case .new(let job) = insertion {
+                put([job])
+                observer.step(.submitted)
+                wake()
+            }
+            return insertion
+        }
+    }
+}
+
+extension SubmissionOrder {
+    /// The order of a schedule's job.
+    ///
+    /// - Parameter earlier: a job that has not ended, for which it waits.
+    init(_ request: SubmitRequest, owner: Owner, key: String, after earlier: JobID?) {
+        let place: ManifestSource.Place
+        let name: String?
+        switch request.source {
+        case .file(let path): (place, name) = (.file(path: path), nil)
+        case .text(let text, let folder, let job): (place, name) = (.uploaded(text: text, folder: folder), job)
+        }
+        self.init(owner: owner, key: key, place: place, name: name)
+        (options, priority, labels) = (request.options, request.priority, request.labels)
+        needs = earlier.map { [Need($0, on: .end)] } ?? []
+    }
+}
+
+extension QueueStore {
+    /// What has become of the job that a schedule submitted last. Nil if there was none, or if it is not known any more.
+    func lastJob(of schedule: StoredSchedule) throws -> Schedule.LastJob? {
+        guard let id = schedule.lastJob else { return nil }
+        let job: Submission?
+        do {
+            job = try self.job(id)
+        } catch let error as QueueStoreError {
+            // A job that cannot be read does not run. The schedule goes on.
+            guard case .unreadable = error.problem else { throw error }
+            return nil
+        }
+        guard let job else { return nil }
+        switch job.state {
+        case .ended: return .ended
+        // A job that has had a process may have looked for its pictures before the next ones came.
+        case .held(let waiting), .waiting(let waiting):
+            return waiting.history.tries == 0 ? .waiting(id) : .running(id)
+        case .starting, .running: return .running(id)
+        }
+    }
+}
+
+/// The words of an error for which a schedule submits no job, and whether the next look may go better.
+struct ScheduleFailure {
+    let words: String
+    let isPassing: Bool
+
+    init(words: String, isPassing: Bool) {
+        self.words = words
+        self.isPassing = isPassing
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as ManifestRefusal:
+            let first = error.errors.first
+            let place = first?.line.map { ":\($0)" } ?? ""
+            words = "\(VisibleText.line(error.manifest))\(place): \(first?.message ?? "the manifest is not accepted")"
+            isPassing = false
+        case let error as InputError: (words, isPassing) = (error.message, false)
+        case let error as Refusal: (words, isPassing) = (error.message, false)
+        case let error as QueueStoreError: (words, isPassing) = (error.message, true)
+        case _ where FarmError.knows(error): (words, isPassing) = (FarmError(error).message, true)
+        default: (words, isPassing) = ("\(error)", true)
+        }
+    }
+}
