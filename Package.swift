@@ -184,7 +184,8 @@ let package = Package(
             [
                 "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Manifests", "Planning", "WorkerProtocol",
                 "Engines",
-                "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Queueing", "QueueStorage",
+                "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing",
+                "QueueStorage",
                 "ServiceAPI",
                 subprocess, system,
             ]),
@@ -192,11 +193,18 @@ let package = Package(
             "Service", "Endpoints",
             [
                 "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm",
-                "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Supervision",
+                "Confinement", "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Supervision",
             ], resources: [.embedInCode("Documents/openapi.yaml")]),
         module(
             "Service", "Notifications",
             ["JobModel", "ContentNames", "SafeFiles", "Engines", "Coordination", "Reports", "Settings", "Queueing"]),
+        module(
+            "Service", "NoticeDelivery",
+            [
+                "JobModel", "ContentNames", "JobStorage", "Runs", "Coordination", "Settings", "Queueing",
+                "QueueStorage",
+                "Notifications",
+            ]),
 
         // Programs
         .target(name: "CCrashRecord", path: "Sources/Programs/CCrashRecord"),
@@ -221,7 +229,9 @@ let package = Package(
             "penumbra-service",
             [
                 "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm", "Queueing",
-                "QueueStorage", "ServiceAPI", "HTTPService", "Supervision", "Endpoints", argumentParser, logging,
+                "QueueStorage", "Notifications", "NoticeDelivery", "ServiceAPI", "HTTPService", "Supervision",
+                "Endpoints",
+                "Runs", argumentParser, logging,
             ]),
 
         // Plugins
@@ -338,6 +348,11 @@ let package = Package(
         tests(
             "NotificationsTests",
             ["Notifications", "ContentNames", "Settings", "Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "SupervisionTests", ["Supervision", "Confinement", "Settings", "Queueing", "JobModel", "TestSupport"]),
+        tests(
+            "NoticeDeliveryTests",
+            ["NoticeDelivery", "Notifications", "QueueStorage", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests("InPlaceTests", ["InPlace", "SafeFiles", "JobModel", "TestSupport"]),
         tests(
             "RenderFarmTests",
@@ -358,7 +373,7 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs", "Queueing",
-                "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
+                "Confinement", "Notifications", "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
             ]),
         tests(
             "EndToEndTests",

@@ -136,6 +136,37 @@ import TestSupport
             ])
     }
 
+    @Test func `the latest success of a job is found by its name, whatever else has ended or goes on`() throws {
+        #expect(try store.read { try $0.latestSuccess(ofJob: "test") } == nil)
+        let ends: [(name: String, job: String, at: Int64, code: Int)] = [
+            ("a", "test", 30, 0), ("b", "test", 20, 0), ("c", "test", 40, 1), ("d", "other", 50, 0),
+        ]
+        for end in ends {
+            let run = try begin(end.name, job: end.job)
+            try store.write { try $0.end(run, at: end.at, exitCode: end.code, reason: nil) }
+        }
+        _ = try begin("e", at: 60)
+        #expect(try store.read { try $0.latestSuccess(ofJob: "test") } == 30)
+        #expect(try store.read { try $0.latestSuccess(ofJob: "other") } == 50)
+        #expect(try store.read { try $0.latestSuccess(ofJob: "none") } == nil)
+    }
+
+    @Test func `the first failed frames of a run are found without its others`() throws {
+        let run = try begin("a")
+        try store.write { writer in
+            try writer.put(frame, run: run)
+            for number in 2...5 {
+                try writer.put(
+                    StoredFrame(
+                        number: number, page: 0, input: "/in/\(number).png", recipe: "{}", outputs: [],
+                        state: .failed(cause: "data", message: "broken")), run: run)
+            }
+        }
+        #expect(try store.read { try $0.failedFrames(of: run, limit: 3) }.map(\.number) == [2, 3, 4])
+        let other = try begin("b")
+        #expect(try store.read { try $0.failedFrames(of: other, limit: 3) } == [])
+    }
+
     @Test func `the first end of a run counts`() throws {
         let run = try begin("a")
         try store.write { writer in

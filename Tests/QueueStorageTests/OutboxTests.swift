@@ -26,6 +26,44 @@ import Testing
         #expect(try due(0) == ["a", "b"])
     }
 
+    private func about(_ job: String, _ event: String, to target: String = "hook") -> OutboxMessage {
+        OutboxMessage(event: event, target: target, body: #"{"job":"\(job)"}"#)
+    }
+
+    @Test func `messages to a target about a job are found together, and so is their last delivery`() throws {
+        let store = stored.store
+        try store.enqueue(
+            [about("a", "1"), about("a", "2"), about("b", "3"), about("a", "4", to: "other"), mail("5")], at: .noon)
+        try store.enqueue([OutboxMessage(event: "6", target: "hook", body: "no JSON")], at: .noon)
+        #expect(try store.dueMessages(at: .noon, to: "hook", about: "a", limit: 9).map(\.message.event) == ["1", "2"])
+        #expect(try store.dueMessages(at: .noon, to: "hook", about: "a", limit: 1).map(\.message.event) == ["1"])
+        #expect(try store.lastDelivery(to: "hook", about: "a") == nil)
+        try store.delivered(["1", "2"], at: .noon(plus: 5))
+        #expect(try store.lastDelivery(to: "hook", about: "a") == .noon(plus: 5))
+        #expect(try store.lastDelivery(to: "hook", about: "b") == nil)
+        // What was given up has reached nobody.
+        try store.failed("3", error: "no", next: nil, at: .noon)
+        #expect(try store.lastDelivery(to: "hook", about: "b") == nil)
+    }
+
+    @Test func `a message that waits has not been tried`() throws {
+        try stored.store.enqueue([mail("a")], at: .noon)
+        try stored.store.postpone(["a"], until: .noon(plus: 60))
+        #expect(try due(59) == [])
+        #expect(try stored.store.dueMessages(at: .noon(plus: 60), limit: 1).map(\.tries) == [0])
+    }
+
+    @Test func `a setting is stored with its messages`() throws {
+        let setting = QueueStore.Setting(name: "late-a")
+        try stored.store.enqueue([mail("a")], setting: (setting, "7"), at: .noon)
+        #expect(try stored.store[setting] == "7")
+        #expect(throws: QueueStoreError.self) {
+            try stored.store.enqueue(
+                [OutboxMessage(event: "", target: "hook", body: "{}")], setting: (setting, "8"), at: .noon)
+        }
+        #expect(try stored.store[setting] == "7")
+    }
+
     @Test func `the same event is stored once, even after it was delivered`() throws {
         try stored.store.enqueue([mail("a")], at: .noon)
         try stored.store.enqueue([mail("a")], at: .noon)

@@ -89,6 +89,30 @@ enum StoredForm {
         #expect(try StoredForm.value(RunOptions.self, of: "{}") == RunOptions())
     }
 
+    @Test func `the folders of a job are stored with it, and none is not the same as all`() throws {
+        var options = RunOptions()
+        options.roots = ["/srv/a"]
+        #expect(try StoredForm.text(of: options) == #"{"roots":["/srv/a"],"version":1}"#)
+        #expect(try StoredForm.value(of: StoredForm.text(of: options)) == options)
+        // The kernel keeps a run within them. They are no option of `penumbra run`.
+        #expect(options.arguments == [])
+        options.roots = []
+        #expect(try StoredForm.value(RunOptions.self, of: #"{"roots":[]}"#) == options)
+        #expect(throws: DecodingError.self) { try StoredForm.value(RunOptions.self, of: #"{"roots":"/srv/a"}"#) }
+    }
+
+    @Test func `a retry keeps the folders of its job`() throws {
+        var options = RunOptions()
+        options.roots = ["/srv/a"]
+        var job = try Submission(
+            id: 1, owner: .token("t"), digest: "d", name: "night",
+            manifest: ManifestSource(.file(path: "/srv/a/night.yaml"), digest: "m"), options: options, at: .noon,
+            known: { _ in nil })
+        try job.cancel(by: .user(0), at: .noon)
+        let retry = try job.retry(as: 2, by: .user(0), digest: "e", at: .noon, known: { _ in nil })
+        #expect(retry.options.roots == ["/srv/a"])
+    }
+
     @Test(arguments: [
         (#"{"forced":true}"#, "options: there is no option 'forced'\n   = the options are set, force and deadline"),
         (#"{"version":2}"#, "options: version 2 is of a later Penumbra\n   = this one knows version 1"),

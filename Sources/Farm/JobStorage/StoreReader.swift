@@ -256,6 +256,27 @@ extension StoreReader {
             arguments: [run.number])
         return try rows.map { try $0.stored(0) }
     }
+
+    /// When a run of the job has ended with exit code 0 last, in nanoseconds since 1970. Nil if none has.
+    package func latestSuccess(ofJob name: String) throws -> Int64? {
+        try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT max(ended) FROM runs JOIN jobs ON jobs.id = runs.job
+                WHERE jobs.name = ? AND state = 'ended' AND exit_code = 0 AND typeof(ended) = 'integer'
+                """, arguments: [name])
+    }
+
+    /// The first failed frames of a run.
+    package func failedFrames(of run: RunID, limit: Int) throws -> [StoredFrame] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT number, page, input, recipe, outputs, state, cause, message, seconds FROM frames
+                WHERE run = ? AND state = 'failed' ORDER BY number, page LIMIT ?
+                """, arguments: [run.number, limit])
+        return try rows.map { try StoredFrame($0, of: run) }
+    }
 }
 
 extension RunRecord {

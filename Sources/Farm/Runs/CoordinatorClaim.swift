@@ -95,6 +95,13 @@ package enum CoordinatorClaim {
         return Double(stamp.modified) / 1e9 > Date().timeIntervalSince1970 - resumableTime
     }
 
+    /// Kills workers of a run that has no coordinator any more, for a program that sees processes which the run's next
+    /// coordinator cannot see.
+    package static func endWorkers(ofLatestCoordinatorIn folder: String) {
+        let latest = latestEpoch(in: folder)
+        if latest > 0 { endWorkers(ofEpoch: latest, in: folder) }
+    }
+
     /// Kills workers that outlived their coordinator, because they were stopped or hang, and everything that they started.
     static func endWorkers(ofEpoch epoch: Int, in folder: String) {
         guard let data = SafeFolder.trustedContents(path(epoch, folder), limit: largestSecret), isSecret(data) else {

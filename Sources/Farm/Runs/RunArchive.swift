@@ -345,6 +345,18 @@ package enum StoredRuns {
         return try JobStore(path: path).read { try $0.run(named: name) }
     }
 
+    /// When a run of the job has ended with exit code 0 last, in nanoseconds since 1970. Nil if none has.
+    package static func latestSuccess(ofJob name: String, state: String) throws -> Int64? {
+        let path = JobStore.databasePath(state: state)
+        guard FileSystem.exists(path) else { return nil }
+        return try JobStore(path: path).read { try $0.latestSuccess(ofJob: name) }
+    }
+
+    /// The first failed frames of a run.
+    package static func failedFrames(of run: RunRecord, state: String, limit: Int) throws -> [StoredFrame] {
+        try JobStore(path: JobStore.databasePath(state: state)).read { try $0.failedFrames(of: run.id, limit: limit) }
+    }
+
     /// Ends a run that nobody will resume.
     package static func abandon(
         _ run: RunRecord, state: String, exitCode: Int, reason: String, counts: RunCounts, at time: Int64

@@ -142,6 +142,11 @@ struct PenumbraService: AsyncParsableCommand {
         var setup = Supervisor.Setup(folder: folder, stateFolder: state, limits: limits)
         if let workers { setup.runArguments += ["--workers", "\(workers)"] }
         if let file = settings.configFile { setup.runArguments += ["--config", file] }
+        setup.confined.scratch = settings.scratch.value.map { [$0] } ?? []
+        setup.confined.readable =
+            ([settings.configFile, settings.worker.value].compactMap { $0 } + settings.pluginFolders.value).map {
+                Self.absolute($0, in: current)
+            }
         var options = HTTPServer.Options(
             listeners: try InheritedSockets.listeners(
                 in: ProcessInfo.processInfo.environment, process: getpid()))

@@ -38,10 +38,16 @@ struct RunningService {
         let logger = Self.logger()
         let store = try QueueStore(folder: folder.path)
         defer { store.close() }
+        let program = try Self.penumbra()
+        var setup = setup
+        let notices = try Notices(settings, store, clock, logger)
+        setup.endMessages = { notices.messages(of: $0) }
+        setup.confined.programs = PathNames.folder(of: program) ?? ""
         let feed = EventFeed(boot: Self.bootName(), clock: clock)
         var observer = Supervisor.Observer()
         observer.changed = { jobs in
             Service.publish(jobs, to: feed)
+            notices.jobsChanged(jobs)
             for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
         }
         observer.noted = { note in
@@ -49,7 +55,7 @@ struct RunningService {
             Service.publish(note, to: feed)
         }
         observer.step = Self.stepHook()
-        let (program, checker) = (try Self.penumbra(), FarmManifestChecker(settings))
+        let checker = FarmManifestChecker(settings, apartFrom: setup.protectedPaths)
         let supervisor = try Supervisor(
             setup, store: store, checker: checker, launcher: PenumbraLauncher(program: program), observer: observer,
             now: clock.wallTime)
@@ -81,6 +87,7 @@ struct RunningService {
             group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
             group.addTask { await schedules.run() }
             group.addTask { await backUp(store, logger) }
+            group.addTask { await notices.run() }
             Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.

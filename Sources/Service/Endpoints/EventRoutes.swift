@@ -13,16 +13,20 @@ extension Service {
         var subjects = Set(number.map { [Self.subject(JobID($0))] } ?? [])
         let run = try request.query.value("run")
         if let run {
-            try await refuseHidden(run, request)
+            guard try await isVisible(run, to: request) else {
+                throw Problem(status: 404, kind: "no-run", title: "There is no such run")
+            }
             subjects.insert(Self.subject(ofRun: run))
             if let job = try await supervisor.job(ofRun: run) { subjects.insert(Self.subject(job.id)) }
         }
         let isAll = subjects.isEmpty
         // A token with folders follows runs of its own jobs, each by its name.
-        let isConfined = if case .token(let token) = request.caller { token.roots != nil } else { false }
+        let owner = request.onlyOwner
         return try feed.follow(request, coalescing: .frames(join: FramesData.joined)) { [subjects] event in
+            // The run that is asked for is his own.
+            if let owner, event.name == "job" || isAll, !event.isAboutJob(of: owner) { return false }
             guard let subject = event.subject else { return isAll }
-            return isAll ? !isConfined || event.name == "job" : subjects.contains(subject)
+            return isAll || subjects.contains(subject)
         }
     }
 

@@ -22,8 +22,11 @@ extension Service {
             .api(.get, "/runs", .read) { request in
                 let ended = try request.number("ended", 0...Int.max)
                 try request.refuseParameters(except: ["ended"])
-                let lines = try await onArchive { archive in
-                    try archive.runs(ended: ended).map { try RunLine($0, in: archive) }
+                let owner = request.onlyOwner
+                let lines = try await onArchive { [store] archive in
+                    try archive.runs(ended: ended).filter { run in
+                        try owner.map { try store.job(run: run.stored.name)?.owner == $0 } ?? true
+                    }.map { try RunLine($0, in: archive) }
                 }
                 return try .json(encoding: RunList(lines))
             },

@@ -40,6 +40,8 @@ extension Service {
             owner: caller.owner, key: try request.idempotencyKey(), place: body.place, name: body.source.name)
         (order.options, order.priority, order.labels) = (body.options, body.priority, body.labels)
         (order.needs, order.isHeld, order.notBefore) = (body.after, body.isHeld, body.notBefore)
+        order.roots = request.roots
+        try await refuseForeign(order.needs, request)
         return try await answer(try await supervisor.submit(order, from: caller.address))
     }
 
@@ -76,8 +78,12 @@ extension Service {
             }
             limit = number
         }
-        let listing = try await supervisor.jobs(filter, before: request.cursor(), limit: limit)
-        let list = JobList(listing.jobs, total: listing.total, cursor: listing.next.map(Cursor.text))
+        let cursor = try request.cursor()
+        var list = JobList([], total: 0, cursor: nil)
+        if let filter = filter.limited(to: request.onlyOwner) {
+            let listing = try await supervisor.jobs(filter, before: cursor, limit: limit)
+            list = JobList(listing.jobs, total: listing.total, cursor: listing.next.map(Cursor.text))
+        }
         let response = try APIResponse.json(encoding: list)
         guard case .bytes(let bytes) = response.body else { return response }
         return response.tagged(try EntityTag(of: bytes), for: request)
@@ -104,6 +110,7 @@ extension Service {
 
     private func change(_ request: APIRequest) async throws -> APIResponse {
         let body = try StrictJSON.decode(JobChange.self, from: request.body)
+        try await refuseForeign(body.after ?? [], request)
         return try await change(request, "change", hasBody: true) { job, now, known in
             if let priority = body.priority { try job.set(priority) }
             if let needs = body.after { try job.set(needs, known: known) }

@@ -44,6 +44,11 @@ extension Problem {
                 status: 422, kind: refusal.outcome == .missingInput ? "no-manifest" : ErrorBody.manifestKind,
                 title: "The manifest is not accepted",
                 detail: "\(VisibleText.line(refusal.manifest)): \(count)", errors: errors)
+        case let refusal as FolderRefusal:
+            self.init(
+                status: 422, kind: "folders", title: "The job may not run outside of the token's folders",
+                message: refusal.message,
+                errors: refusal.errors.map { Finding(message: $0.message, remedy: $0.remedy) })
         case let error as Supervisor.ForeignJob:
             self.init(status: 403, kind: "foreign-job", title: "The job is somebody else's", message: error.message)
         case let error as Supervisor.ChangedJob:

@@ -53,10 +53,9 @@ package struct Service: Sendable {
 
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
-        RouteTable(
-            jobRoutes + farmRoutes + tokenRoutes + eventRoutes + inquiryRoutes + failureRoutes + workRoutes
-                + auditRoutes + descriptionRoutes + runRoutes + diagnosisRoutes
-                + scheduleRoutes)
+        let jobs = jobRoutes + farmRoutes + runRoutes + workRoutes + failureRoutes + inquiryRoutes
+        let service = eventRoutes + tokenRoutes + scheduleRoutes + auditRoutes + diagnosisRoutes + descriptionRoutes
+        return RouteTable((jobs + service).map(limitingVisibility))
     }
 }
 
@@ -67,7 +66,8 @@ extension APIRequest {
         case .user(let uid, _): Supervisor.Caller(owner: .user(uid))
         case .token(let token):
             Supervisor.Caller(
-                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin)
+                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin || token.roots != nil
+            )
         case nil: throw .unknownCaller
         }
     }

@@ -1,3 +1,5 @@
+import Confinement
+import Coordination
 package import HTTPService
 import JobModel
 package import QueueStorage
@@ -29,18 +31,43 @@ extension Service {
                 status: 422, kind: "value", title: "A value is not accepted",
                 detail: "expires: \(expires) has passed", remedy: "Give a later time, or none.")
         }
+        let (roots, warning) = try await folders(of: body)
         var random = SystemRandomNumberGenerator()
         let text = TokenText(using: &random)
         let token = StoredToken(
-            id: "\(text.id)", name: body.name, digest: try text.digest().bytes, scope: body.scope, roots: body.roots,
+            id: "\(text.id)", name: body.name, digest: try text.digest().bytes, scope: body.scope, roots: roots,
             created: time, expires: body.expires)
         let entry = AuditEntry(
             at: time, caller: try request.queueCaller().owner.text, address: "\(request.peer)", action: "token.add",
             subject: token.id, detail: "\(token.name), \(token.scope.rawValue)")
         try await supervisor.onStore { try $0.add(token, audit: entry) }
         return try .json(
-            encoding: TokenCreated(TokenEntry(token), token: text.text), status: 201,
+            encoding: TokenCreated(TokenEntry(token), token: text.text, warning: warning), status: 201,
             headers: ["Location": "\(APIPath.root)/tokens/\(token.id)"])
+    }
+
+    /// Checks the folders of a new token.
+    ///
+    /// - Returns: their real paths, and why its jobs will not run on this machine.
+    private func folders(of body: TokenRequest) async throws -> (roots: [String], warning: String?) {
+        guard !body.roots.isEmpty else { return ([], nil) }
+        guard body.scope != .admin else {
+            throw Problem(
+                status: 422, kind: "value", title: "A value is not accepted",
+                detail: "roots: an administrator has no folders, because he could make a token without",
+                remedy: "Take the scope submit, or leave out the folders.")
+        }
+        let protected = supervisor.protectedPaths
+        let roots: [String]
+        do {
+            roots = try await Blocking.run { () throws(RootError) in
+                try RootCheck(body.roots, apartFrom: protected).roots
+            }
+        } catch {
+            throw Problem(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
+        }
+        guard case .missing(let reason) = Landlock.support else { return (roots, nil) }
+        return (roots, FarmManifestChecker.words(withoutLandlock: reason))
     }
 
     private func revokeToken(_ request: APIRequest) async throws -> APIResponse {

@@ -51,7 +51,6 @@ extension Service {
 
     /// Compares the outputs that the run published with their records.
     private func verify(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseFolders()
         let body =
             request.body.isEmpty ? VerifyRequest() : try StrictJSON.decode(VerifyRequest.self, from: request.body)
         let name = request.runName

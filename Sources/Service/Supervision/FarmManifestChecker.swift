@@ -1,4 +1,5 @@
 package import Catalogs
+package import Confinement
 import ContentNames
 import Glibc
 import JobModel
@@ -16,14 +17,26 @@ package final class FarmManifestChecker: ManifestChecker {
 
     private let farm: Farm
     private let known = Mutex<(catalog: Catalog, until: ContinuousClock.Instant)?>(nil)
+    /// What no job of a token with folders may change: no folder of a token holds it, or lies in it.
+    private let protected: [String]
+    private let landlock: Landlock.Support
 
-    package init(_ settings: Settings) { farm = Farm(settings) }
+    /// - Parameter protected: Paths that no folder of a token may hold or lie in.
+    package init(
+        _ settings: Settings, apartFrom protected: [String] = [], landlock: Landlock.Support = Landlock.support
+    ) {
+        farm = Farm(settings)
+        self.protected = protected
+        self.landlock = landlock
+    }
 
     package func check(
         _ place: ManifestSource.Place, name: String?, _ options: RunOptions
     ) async throws -> CheckedManifest {
         var manifest = Self.manifest(place, name: name)
-        guard let bytes = Self.bytes(of: place), let digest = SHA256Stream.digest(of: bytes) else {
+        let folders = try options.roots.map(folders)
+        try folders?.refuse(Self.origin(of: place), of: manifest.path)
+        guard let bytes = Self.bytes(of: place, within: folders), let digest = SHA256Stream.digest(of: bytes) else {
             throw ManifestRefusal(
                 manifest: manifest.path,
                 errors: [
@@ -34,6 +47,12 @@ package final class FarmManifestChecker: ManifestChecker {
         }
         // What is checked is what has the digest. A text that is no UTF-8 is read again, for the place of the first wrong byte.
         manifest.text = String(validating: bytes, as: UTF8.self)
+        if folders != nil, manifest.text == nil {
+            // Another file may be there when it is read again.
+            throw ManifestRefusal(
+                manifest: manifest.path, errors: [ManifestFault(message: "the manifest is not UTF-8 text")],
+                outcome: .badManifest)
+        }
         var outcome = try await read(manifest, options, try await catalog())
         if outcome.hasErrors {
             // A plugin may have come since the catalog was made.
@@ -51,28 +70,69 @@ package final class FarmManifestChecker: ManifestChecker {
             throw ManifestRefusal(
                 manifest: manifest.path, errors: faults.filter(\.0).map(\.1), outcome: outcome.unread ?? .badManifest)
         }
-        return CheckedManifest(job: job.name, digest: digest, warnings: faults.filter { !$0.0 }.map(\.1))
+        try folders?.refuse(JobPaths(of: job).all, of: manifest.path)
+        return CheckedManifest(
+            job: job.name, digest: digest, warnings: faults.filter { !$0.0 }.map(\.1), roots: folders?.roots)
     }
 
     package func digest(of place: ManifestSource.Place) -> String? {
         Self.bytes(of: place).flatMap { SHA256Stream.digest(of: $0) }
     }
 
-    private static func bytes(of place: ManifestSource.Place) -> [UInt8]? {
+    // MARK: Folders
+
+    /// Checks the folders of a token, and refuses them if this kernel cannot keep a run within them.
+    private func folders(_ roots: [String]) throws(FolderRefusal) -> RootCheck {
+        if case .missing(let reason) = landlock { throw FolderRefusal(Self.words(withoutLandlock: reason)) }
+        let check: RootCheck
+        do {
+            check = try RootCheck(roots, apartFrom: protected)
+        } catch {
+            throw FolderRefusal(error.message)
+        }
+        // A token has real paths. Whoever may write above one of them could have made a link in its place.
+        if let moved = check.roots.first(where: { !roots.contains($0) }) {
+            throw FolderRefusal(
+                "a folder of the token is a symbolic link now, and leads to '\(VisibleText.line(moved))'\n   = put the folder "
+                    + "back, or ask an admin for a token with '--root \(VisibleText.line(moved))'")
+        }
+        return check
+    }
+
+    /// Why jobs of tokens with folders are refused.
+    package static func words(withoutLandlock reason: Landlock.Reason) -> String {
+        "jobs of tokens with folders do not run on this machine: \(reason.problem)\n   = \(reason.remedy)"
+    }
+
+    private static func origin(of place: ManifestSource.Place) -> [JobPath] {
         switch place {
-        case .uploaded(let text, _): text.utf8.count <= largestManifest ? Array(text.utf8) : nil
-        case .file(let path): bytes(at: path)
+        case .file(let path): [JobPath(origin: "the manifest", path: path, access: .read)]
+        case .uploaded(_, let folder): [JobPath(origin: "the manifest's folder", path: folder, access: .read)]
         }
     }
 
-    /// Nil for pipes and devices, for which a reader could wait for ever.
-    private static func bytes(at path: String) -> [UInt8]? {
+    private static func bytes(of place: ManifestSource.Place, within folders: RootCheck? = nil) -> [UInt8]? {
+        switch place {
+        case .uploaded(let text, _): text.utf8.count <= largestManifest ? Array(text.utf8) : nil
+        case .file(let path): bytes(at: path, within: folders)
+        }
+    }
+
+    /// Nil for pipes and devices, for which a reader could wait for ever. Nil for a file outside of the folders: somebody
+    /// has exchanged a part of the path for a link since it was checked.
+    private static func bytes(at path: String, within folders: RootCheck?) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return nil }
         defer { close(file) }
         var found = stat()
         guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_size <= largestManifest else {
             return nil
+        }
+        if let folders {
+            let opened = RealPath.resolve("/proc/self/fd/\(file)")
+            guard folders.outside([JobPath(origin: "the manifest", path: opened, access: .read)]).isEmpty else {
+                return nil
+            }
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -101,7 +161,8 @@ package final class FarmManifestChecker: ManifestChecker {
         var request = RunRequest(manifests: [manifest], folder: "/")
         request.overrides = options.overrides
         let files = ManifestFiles(request, catalog: catalog, settings: farm.settings, control: nil)
-        return await files.withExaminedPictures(by: farm.worker)
+        // Pictures of others are decoded only by workers that the kernel confines. The run reports what is wrong with them.
+        return options.roots == nil ? await files.withExaminedPictures(by: farm.worker) : files.read()
     }
 
     /// Asks a worker for the catalog, so that the first job need not wait for it. If that fails, the first job is told why.
@@ -125,5 +186,19 @@ package final class FarmManifestChecker: ManifestChecker {
         let new = try await farm.catalog()
         known.withLock { $0 = (new, .now + Self.catalogLifetime) }
         return new
+    }
+}
+
+extension RootCheck {
+    /// Refuses paths of a job outside of the folders, each with its reason.
+    fileprivate func refuse(_ paths: [JobPath], of manifest: String) throws(FolderRefusal) {
+        let errors = outside(paths).map { path in
+            let lines = path.message.split(separator: "\n   = ", maxSplits: 1)
+            return ManifestFault(
+                message: lines.first.map(String.init) ?? "", remedy: lines.count > 1 ? String(lines[1]) : nil)
+        }
+        guard !errors.isEmpty else { return }
+        let count = errors.count == 1 ? "a path" : "\(errors.count) paths"
+        throw FolderRefusal("\(VisibleText.line(manifest)): \(count) outside of the token's folders", errors: errors)
     }
 }

@@ -1,3 +1,4 @@
+package import Confinement
 import Engines
 import Glibc
 import JobModel
@@ -19,6 +20,10 @@ package struct RunOrder: Hashable, Sendable {
     package let logPath: String
     /// What the log begins with, for a person.
     package let notes: [String]
+    /// The places that the process, and everything that it starts, can open. Nil for all that its user can.
+    package let confinement: Confinement?
+    /// Variables of its environment in place of the service's.
+    package let environment: [String: String]
 }
 
 /// Starts the processes of runs. They outlive the program that starts them.
@@ -58,14 +63,18 @@ package struct PenumbraLauncher: RunLauncher {
         } catch {
             throw LaunchError(error.message)
         }
+        let arguments =
+            order.confinement.map { ["confined"] + $0.arguments(for: [program] + order.arguments) } ?? order.arguments
+        var environment: [Environment.Key: String?] = ["PENUMBRA_TOKEN": nil]
+        for (name, value) in order.environment { environment[Environment.Key(stringLiteral: name)] = value }
         let (starts, start) = AsyncStream.makeStream(of: LaunchError?.self)
         // Nobody waits for this task: it lives as long as the process.
-        Task { [program] in
+        Task { [program, environment] in
             do {
                 let result = try await ProcessStart.one { hasStarted in
                     try await Subprocess.run(
-                        .path(FilePath(program)), arguments: Arguments(order.arguments),
-                        environment: .inherit.updating(["PENUMBRA_TOKEN": nil]), workingDirectory: "/",
+                        .path(FilePath(program)), arguments: Arguments(arguments),
+                        environment: .inherit.updating(environment), workingDirectory: "/",
                         platformOptions: Self.platform,
                         input: .fileDescriptor(files.lock, closeAfterSpawningProcess: false),
                         output: .fileDescriptor(files.log, closeAfterSpawningProcess: false),

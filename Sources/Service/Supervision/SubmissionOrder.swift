@@ -16,6 +16,8 @@ package struct SubmissionOrder: Hashable, Sendable {
     package var needs: [Need] = []
     package var isHeld = false
     package var notBefore: WallTime?
+    /// The folders of the owner's token. Nil if it has all.
+    package var roots: [String]?
 
     package init(owner: Owner, key: String?, place: ManifestSource.Place, name: String? = nil) {
         self.owner = owner
@@ -32,11 +34,14 @@ package struct CheckedManifest: Hashable, Sendable {
     /// The SHA-256 digest of its text.
     package let digest: String
     package let warnings: [ManifestFault]
+    /// The real paths of the folders that the job is limited to. Nil if it is not limited.
+    package let roots: [String]?
 
-    package init(job: String, digest: String, warnings: [ManifestFault]) {
+    package init(job: String, digest: String, warnings: [ManifestFault], roots: [String]? = nil) {
         self.job = job
         self.digest = digest
         self.warnings = warnings
+        self.roots = roots
     }
 }
 
@@ -71,9 +76,23 @@ package struct ManifestRefusal: Error, Hashable, Sendable {
     }
 }
 
+/// A job of a token with folders that is refused because of them.
+package struct FolderRefusal: Error, Hashable, Sendable {
+    /// One line that says what is wrong. A line that begins with `   = ` may follow, and says what to do.
+    package let message: String
+    /// All paths that lie outside of the folders.
+    package let errors: [ManifestFault]
+
+    package init(_ message: String, errors: [ManifestFault] = []) {
+        self.message = message
+        self.errors = errors
+    }
+}
+
 /// Reads manifests before jobs are accepted.
 package protocol ManifestChecker: Sendable {
-    /// - Throws: ``ManifestRefusal``, or an error of the farm's settings.
+    /// - Parameter options: If they have roots, all paths of the job have to lie in them. A root that is no real path is refused.
+    /// - Throws: ``ManifestRefusal``, ``FolderRefusal``, or an error of the farm's settings.
     func check(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> CheckedManifest
 
     /// The digest of the manifest as it is now. Nil if it cannot be read.

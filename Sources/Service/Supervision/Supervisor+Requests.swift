@@ -24,8 +24,11 @@ extension Supervisor {
                 return .repeated(earlier)
             }
         }
-        let manifest = try await checker.check(order.place, name: order.name, order.options)
-        return try await onThread { [self] in
+        var options = order.options
+        options.roots = order.roots
+        let manifest = try await checker.check(order.place, name: order.name, options)
+        options.roots = manifest.roots
+        return try await onThread { [self, options] in
             let time = now()
             let insertion = try store.insert(
                 request,
@@ -34,7 +37,7 @@ extension Supervisor {
             ) { id, known in
                 try Submission(
                     id: id, owner: order.owner, key: order.key, digest: digest, name: order.name ?? manifest.job,
-                    manifest: ManifestSource(order.place, digest: manifest.digest), options: order.options,
+                    manifest: ManifestSource(order.place, digest: manifest.digest), options: options,
                     priority: order.priority, labels: order.labels, needs: order.needs, isHeld: order.isHeld,
                     notBefore: order.notBefore, at: time, known: known)
             }
@@ -138,7 +141,8 @@ extension Supervisor {
             guard changed != job else { return job }
             let entry = AuditEntry(
                 at: time, caller: caller.owner.text, address: caller.address, action: action, job: changed)
-            try store.update(changed, audit: entry, at: time)
+            let isEnded = if case .ended = job.state { true } else { false }
+            try store.update(changed, messages: isEnded ? [] : messages(of: [changed]), audit: entry, at: time)
             put([changed])
             wake()
             return changed
@@ -200,6 +204,13 @@ extension Supervisor {
             let time = now()
             let outcome = try store.apply(
                 action, to: filter, expecting: expected, by: caller.owner,
+                // Jobs that had ended before may have changed, too.
+                messages: { changes in
+                    messages(
+                        of: changes.changed.filter {
+                            if case .ended(let end) = $0.state { end.time == time } else { false }
+                        })
+                },
                 audit: { changes in
                     AuditEntry(
                         at: time, caller: caller.owner.text, address: caller.address, action: "bulk",

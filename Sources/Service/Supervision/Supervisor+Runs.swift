@@ -95,19 +95,25 @@ extension Supervisor {
         switch job.manifest.place {
         case .file(let path): arguments.append(path)
         case .uploaded(let text, _):
-            let file = "\(setup.folder.manifests)/\(job.id.number).yaml"
+            let folder = try manifestFolder(of: job)
+            let file = "\(folder)/\(job.id.number).yaml"
             try AtomicFile.write(Array(text.utf8), to: file, by: file + ".new", mode: 0o600)
             let path = FarmManifestChecker.manifest(job.manifest.place, name: job.name).path
             arguments += [file, "--manifest-path", path]
         }
         arguments += ["--run", run, "--resumable", "--quiet", "--no-notify", "--state-dir", setup.stateFolder]
         arguments += setup.runArguments + job.options.arguments
+        let confinement = try confinement(of: job, run)
+        // Programs of a cluster would run outside of the folders.
+        if confinement != nil { arguments += ["--engine", "local"] }
         var notes: [String] = []
         if checker.digest(of: job.manifest.place) != job.manifest.digest {
             notes.append("note: the manifest has changed since \(job.id) was submitted; the run uses it as it is now")
         }
         return RunOrder(
-            job: job.id, run: run, arguments: arguments, lockPath: lockPath(run), logPath: logPath(run), notes: notes)
+            job: job.id, run: run, arguments: arguments, lockPath: lockPath(run), logPath: logPath(run), notes: notes,
+            confinement: confinement,
+            environment: environment(of: job, run))
     }
 
     func launch(_ order: RunOrder) async {
@@ -169,6 +175,7 @@ extension Supervisor {
 
     private func end(_ id: JobID, _ open: OpenRun, _ exit: OpenRun.Exit, _ run: RunObservation) {
         observer.step(.exited)
+        if let job = state.withLock({ $0.queue[id] }) { clearUp(after: job, open.run, exit) }
         do {
             let end = try run.end()
             let progressed = end.published > 0 || run.progress > open.firstProgress ?? 0

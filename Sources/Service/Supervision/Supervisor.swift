@@ -18,6 +18,10 @@ package final class Supervisor: Sendable {
         package var limits: Limits
         /// Arguments that each run gets, such as `--config`.
         package var runArguments: [String]
+        /// What runs of tokens with folders may open beside these.
+        package var confined = ConfinedPlaces()
+        /// What to tell of a job that has ended. It is stored in the transaction of the end. May block.
+        package var endMessages: @Sendable (Submission) -> [OutboxMessage] = { _ in [] }
 
         package init(folder: ServiceFolder, stateFolder: String, limits: Limits, runArguments: [String] = []) {
             self.folder = folder
@@ -25,6 +29,9 @@ package final class Supervisor: Sendable {
             self.limits = limits
             self.runArguments = runArguments
         }
+
+        /// What no folder of a token may hold or lie in.
+        package var protectedPaths: [String] { confined.protectedPaths(with: [folder.path, stateFolder]) }
     }
 
     /// What happens, for whoever shows it. Called on the supervisor's thread, so it must not block.
@@ -104,6 +111,9 @@ package final class Supervisor: Sendable {
         wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         for row in loaded.unreadable { observer.noted(.unreadableRow(row.message)) }
     }
+
+    /// What no folder of a token may hold or lie in.
+    package var protectedPaths: [String] { setup.protectedPaths }
 
     // MARK: The loop
 
@@ -197,9 +207,14 @@ package final class Supervisor: Sendable {
         let before = job
         try body(&job)
         guard job != before else { return nil }
-        try store.update(job, audit: audit?(job), at: now())
+        try store.update(job, messages: messages(of: [job]), audit: audit?(job), at: now())
         put([job])
         return job
+    }
+
+    /// The messages of jobs that have just changed.
+    func messages(of jobs: [Submission]) -> [OutboxMessage] {
+        jobs.flatMap { job in if case .ended = job.state { setup.endMessages(job) } else { [OutboxMessage]() } }
     }
 
     /// Jobs that are stored become those of the queue.

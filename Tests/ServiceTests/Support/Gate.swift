@@ -9,14 +9,18 @@ final class Gate {
     private let pipe: Int32
 
     /// Builds the filter, and makes it known to the farm's runs by the config file.
-    init(in farm: Farm) async throws {
-        let path = farm.folder.file("gate")
+    ///
+    /// - Parameter name: the path of a pipe in the farm's folder, which the run has to be able to open.
+    init(in farm: Farm, at name: String = "gate") async throws {
+        let path = farm.folder.file(name)
         try #require(mkfifo(path, 0o600) == 0)
         // For reading, too: so it opens while no worker reads yet.
         pipe = Glibc.open(path, O_RDWR | O_CLOEXEC)
         try #require(pipe >= 0)
         try farm.write(Self.source(gate: path), to: "plugins/gated.c")
-        let header = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../../Sources/Pixels/CPenumbraPlugin/include"
+        let header =
+            URL(filePath: #filePath).deletingLastPathComponent().path
+            + "/../../../Sources/Pixels/CPenumbraPlugin/include"
         let built = try await farm.run(
             "/usr/bin/gcc",
             [

@@ -16,6 +16,11 @@ package struct Route: Sendable {
         self.access = access
         self.handler = handler
     }
+
+    /// The same route, with a handler around its own.
+    package func wrapped(by wrap: (@escaping Handler) -> Handler) -> Route {
+        Route(method, pattern.description, access, handler: wrap(handler))
+    }
 }
 
 /// What a caller needs for a route. Each level includes the ones before it.

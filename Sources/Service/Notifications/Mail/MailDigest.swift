@@ -14,6 +14,9 @@ package struct MailDigest: Hashable, Sendable, Codable {
 
     package init() {}
 
+    /// - Parameter lastSent: When the last mail was sent. Nil if none was.
+    package init(lastSent: WallTime?) { self.lastSent = lastSent }
+
     /// The contents of a mail.
     package struct Batch: Hashable, Sendable {
         /// In the order in which they came.

@@ -3,9 +3,14 @@ import JobModel
 package import Queueing
 
 extension QueueStore {
-    /// Stores messages that belong to no change of a job.
-    package func enqueue(_ messages: [OutboxMessage], at now: WallTime) throws {
-        try write { database in for message in messages { try enqueue(message, at: now, database) } }
+    /// Stores messages that belong to no change of a job, and what led to them, in one transaction.
+    package func enqueue(
+        _ messages: [OutboxMessage], setting: (name: Setting, value: String)? = nil, at now: WallTime
+    ) throws {
+        try write { database in
+            for message in messages { try enqueue(message, at: now, database) }
+            if let setting { try put(setting.name, setting.value, database) }
+        }
     }
 
     func enqueue(_ message: OutboxMessage, at now: WallTime, _ database: Database) throws {
@@ -39,6 +44,42 @@ extension QueueStore {
         }
     }
 
+    /// The messages that are due to one target about one job: those whose JSON has it as `job`.
+    package func dueMessages(at now: WallTime, to target: String, about job: String, limit: Int) throws -> [OutboxEntry]
+    {
+        try read { database in
+            let rows = try database.rows(
+                """
+                SELECT event, target, body, tries, next, error FROM outbox
+                WHERE done IS NULL AND next <= ? AND target = ? AND \(Self.isAboutJob) ORDER BY next, id LIMIT ?
+                """, [now.milliseconds, target, job, limit])
+            return rows.compactMap { try? Self.entry($0) }
+        }
+    }
+
+    /// When a message about a job has reached a target last. Nil if none has, or if it was removed since.
+    package func lastDelivery(to target: String, about job: String) throws -> WallTime? {
+        try read { database in
+            try database.row(
+                """
+                SELECT max(done) AS done FROM outbox
+                WHERE done IS NOT NULL AND error IS NULL AND target = ? AND \(Self.isAboutJob)
+                """, [target, job])?.stored("done")
+        }
+    }
+
+    private static let isAboutJob = "CASE WHEN json_valid(body) THEN json_extract(body, '$.job') = ? ELSE 0 END"
+
+    /// Messages have to wait, although no try has failed.
+    package func postpone(_ events: [String], until next: WallTime) throws {
+        try write { database in
+            for event in events {
+                try database.run(
+                    "UPDATE outbox SET next = ? WHERE event = ? AND done IS NULL", [next.milliseconds, event])
+            }
+        }
+    }
+
     static func entry(_ row: Row) throws -> OutboxEntry {
         try OutboxEntry(
             message: OutboxMessage(
@@ -54,13 +95,19 @@ extension QueueStore {
     }
 
     /// A message has reached its target. It is never due again.
-    package func delivered(_ event: String, at now: WallTime) throws {
+    package func delivered(_ event: String, at now: WallTime) throws { try delivered([event], at: now) }
+
+    /// The same for several that were sent as one.
+    package func delivered(_ events: [String], at now: WallTime) throws {
         try write { database in
-            try database.run(
-                """
-                UPDATE outbox SET tries = tries + 1, next = NULL, error = NULL, done = ? WHERE event = ? AND done IS NULL
-                """,
-                [now.milliseconds, event])
+            for event in events {
+                try database.run(
+                    """
+                    UPDATE outbox SET tries = tries + 1, next = NULL, error = NULL, done = ?
+                    WHERE event = ? AND done IS NULL
+                    """,
+                    [now.milliseconds, event])
+            }
         }
     }
 

@@ -19,13 +19,17 @@ extension QueueStore {
         }
     }
 
+    func put(_ setting: Setting, _ value: String, _ database: Database) throws {
+        try database.run(
+            "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            [StoredText.whole(setting.name, "name"), StoredText.whole(value, "value")])
+    }
+
     /// - Parameter value: Nil removes the setting.
     package func set(_ setting: Setting, to value: String?, audit: AuditEntry? = nil) throws {
         try write { database in
             if let value {
-                try database.run(
-                    "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                    [StoredText.whole(setting.name, "name"), StoredText.whole(value, "value")])
+                try put(setting, value, database)
             } else {
                 try database.run("DELETE FROM settings WHERE name = ?", [setting.name])
             }

@@ -11,6 +11,11 @@ package struct RunOptions: Hashable, Sendable, Codable {
     package var isForced = false
     /// The run ends cleanly after so many seconds. Nil for no deadline.
     package var deadline: Int?
+    /// The only folders that the run may use, as real paths. The kernel keeps it within them. Nil for all folders.
+    ///
+    /// No request can name them. They come from the token of a job's owner at the submission, and retries keep them. So
+    /// a later change of the token does not change a stored job.
+    package var roots: [String]?
 
     package init(overrides: [String] = [], isForced: Bool = false, deadline: Int? = nil) throws(InputError) {
         if let deadline, !(1...Self.longestDeadline).contains(deadline) { throw .deadline(deadline) }
@@ -37,6 +42,7 @@ package struct RunOptions: Hashable, Sendable, Codable {
         case overrides = "set"
         case isForced = "force"
         case deadline
+        case roots
     }
 
     private struct AnyKey: CodingKey {
@@ -64,6 +70,7 @@ package struct RunOptions: Hashable, Sendable, Codable {
             overrides: values.decodeIfPresent([String].self, forKey: .overrides) ?? [],
             isForced: values.decodeIfPresent(Bool.self, forKey: .isForced) ?? false,
             deadline: values.decodeIfPresent(Int.self, forKey: .deadline))
+        roots = try values.decodeIfPresent([String].self, forKey: .roots)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -72,5 +79,6 @@ package struct RunOptions: Hashable, Sendable, Codable {
         if !overrides.isEmpty { try values.encode(overrides, forKey: .overrides) }
         if isForced { try values.encode(true, forKey: .isForced) }
         try values.encodeIfPresent(deadline, forKey: .deadline)
+        try values.encodeIfPresent(roots, forKey: .roots)
     }
 }

@@ -92,23 +92,29 @@ package struct TokenEntry: Hashable, Sendable, Codable {
 package struct TokenCreated: Hashable, Sendable, Codable {
     package let entry: TokenEntry
     package let token: String
+    /// Why jobs of the token will be refused on this machine. Nil if they will not.
+    package let warning: String?
 
-    package init(_ entry: TokenEntry, token: String) {
+    package init(_ entry: TokenEntry, token: String, warning: String? = nil) {
         self.entry = entry
         self.token = token
+        self.warning = warning
     }
 
-    private enum CodingKeys: String, CodingKey { case token }
+    private enum CodingKeys: String, CodingKey { case token, warning }
 
     package init(from decoder: any Decoder) throws {
         entry = try TokenEntry(from: decoder)
-        token = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .token)
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        token = try values.decode(String.self, forKey: .token)
+        warning = try values.decodeIfPresent(String.self, forKey: .warning)
     }
 
     package func encode(to encoder: any Encoder) throws {
         try entry.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(token, forKey: .token)
+        try values.encodeIfPresent(warning, forKey: .warning)
     }
 }
 

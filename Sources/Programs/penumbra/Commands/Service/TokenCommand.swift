@@ -31,7 +31,8 @@ struct TokenAddCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("root"),
-        help: ArgumentHelp("A folder that its jobs may use. May be given again. Default: all folders.", valueName: "dir"))
+        help: ArgumentHelp(
+            "A folder that its jobs may use. May be given again. Default: all folders.", valueName: "dir"))
     var roots: [String] = []
 
     @Option(help: ArgumentHelp("For how long it is valid: 12h, 90d. Default: for ever.", valueName: "time"))
@@ -68,13 +69,17 @@ struct TokenAddCommand: AsyncParsableCommand {
             } else {
                 Console.print(try client.decode(TokenCreated.self, from: answer).token)
             }
+            if let warning = try client.decode(TokenCreated.self, from: answer).warning {
+                Console.complain("warning: \(warning)")
+            }
             return .done
         }
     }
 }
 
 struct TokenListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List tokens, without their secrets.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List tokens, without their secrets.")
 
     @OptionGroup var service: ServiceOptions
 

@@ -1,0 +1,67 @@
+import Foundation
+import HTTPService
+import JobModel
+import Logging
+import NoticeDelivery
+import Notifications
+import QueueStorage
+import Queueing
+import RenderFarm
+import Runs
+import Settings
+
+/// Tells the targets of the config file of ends and of lateness.
+struct Notices {
+    private let ends: EndNotices
+    private let late: LateJobs
+    private let sender: NoticeSender
+    private let clock: ServiceClock
+    private let logger: Logger
+
+    init(_ settings: Settings, _ store: QueueStore, _ clock: ServiceClock, _ logger: Logger) throws {
+        let rules = NoticeRules(settings)
+        let stateFolder = settings.stateFolder.value
+        let origin = try NoticeOrigin.of(
+            store, host: ProcessInfo.processInfo.hostName, random: .random(in: .min ... .max))
+        ends = EndNotices(rules, origin, stateFolder: stateFolder)
+        do {
+            late = try LateJobs(rules, origin, store: store, zone: .current) { job in
+                try StoredRuns.latestSuccess(ofJob: job, state: stateFolder).map {
+                    WallTime(milliseconds: $0 / 1_000_000)
+                }
+            }
+        } catch let error as InputError {
+            throw FarmError(.badManifest, "notifications: late: \(error.message)")
+        }
+        let sendmail = settings.sendmail.value
+        sender = NoticeSender(
+            rules, store: store,
+            channels: .init(
+                webhook: { await CurlSender().send($0, to: $1, secretFile: $2, now: $3) },
+                mail: { await MailSender(program: sendmail).send($0) }),
+            now: clock.wallTime, jitter: { .random(in: 0...1) },
+            note: { logger.error("\(VisibleText.lines($0))") })
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// The messages that are stored with the end of a job.
+    func messages(of job: Submission) -> [OutboxMessage] { ends.messages(of: job) }
+
+    /// Jobs have changed.
+    func jobsChanged(_ jobs: [Submission]) {
+        if jobs.contains(where: { if case .ended = $0.state { true } else { false } }) { sender.wake() }
+    }
+
+    /// Sends until the task is cancelled.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await sender.run(sleep: clock.sleep) }
+            group.addTask {
+                await late.run(
+                    now: clock.wallTime, sleep: clock.sleep, found: { sender.wake() },
+                    note: { logger.error("\(VisibleText.lines($0))") })
+            }
+        }
+    }
+}

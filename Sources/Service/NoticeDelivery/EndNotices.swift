@@ -1,0 +1,74 @@
+import JobModel
+import JobStorage
+import Notifications
+package import QueueStorage
+package import Queueing
+import Runs
+
+/// Makes the messages of the ends of jobs. They are stored in the transactions of the ends.
+package struct EndNotices: Sendable {
+    private let rules: NoticeRules
+    private let origin: NoticeOrigin
+    private let stateFolder: String
+
+    package init(_ rules: NoticeRules, _ origin: NoticeOrigin, stateFolder: String) {
+        self.rules = rules
+        self.origin = origin
+        self.stateFolder = stateFolder
+    }
+
+    /// - Returns: none for a job that has not ended, and if nobody wants to be told. Reads the records of its run.
+    package func messages(of job: Submission) -> [OutboxMessage] {
+        guard rules.tellsOfEnds, case .ended(let ended) = job.state else { return [] }
+        let outcome = ended.end.noticeOutcome
+        let targets = rules.targets(isFailure: outcome.isFailure)
+        guard !targets.isEmpty else { return [] }
+        let run = ended.run.flatMap { found(run: $0) }
+        let end = Notice.End(
+            run: run == nil ? nil : ended.run, outcome: outcome, exitCode: ended.end.exitCode,
+            counts: run?.record.counts,
+            reason: ended.end.noticeReason, failures: run?.failures ?? [])
+        let notice = Notice(
+            job: job.name, host: origin.host, time: ended.time,
+            command: run == nil ? "penumbra queue show \(job.id.number)" : nil, event: .ended(end))
+        return origin.messages(notice, to: targets, event: "job-\(job.id.number)-end")
+    }
+
+    /// Nil if no coordinator has begun the run, or if its records cannot be read: the end is told nevertheless.
+    private func found(run name: String) -> (record: RunRecord, failures: [String])? {
+        guard let record = try? StoredRuns.run(named: name, state: stateFolder) else { return nil }
+        guard record.counts.failed > 0 else { return (record, []) }
+        let frames = try? StoredRuns.failedFrames(of: record, state: stateFolder, limit: Notice.End.mostFailures)
+        return (record, (frames ?? []).compactMap(\.failure))
+    }
+}
+
+extension StoredFrame {
+    /// `photos/a.jpg: not a JPEG file`. Nil for a frame that has not failed.
+    fileprivate var failure: String? {
+        guard case .failed(_, let message) = state else { return nil }
+        return message.hasPrefix(input) ? message : "\(input): \(message)"
+    }
+}
+
+extension JobState.End {
+    fileprivate var noticeOutcome: Notice.End.Outcome {
+        switch self {
+        case .done: .done
+        case .doneWithWorkLeft: .workLeft
+        case .failed: .failed
+        case .stopped: .stopped
+        case .cancelled: .cancelled
+        case .skipped: .skipped
+        }
+    }
+
+    /// Nil if the outcome says everything.
+    fileprivate var noticeReason: String? {
+        switch self {
+        case .done, .doneWithWorkLeft: nil
+        case .failed(_, let text), .stopped(let text): text.isEmpty ? nil : text
+        case .cancelled, .skipped: words
+        }
+    }
+}

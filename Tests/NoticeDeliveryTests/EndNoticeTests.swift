@@ -1,0 +1,56 @@
+import NoticeDelivery
+import QueueStorage
+import Queueing
+import Testing
+
+@Suite struct EndNoticeTests {
+    let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    private func targets(_ job: Submission, _ rules: NoticeRules) -> [String] {
+        fixture.messages(of: job, rules).map(\.target)
+    }
+
+    @Test func `all ends are told to on_end, and failures to on_failure, too`() throws {
+        let rules = NoticeRules(onEnd: [.hook], onFailure: [.ops])
+        let done = try fixture.end(code: 0, rules)
+        #expect(targets(done, rules) == ["webhook:https://example.org/hook"])
+        let failed = try fixture.end(code: 1, rules)
+        #expect(targets(failed, rules) == ["webhook:https://example.org/hook", "mail:ops@example.org"])
+    }
+
+    @Test func `a target of both lists is told once`() throws {
+        let rules = NoticeRules(onEnd: [.ops], onFailure: [.ops, .ops])
+        #expect(targets(try fixture.end(code: 1, rules), rules) == ["mail:ops@example.org"])
+    }
+
+    @Test func `a job that has not ended is not told`() throws {
+        #expect(targets(try fixture.submit(), NoticeRules(onEnd: [.ops])) == [])
+    }
+
+    @Test func `the same end has the same names, and the secret's file is in none of them`() throws {
+        let rules = NoticeRules(onEnd: [.hook])
+        let job = try fixture.end(code: 0, rules)
+        let messages = fixture.messages(of: job, rules)
+        #expect(messages == fixture.messages(of: job, rules))
+        #expect(messages.allSatisfy { $0.event.hasPrefix("farm-job-1-end-") && $0.event.utf8.count < 100 })
+        #expect(!"\(messages)".contains("/etc/secret"))
+    }
+
+    @Test func `a cancelled job says who did it, and how to look`() throws {
+        let rules = NoticeRules(onEnd: [.hook])
+        var job = try fixture.submit()
+        try job.cancel(by: .user(5), at: fixture.now)
+        let body = try #require(fixture.messages(of: job, rules).first?.body)
+        #expect(body.contains(#""command":"penumbra queue show 1""#))
+        #expect(body.contains(#""reason":"cancelled by uid:5""#))
+        #expect(body.contains(#""job":"night""#))
+    }
+
+    @Test func `a service keeps its name, and another one has another`() throws {
+        let first = try NoticeOrigin.of(fixture.store, host: "render1", random: 1 << 40)
+        #expect(try NoticeOrigin.of(fixture.store, host: "render1", random: 7) == first)
+        #expect(try NoticeOrigin.of(Fixture().store, host: "render1", random: 7) != first)
+    }
+}
