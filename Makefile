@@ -6,6 +6,8 @@ SWIFT_BUILD := swift build -c release
 FAULT_SEEDS := 1-53
 # Each way to disturb prepared shards, on two jobs.
 SHARD_SEEDS := 1-10
+# Each way to kill a service, its runs and their workers, twice.
+SERVICE_SEEDS := 1-6
 MINUTES := 10
 
 .PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery clean
@@ -20,6 +22,7 @@ test: setup-tests build lint
 	Scripts/test
 	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
 	$(BUILD)/penumbra-faults run --family shards --seeds $(SHARD_SEEDS)
+	$(BUILD)/penumbra-faults run --family service --seeds $(SERVICE_SEEDS)
 
 ## make test-slurm: install Slurm, prove that a cluster of its own starts, breaks as asked and leaves nothing behind, and run
 ## jobs on it that are disturbed

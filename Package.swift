@@ -341,7 +341,13 @@ let package = Package(
             "EndpointsTests",
             [
                 "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",
-                "JobModel", "Runs", "Scheduling", "TestSupport", yams,
+                "JobModel", "Runs", "Scheduling", "Settings", "TestSupport", yams,
+            ]),
+        tests(
+            "SupervisionTests",
+            [
+                "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Runs", "JobStorage", "SafeFiles", "JobModel",
+                "TestSupport", sqlite,
             ]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
@@ -373,7 +379,9 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs", "Queueing",
-                "Confinement", "Notifications", "ServiceAPI", "ServiceClient", "TestSupport", subprocess, system,
+                "Confinement", "Notifications", "QueueStorage", "ServiceAPI", "ServiceClient", "HTTPService",
+                "Supervision",
+                "Endpoints", "TestSupport", subprocess, system,
             ]),
         tests(
             "EndToEndTests",

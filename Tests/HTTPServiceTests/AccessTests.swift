@@ -59,6 +59,19 @@ import Testing
         }
     }
 
+    @Test func `a use is noted of a right token alone`() async throws {
+        try await TestService.run { service async throws in
+            let (read, admin) = (service.tokens.read, service.tokens.admin)
+            // The identifier of one token, and the secret of another one.
+            let wrong =
+                admin.text.prefix(while: { $0 != "_" }) + "_\(admin.id)_" + (read.text.split(separator: "_").last ?? "")
+            for token in [String(wrong), read.text, admin.text] {
+                _ = try await RawSocket.ask(service.web, TestService.head("GET", "/read", token: token))
+            }
+            #expect(service.tokens.uses == [read.id, admin.id])
+        }
+    }
+
     @Test func `the kernel says who calls by the control socket`() async throws {
         try await TestService.run { service async throws in
             let answer = try await RawSocket.ask(service.control, TestService.head("GET", "/who"))

@@ -68,7 +68,8 @@ import Testing
         for _ in 0..<most {
             try job.start(run: "run", at: .noon)
             try job.started(at: .noon)
-            try job.processEnded(code: code, leaving: .usual(after: code), text: "why", progressed: progressed, at: .noon)
+            try job.processEnded(
+                code: code, leaving: .usual(after: code), text: "why", progressed: progressed, at: .noon)
             guard case .waiting(let waiting) = job.state, let pause = waiting.pause else { break }
             pauses.append((pause.until - .noon).components.seconds)
         }
@@ -117,6 +118,18 @@ import Testing
         guard case .waiting(let waiting) = job.state else { throw Unexpected() }
         #expect(waiting.pause == .init(cause: .unavailable, text: "no processes left", until: .noon(plus: 30)))
         #expect(waiting.resumes == nil)
+    }
+
+    @Test func `a start without a process is taken back, and the run keeps its name`() throws {
+        var job = try Submission.starting()
+        try job.takeBackStart(at: .noon(plus: 9))
+        #expect(job.state == .waiting(.init(since: .noon(plus: 9), resumes: "run-17")))
+        try job.start(run: "another", at: .noon(plus: 10))
+        #expect(job.state.run == "run-17" && job.state.tries == 1)
+        try job.cancel(by: .user(0), at: .noon)
+        try job.takeBackStart(at: .noon)
+        #expect(job.state.end == .cancelled(by: .user(0)))
+        #expect(throws: Refusal.self) { try job.takeBackStart(at: .noon) }
     }
 
     @Test(arguments: [130, 143, 129, 137, nil, 75, 69, 74] as [Int?])

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Queueing
+import ServiceAPI
 import Testing
 
 /// Services, coordinators and workers that are killed, by a real SIGKILL.
@@ -59,6 +60,47 @@ import Testing
         let job = try await farm.waitForEnd(of: 1)
         #expect(job.state == .done && job.tries == 1)
         #expect(farm.outputs() == names(4))
+        try await farm.end()
+    }
+
+    @Test func `a run whose lock somebody removes while the service is away is neither lost nor started twice`()
+        async throws
+    {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\nshard: frame\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        try await farm.wait(for: 1) { $0.state == .running }
+        try await farm.end(SIGKILL)
+        let run = try #require(farm.openRuns().first)
+        let locks = farm.serviceFolder.locks
+        for name in try FileManager.default.contentsOfDirectory(atPath: locks) {
+            try FileManager.default.removeItem(atPath: "\(locks)/\(name)")
+        }
+        try await farm.start()
+        try gate.open(for: 2)
+        try await farm.wait { farm.outputs().count == 2 }
+        #expect(farm.openRuns() == [run])
+        #expect(try farm.job(1).state == .running)
+        try gate.open(for: 2)
+        let job = try await farm.waitForEnd(of: 1)
+        #expect(job.state == .done && job.tries == 1)
+        #expect(try await runs() == 1)
+        try await farm.end()
+    }
+
+    @Test func `files of runs that have ended are removed`() async throws {
+        try farm.writeManifest()
+        try await farm.start()
+        #expect(try await farm.penumbra("submit", "night.yaml", "--upload", "--wait", "--quiet").code == 0)
+        try await farm.end(SIGKILL)
+        try farm.write("", to: "service/runs/job-9-of-a-killed-service.lock")
+        try await farm.start()
+        try await farm.wait {
+            try [farm.serviceFolder.locks, farm.serviceFolder.manifests].allSatisfy {
+                try FileManager.default.contentsOfDirectory(atPath: $0).isEmpty
+            }
+        }
         try await farm.end()
     }
 

@@ -73,8 +73,9 @@ struct RunningService {
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
             now: clock.wallTime,
             tokenWasRevoked: { revoked.tell($0) })
+        let tokens = StoredTokens(store)
         let server = HTTPServer(
-            options, routes: service.routes, authenticator: StoredTokens(store), logger: logger, clock: clock)
+            options, routes: service.routes, authenticator: tokens, logger: logger, clock: clock)
         revoked.listener.withLock { $0 = Revocations.Listener(call: { server.tokenWasRevoked($0) }) }
         let sockets = try server.bind()
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
@@ -86,8 +87,9 @@ struct RunningService {
             group.addTask { await supervisor.run() }
             group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
             group.addTask { await schedules.run() }
-            group.addTask { await backUp(store, logger) }
             group.addTask { await notices.run() }
+            group.addTask { await backUp(store, supervisor, logger) }
+            group.addTask { await storeUses(of: tokens, logger) }
             Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.
@@ -178,8 +180,8 @@ struct RunningService {
     private static let backupPause = Duration.seconds(3600)
     private static let dayLength: Int64 = 86_400_000
 
-    /// A copy of the database every day.
-    private func backUp(_ store: QueueStore, _ logger: Logger) async {
+    /// A copy of the database every day. What is old is removed after it.
+    private func backUp(_ store: QueueStore, _ supervisor: Supervisor, _ logger: Logger) async {
         var lastDay: Int64?
         repeat {
             let now = clock.wallTime()
@@ -191,8 +193,25 @@ struct RunningService {
                 lastDay = day
             } catch {
                 logger.error("the database cannot be copied", metadata: ["cause": "\(ServiceFailure(error).message)"])
+                continue
             }
+            await supervisor.tidy()
         } while (try? await clock.sleep(Self.backupPause)) != nil
+    }
+
+    private static let usePause = Duration.seconds(60)
+
+    /// Stores once a minute, and at the end, when tokens were used.
+    private func storeUses(of tokens: StoredTokens, _ logger: Logger) async {
+        var isLast = false
+        while !isLast {
+            isLast = (try? await clock.sleep(Self.usePause)) == nil
+            do {
+                try await Blocking.run { () throws in try tokens.storeUses() }
+            } catch {
+                logger.error("uses of tokens cannot be stored", metadata: ["cause": "\(ServiceFailure(error).message)"])
+            }
+        }
     }
 }
 

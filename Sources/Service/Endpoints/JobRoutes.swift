@@ -1,3 +1,4 @@
+import Coordination
 import HTTPService
 import JobModel
 import QueueStorage
@@ -103,7 +104,7 @@ extension Service {
     private func log(_ request: APIRequest) async throws -> APIResponse {
         let job = try await supervisor.job(request.job()).job
         guard let run = job.state.run else { return .text("") }
-        return .text(RunLogFile.text(at: supervisor.logPath(run)))
+        return .text(await Blocking.run { [path = supervisor.logPath(run)] in RunLogFile.text(at: path) })
     }
 
     // MARK: Changes

@@ -54,6 +54,10 @@ extension Problem {
         case let error as Supervisor.ChangedJob:
             self.init(
                 status: 412, kind: "changed", title: "The job has changed since it was read", message: error.message)
+        case let error as Supervisor.FullQueue:
+            self.init(status: 409, kind: "queue-full", title: "The queue is full", message: error.message)
+        case let error as BulkAction.TooLarge:
+            self.init(status: 409, kind: "count", title: "Too many jobs match", message: error.message)
         case let error as BulkAction.Mismatch:
             self.init(status: 409, kind: "count", title: "Another number of jobs matches", message: error.message)
         case let error as InquiryError: self.init(error)

@@ -3,9 +3,10 @@ import Coordination
 package import HTTPService
 import JobModel
 package import QueueStorage
-import Queueing
+package import Queueing
 import ServiceAPI
 import Supervision
+import Synchronization
 
 /// Tokens. Administrators make them, and see everything of them but their secrets.
 extension Service {
@@ -97,13 +98,16 @@ extension TokenEntry {
 }
 
 /// Tokens as the database has them.
-package struct StoredTokens: Authenticator {
+package final class StoredTokens: Authenticator {
     private let store: QueueStore
+    /// The last use of each token since ``storeUses()``. It has at most as many entries as there are tokens.
+    private let uses = Mutex<[String: WallTime]>([:])
 
     package init(_ store: QueueStore) { self.store = store }
 
     package func token(_ id: TokenID) async throws -> TokenRecord? {
-        guard let token = try store.token("\(id)"), let digest = SecretDigest(bytes: token.digest) else { return nil }
+        let token = try await Blocking.run { [store] () throws -> StoredToken? in try store.token("\(id)") }
+        guard let token, let digest = SecretDigest(bytes: token.digest) else { return nil }
         return TokenRecord(
             digest: digest, name: token.name, scope: token.scope, roots: token.roots.isEmpty ? nil : token.roots,
             expires: token.expires, isRevoked: token.revoked != nil)
@@ -111,4 +115,20 @@ package struct StoredTokens: Authenticator {
 
     /// The page has no sessions yet.
     package func session(_ digest: SecretDigest) async throws -> SessionRecord? { nil }
+
+    package func noteUse(of token: TokenID, at time: WallTime) { uses.withLock { $0["\(token)"] = time } }
+
+    /// Stores when tokens were used last. Blocks.
+    package func storeUses() throws {
+        let taken = uses.withLock { uses in
+            defer { uses = [:] }
+            return uses
+        }
+        do {
+            try store.touchTokens(taken)
+        } catch {
+            uses.withLock { uses in uses.merge(taken) { later, _ in later } }
+            throw error
+        }
+    }
 }

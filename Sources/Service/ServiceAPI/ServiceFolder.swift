@@ -23,6 +23,8 @@ package struct ServiceFolder: Hashable, Sendable {
     package var database: String { PathNames.joined(path, "service.sqlite") }
     /// Held while a service runs, so that there is only one.
     package var lock: String { PathNames.joined(path, "service.lock") }
+    /// For each run, the lock that its process holds.
+    package var locks: String { PathNames.joined(path, "runs") }
     /// Texts of manifests that came with requests.
     package var manifests: String { PathNames.joined(path, "manifests") }
     /// Outputs of runs' processes.

@@ -57,6 +57,13 @@ package final class FarmCommands: FarmInquiries {
     private static let verifyTime = Duration.seconds(300)
     private static let longestAnswer = 16 << 20
 
+    /// Variables that are the service's alone: a secret, and what systemd tells its services.
+    private static let environment: [String: String?] = [
+        "PENUMBRA_TOKEN": nil, "NOTIFY_SOCKET": nil, "LISTEN_PID": nil, "LISTEN_FDS": nil, "LISTEN_FDNAMES": nil,
+        "WATCHDOG_PID": nil,
+        "WATCHDOG_USEC": nil,
+    ]
+
     private let program: String
     private let checker: FarmManifestChecker
     /// Where texts of manifests lie while they are planned.
@@ -127,7 +134,7 @@ package final class FarmCommands: FarmInquiries {
         let subject = "'penumbra \(words[0])'"
         let answer: CommandRunner.Answer
         do throws(CommandError) {
-            answer = try await runner.run(program, words, environment: ["PENUMBRA_TOKEN": nil])
+            answer = try await runner.run(program, words, environment: Self.environment)
         } catch {
             throw InquiryError(error, subject, program)
         }

@@ -30,9 +30,12 @@ package struct RunOrder: Hashable, Sendable {
 package protocol RunLauncher: Sendable {
     /// Returns when the process runs.
     ///
-    /// - Parameter onEnd: Gets the exit code, on any thread: 128 and the number of a signal that ended the process. It is
-    ///   not called if this program ends first.
-    func launch(_ order: RunOrder, onEnd: @escaping @Sendable (Int) -> Void) async throws(LaunchError)
+    /// - Parameter onEnd: Gets the exit code, on any thread: 128 and the number of a signal that ended the process. Nil if the
+    ///   process can be waited for no more, and may still live. It is not called if this program ends first.
+    func launch(_ order: RunOrder, onEnd: @escaping @Sendable (Int?) -> Void) async throws(LaunchError)
+
+    /// Whether the process lives that was started with the lock of a file. True if that is unknown.
+    func hasProcess(holding lockPath: String) -> Bool
 
     /// Sends SIGTERM to the process that holds the lock of a file, if there is one.
     func terminate(holderOf lockPath: String)
@@ -56,7 +59,7 @@ package struct PenumbraLauncher: RunLauncher {
 
     package init(program: String) { self.program = program }
 
-    package func launch(_ order: RunOrder, onEnd: @escaping @Sendable (Int) -> Void) async throws(LaunchError) {
+    package func launch(_ order: RunOrder, onEnd: @escaping @Sendable (Int?) -> Void) async throws(LaunchError) {
         let files: OpenFiles
         do throws(FileError) {
             files = try OpenFiles(order)
@@ -65,7 +68,7 @@ package struct PenumbraLauncher: RunLauncher {
         }
         let arguments =
             order.confinement.map { ["confined"] + $0.arguments(for: [program] + order.arguments) } ?? order.arguments
-        var environment: [Environment.Key: String?] = ["PENUMBRA_TOKEN": nil]
+        var environment = Self.ownVariables
         for (name, value) in order.environment { environment[Environment.Key(stringLiteral: name)] = value }
         let (starts, start) = AsyncStream.makeStream(of: LaunchError?.self)
         // Nobody waits for this task: it lives as long as the process.
@@ -88,7 +91,8 @@ package struct PenumbraLauncher: RunLauncher {
                 }
                 onEnd(Self.code(result.terminationStatus))
             } catch {
-                files.close()
+                // They were closed here when the process began to run.
+                guard files.close() else { return onEnd(nil) }
                 start.yield(LaunchError("\(program) cannot be started: \(error)"))
             }
         }
@@ -97,6 +101,12 @@ package struct PenumbraLauncher: RunLauncher {
             return
         }
     }
+
+    /// Variables that are the service's alone: a secret, and what systemd tells its services.
+    private static let ownVariables: [Environment.Key: String?] = [
+        "PENUMBRA_TOKEN": nil, "NOTIFY_SOCKET": nil, "LISTEN_PID": nil, "LISTEN_FDS": nil, "LISTEN_FDNAMES": nil,
+        "WATCHDOG_PID": nil, "WATCHDOG_USEC": nil,
+    ]
 
     private static func code(_ status: TerminationStatus) -> Int {
         switch status {
@@ -112,23 +122,38 @@ package struct PenumbraLauncher: RunLauncher {
         return options
     }
 
+    package func hasProcess(holding lockPath: String) -> Bool {
+        // Without its file, the lock can be found only at the process.
+        FileSystem.exists(lockPath) ? KernelLock.isHeld(lockPath) : Self.process(withInput: lockPath) != nil
+    }
+
     package func terminate(holderOf lockPath: String) {
-        guard let process = Self.holder(of: lockPath) else { return }
+        if FileSystem.exists(lockPath), !KernelLock.isHeld(lockPath) { return }
+        guard let process = Self.process(withInput: lockPath) else { return }
         kill(process, SIGTERM)
     }
 
-    /// The process whose standard input is the locked file. It cannot have another number while it holds the lock.
-    private static func holder(of lockPath: String) -> pid_t? {
-        guard KernelLock.isHeld(lockPath) else { return nil }
+    /// The process whose standard input is the file, or was it before somebody removed the file. Its number is not used again while it
+    /// has the file.
+    private static func process(withInput path: String) -> pid_t? {
         var (own, found) = (stat(), stat())
-        guard lstat(lockPath, &own) == 0 else { return nil }
+        let exists = lstat(path, &own) == 0
         for name in FileSystem.names(in: "/proc") {
-            guard let process = pid_t(name), process != getpid(), stat("/proc/\(name)/fd/0", &found) == 0,
-                found.st_ino == own.st_ino, found.st_dev == own.st_dev
-            else { continue }
-            return process
+            guard let process = pid_t(name), process != getpid() else { continue }
+            let input = "/proc/\(name)/fd/0"
+            let isFound =
+                exists
+                ? stat(input, &found) == 0 && found.st_ino == own.st_ino && found.st_dev == own.st_dev
+                : target(of: input) == path + " (deleted)"
+            if isFound { return process }
         }
         return nil
+    }
+
+    private static func target(of link: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &buffer, buffer.count)
+        return count >= 0 ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
     }
 }
 
@@ -150,9 +175,12 @@ private final class OpenFiles: Sendable {
 
     deinit { close() }
 
-    func close() {
+    /// - Returns: false if they were closed before.
+    @discardableResult
+    func close() -> Bool {
         let isOpen = held.withLock { $0.take() != nil }
         if isOpen { Glibc.close(log.rawValue) }
+        return isOpen
     }
 
     private static func openLog(_ order: RunOrder) throws(FileError) -> Int32 {

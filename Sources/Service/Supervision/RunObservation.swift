@@ -20,6 +20,9 @@ package struct RunObservation: Sendable {
     /// Whether a coordinator has begun the run.
     package var hasBegun: Bool { FileSystem.isFolder(folder.path) }
 
+    /// Whether some process carries the run out. True if that is unknown.
+    package var hasCoordinator: Bool { hasBegun && folder.isAlive }
+
     /// What the run is doing. Nil before it has a plan.
     package var live: LiveRun? { LiveRun(in: folder) }
 
@@ -73,8 +76,15 @@ package enum RunLogFile {
     /// The last message in a log, without what to do about it. Empty if there is none.
     package static func lastMessage(at path: String) -> String {
         let lines = String(decoding: end(of: path, limit: tail), as: UTF8.self).split(separator: "\n")
-        // Remedies, excerpts of manifests and lists of files are indented.
-        return lines.last { line in line.first.map { !$0.isWhitespace } ?? false }.map(String.init) ?? ""
+        // Remedies and lists of files are indented.
+        return lines.last { line in line.first.map { !$0.isWhitespace } ?? false && !isExcerpt(line) }.map(String.init)
+            ?? ""
+    }
+
+    /// A line of a manifest, with its number: `14 |   - gausian`.
+    private static func isExcerpt(_ line: Substring) -> Bool {
+        let rest = line.drop { $0.isASCII && $0.isNumber }
+        return rest.count < line.count && rest.hasPrefix(" |")
     }
 
     /// Empty if the file cannot be read.

@@ -13,7 +13,7 @@ extension Supervisor {
     /// Accepts a job. The same request, with the same key, leads to the same job.
     ///
     /// - Parameter address: where the request came from, for the list of who changed what.
-    /// - Throws: ``ManifestRefusal`` if the manifest is wrong; ``InputError`` and ``Refusal``; ``QueueStoreError``.
+    /// - Throws: ``ManifestRefusal`` if the manifest is wrong; ``InputError``, ``Refusal`` and ``FullQueue``; ``QueueStoreError``.
     package func submit(_ order: SubmissionOrder, from address: String?) async throws -> Insertion {
         let digest = try Self.digest(of: order)
         // A repeated request is answered even if its manifest has changed since.
@@ -35,7 +35,8 @@ extension Supervisor {
                 audit: { AuditEntry(at: time, caller: order.owner.text, address: address, action: "submit", job: $0) },
                 at: time
             ) { id, known in
-                try Submission(
+                try refuseIfFull(for: [order.place])
+                return try Submission(
                     id: id, owner: order.owner, key: order.key, digest: digest, name: order.name ?? manifest.job,
                     manifest: ManifestSource(order.place, digest: manifest.digest), options: options,
                     priority: order.priority, labels: order.labels, needs: order.needs, isHeld: order.isHeld,
@@ -48,6 +49,44 @@ extension Supervisor {
             }
             return insertion
         }
+    }
+
+    /// Jobs that have not ended are in memory. A queue of this length is a program that has gone wrong.
+    package static let mostOpenJobs = 100_000
+    /// The same for the texts of their manifests, in bytes.
+    package static let mostUploadedBytes = 32 << 20
+
+    /// A new job, for which the queue has no room.
+    package struct FullQueue: Error, Hashable, Sendable {
+        package enum Limit: Hashable, Sendable {
+            case jobs
+            case uploads
+        }
+
+        package let limit: Limit
+
+        package var message: String {
+            switch limit {
+            case .jobs:
+                "\(Supervisor.mostOpenJobs) jobs have not ended, and the queue takes no more\n   = cancel some, or try again when some "
+                    + "have ended"
+            case .uploads:
+                "the queue holds \(Supervisor.mostUploadedBytes >> 20) MB of uploaded manifests, and takes no more\n   = submit "
+                    + "manifests by their paths, or try again when some jobs have ended"
+            }
+        }
+    }
+
+    /// On the supervisor's thread.
+    ///
+    /// - Parameter places: of the manifests of new jobs.
+    private func refuseIfFull(for places: [ManifestSource.Place]) throws(FullQueue) {
+        let jobs = state.withLock(\.queue.jobs)
+        guard jobs.count + places.count <= Self.mostOpenJobs else { throw FullQueue(limit: .jobs) }
+        let new = places.reduce(0) { $0 + $1.uploadedBytes }
+        guard new > 0 else { return }
+        let bytes = jobs.reduce(new) { $0 + $1.manifest.place.uploadedBytes }
+        guard bytes <= Self.mostUploadedBytes else { throw FullQueue(limit: .uploads) }
     }
 
     /// The digest of everything that makes a request another one.
@@ -178,7 +217,8 @@ extension Supervisor {
                     AuditEntry(at: time, caller: caller.owner.text, address: caller.address, action: "retry", job: $0)
                 }, at: time
             ) { new, known in
-                try job.retry(as: new, by: caller.owner, key: key, digest: digest, at: time, known: known)
+                try refuseIfFull(for: [job.manifest.place])
+                return try job.retry(as: new, by: caller.owner, key: key, digest: digest, at: time, known: known)
             }
             if case .new(let job) = insertion {
                 put([job])
@@ -190,7 +230,7 @@ extension Supervisor {
 
     /// Changes all jobs that a filter matches, if there are as many as expected.
     ///
-    /// - Throws: ``BulkAction/Mismatch``, ``QueueStoreError``.
+    /// - Throws: ``BulkAction/Mismatch``, ``BulkAction/TooLarge``, ``FullQueue``, ``QueueStoreError``.
     package func apply(
         _ action: BulkAction, to filter: JobFilter, expecting expected: Int?, by caller: Caller
     ) async throws -> BulkAction.Outcome {
@@ -204,6 +244,7 @@ extension Supervisor {
             let time = now()
             let outcome = try store.apply(
                 action, to: filter, expecting: expected, by: caller.owner,
+                admit: { changes in try refuseIfFull(for: changes.submitted.map(\.manifest.place)) },
                 // Jobs that had ended before may have changed, too.
                 messages: { changes in
                     messages(
@@ -306,6 +347,15 @@ extension Supervisor {
     /// Calls that block are made one after the other.
     func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await thread.run { () throws -> Value in try body() }
+    }
+}
+
+extension ManifestSource.Place {
+    fileprivate var uploadedBytes: Int {
+        switch self {
+        case .file: 0
+        case .uploaded(let text, _): text.utf8.count
+        }
     }
 }
 

@@ -10,8 +10,8 @@ import Synchronization
 /// A run whose process may exist.
 struct OpenRun: Sendable {
     let run: String
-    /// This supervisor has started the process, and hears of its end.
-    let isOwn: Bool
+    /// This supervisor has started the process, and hears of its end. Otherwise its lock tells of the end.
+    var isOwn: Bool
     /// When this supervisor began to follow it.
     let since: WallTime
     /// The process is being started.
@@ -20,6 +20,8 @@ struct OpenRun: Sendable {
     var exit: Exit?
     /// ``RunObservation/progress`` when this supervisor began to follow it.
     var firstProgress: Int?
+    /// The report that the run's last process has left. It says nothing of the present one.
+    var oldReport: LiveRun?
     /// What it was doing at the last look.
     var live: LiveRun?
     /// The worker limit that was written last, and when.
@@ -29,8 +31,10 @@ struct OpenRun: Sendable {
 
     enum Exit: Sendable {
         case code(Int)
-        /// The process of an earlier service is gone.
+        /// The process is gone, and nobody has seen its exit code.
         case unseen
+        /// An earlier service was ended before it started a process.
+        case neverStarted
         case notStarted(String)
 
         /// Nil if nobody has seen the process end.
@@ -55,7 +59,7 @@ struct OpenRun: Sendable {
 
 extension Supervisor {
     /// Files of a run that belong to the service.
-    private func lockPath(_ run: String) -> String { "\(setup.folder.path)/runs/\(run).lock" }
+    func lockPath(_ run: String) -> String { "\(setup.folder.locks)/\(run).lock" }
     package func logPath(_ run: String) -> String { "\(setup.folder.logs)/\(run).log" }
 
     // MARK: Starting
@@ -73,7 +77,8 @@ extension Supervisor {
         observer.step(.named)
         var open = OpenRun(run, isOwn: true, since: now)
         open.isLaunching = true
-        open.firstProgress = RunObservation(state: setup.stateFolder, run: run).progress
+        let observation = RunObservation(state: setup.stateFolder, run: run)
+        (open.firstProgress, open.oldReport) = (observation.progress, observation.live)
         state.withLock { [open] in $0.runs[start.job] = open }
         do {
             return try order(for: starting, run)
@@ -83,11 +88,11 @@ extension Supervisor {
         }
     }
 
-    /// The name tells people the job and the time. A job has several runs if a run has ended and the job has not.
+    /// The name tells people the job and the time. Its end tells apart runs of two services that share a state folder.
     private func runName(for job: Submission, at now: WallTime) -> String {
         let digits = now.text.prefix(19).filter { $0 != "-" && $0 != ":" }
-        let tries = job.state.tries
-        return "job-\(job.id.number)-\(digits)" + (tries == 0 ? "" : "-\(tries + 1)")
+        let end = String(random() % 1_679_616, radix: 36)
+        return "job-\(job.id.number)-\(digits)-\(String(repeating: "0", count: 4 - end.utf8.count))\(end)"
     }
 
     private func order(for job: Submission, _ run: String) throws(FileError) -> RunOrder {
@@ -120,11 +125,16 @@ extension Supervisor {
         let (id, run) = (order.job, order.run)
         do {
             try await launcher.launch(order) { [self] code in
-                thread.begin { self.noteExit(id, run, .code(code)) }
+                thread.begin { if let code { self.noteExit(id, run, .code(code)) } else { self.disown(id, run) } }
             }
             await thread.run { [self] in
                 observer.step(.launched)
-                state.withLock { $0.runs[id]?.isLaunching = false }
+                let isStopping = state.withLock { state in
+                    state.runs[id]?.isLaunching = false
+                    return state.isStopping
+                }
+                // stop() came while the process had no lock yet.
+                if isStopping { launcher.terminate(holderOf: order.lockPath) }
             }
         } catch {
             await thread.run { [self] in noteExit(id, run, .notStarted(error.message)) }
@@ -141,6 +151,16 @@ extension Supervisor {
         wake()
     }
 
+    /// Nobody hears of the end of a process that lives. Its lock tells.
+    private func disown(_ id: JobID, _ run: String) {
+        state.withLock { state in
+            guard state.runs[id]?.run == run else { return }
+            state.runs[id]?.isLaunching = false
+            state.runs[id]?.isOwn = false
+        }
+        wake()
+    }
+
     // MARK: Following
 
     func observeRuns() {
@@ -150,7 +170,7 @@ extension Supervisor {
     private func observe(_ id: JobID, _ open: OpenRun) {
         let run = RunObservation(state: setup.stateFolder, run: open.run)
         // The exit is read before the state folder: a process that ends in between is seen at the next look.
-        if let exit = open.exit ?? exitOfOther(open) { return end(id, open, exit, run) }
+        if let exit = open.exit ?? exitOfOther(open, run) { return end(id, open, exit, run) }
         guard let job = state.withLock({ $0.queue[id] }) else { return }
         let hasBegun = run.hasBegun
         if hasBegun, case .starting = job.state {
@@ -158,19 +178,22 @@ extension Supervisor {
             if change(id, { job throws(Refusal) in try job.started(at: self.now()) }) { observer.step(.running) }
         }
         if case .cancel = job.state.request { run.cancel() }
-        let live = hasBegun ? run.live : nil
+        let report = hasBegun ? run.live : nil
+        let live = report == open.oldReport ? nil : report
         state.withLock { state in
             state.runs[id]?.live = live
             if state.runs[id]?.firstProgress == nil { state.runs[id]?.firstProgress = run.progress }
         }
     }
 
-    /// The end of a process that an earlier service has started. Its lock tells that it is gone, and nothing tells its exit code.
-    private func exitOfOther(_ open: OpenRun) -> OpenRun.Exit? {
+    /// The end of a process that nobody waits for. Its lock tells that it is gone, and nothing tells its exit code.
+    private func exitOfOther(_ open: OpenRun, _ run: RunObservation) -> OpenRun.Exit? {
         guard !open.isOwn else { return nil }
         let path = lockPath(open.run)
-        guard FileSystem.exists(path) else { return .notStarted("the service was ended before it started the run") }
-        return KernelLock.isHeld(path) ? nil : .unseen
+        // The second question is for runs that a person has resumed by hand.
+        guard !launcher.hasProcess(holding: path), !run.hasCoordinator else { return nil }
+        // A file is there before its process, and is removed after the end is stored.
+        return FileSystem.exists(path) ? .unseen : .neverStarted
     }
 
     private func end(_ id: JobID, _ open: OpenRun, _ exit: OpenRun.Exit, _ run: RunObservation) {
@@ -182,12 +205,11 @@ extension Supervisor {
             let text = RunLogFile.lastMessage(at: logPath(open.run))
             let changed = try changing(id, audit: nil) { job throws(Refusal) in
                 switch (exit, job.state) {
-                case (.notStarted(let words), .starting) where end.remainder == .none:
+                case (.neverStarted, .starting(let starting)) where starting.isUnchanged(end.remainder):
+                    try job.takeBackStart(at: self.now())
+                case (.notStarted(let words), .starting(let starting)) where starting.isUnchanged(end.remainder):
                     try job.startFailed(words, at: self.now())
-                // Nothing tells whether such a process has begun to read its manifest.
-                case (.unseen, .starting) where end.remainder == .none:
-                    try job.startFailed(
-                        text.isEmpty ? "its process was gone before it began the run" : text, at: self.now())
+                // A process that is gone and had no run may have refused its manifest. The next one tells.
                 default:
                     try job.processEnded(
                         code: end.code ?? exit.code, leaving: end.remainder, text: text, progressed: progressed,
@@ -218,7 +240,9 @@ extension Supervisor {
             noteStarving(id, open, share, limits, at: now)
             // A run that has all workers to itself needs no limit.
             guard open.share != nil || share < limits.workers else { continue }
-            if let last = open.share, last.count == share, now - last.written < Self.renewal { continue }
+            if let last = open.share, last.count == share, (.zero..<Self.renewal).contains(now - last.written) {
+                continue
+            }
             do throws(FileError) {
                 try RunObservation(state: setup.stateFolder, run: open.run).limitWorkers(to: share)
                 state.withLock { $0.runs[id]?.share = (share, now) }
@@ -243,6 +267,48 @@ extension Supervisor {
         state.withLock { $0.runs[id]?.starvedSince = now }
     }
 
+    // MARK: Old files
+
+    /// Ended jobs are kept for so long.
+    private static let jobLifetime = Duration.seconds(90 * 86_400)
+    /// So many ended jobs are kept in any case.
+    private static let leastJobs = 10_000
+
+    /// Removes old jobs, and files of runs that nobody needs any more: locks without a process, logs of removed jobs, and texts of manifests
+    /// of ended jobs.
+    package func tidy() async { await thread.run { self.tidyNow() } }
+
+    private func tidyNow() {
+        do {
+            let time = now()
+            try store.prune(endedBefore: time + (.zero - Self.jobLifetime), keeping: Self.leastJobs, at: time)
+            let open = state.withLock { Set($0.runs.values.map(\.run)) }
+            for (run, path) in files(in: setup.folder.locks, ending: ".lock")
+            where !open.contains(run) && !launcher.hasProcess(holding: path) {
+                FileSystem.remove(path)
+            }
+            for (run, path) in files(in: setup.folder.logs, ending: ".log")
+            where try !open.contains(run) && store.job(run: run) == nil {
+                FileSystem.remove(path)
+            }
+        } catch {
+            note(error)
+        }
+        // `17.yaml`, a part of it, and whatever else begins with the number of a job.
+        for name in FileSystem.names(in: setup.folder.manifests) {
+            guard let number = Int(name.prefix { $0.isASCII && $0.isNumber }) else { continue }
+            let isOpen = state.withLock { $0.queue[JobID(number)] != nil }
+            if !isOpen { FileSystem.removeTree("\(setup.folder.manifests)/\(name)") }
+        }
+    }
+
+    /// The names, without their endings, and the paths.
+    private func files(in folder: String, ending: String) -> [(name: String, path: String)] {
+        FileSystem.names(in: folder).filter { $0.hasSuffix(ending) }.map {
+            (String($0.dropLast(ending.count)), "\(folder)/\($0)")
+        }
+    }
+
     // MARK: The end of the service
 
     /// Asks all runs to end, so that the next service resumes them. Nothing starts any more.
@@ -262,4 +328,15 @@ extension Supervisor {
 
     /// How many runs have a process.
     package var openRuns: Int { state.withLock { $0.runs.count } }
+}
+
+extension JobState.Starting {
+    /// Whether nothing was done for the run since it was named.
+    fileprivate func isUnchanged(_ remainder: Submission.RunRemainder) -> Bool {
+        switch remainder {
+        case .none: true
+        case .interrupted: isResumed
+        case .ended: false
+        }
+    }
 }

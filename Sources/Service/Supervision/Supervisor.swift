@@ -68,6 +68,8 @@ package final class Supervisor: Sendable {
         var queue = JobQueue()
         var limits: Limits
         var runs: [JobID: OpenRun] = [:]
+        /// Jobs whose needs could not be looked up. The next look tries again.
+        var incomplete: Set<JobID> = []
         var isStopping = false
         /// Why the database could not be written last. Nil if it could.
         var trouble: String?
@@ -79,6 +81,8 @@ package final class Supervisor: Sendable {
     let launcher: any RunLauncher
     let observer: Observer
     let now: @Sendable () -> WallTime
+    /// For the names of runs.
+    let random: @Sendable () -> UInt64
     let thread = SerialThread()
     let state: Mutex<State>
     private let wakes: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
@@ -88,7 +92,8 @@ package final class Supervisor: Sendable {
     /// - Throws: ``QueueStoreError``, or ``FileError`` if a folder cannot be created.
     package init(
         _ setup: Setup, store: QueueStore, checker: any ManifestChecker, launcher: any RunLauncher,
-        observer: Observer = Observer(), now: @escaping @Sendable () -> WallTime
+        observer: Observer = Observer(), now: @escaping @Sendable () -> WallTime,
+        random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws {
         self.setup = setup
         self.store = store
@@ -96,7 +101,8 @@ package final class Supervisor: Sendable {
         self.launcher = launcher
         self.observer = observer
         self.now = now
-        for folder in [setup.folder.manifests, setup.folder.logs, setup.folder.path + "/runs"] {
+        self.random = random
+        for folder in [setup.folder.manifests, setup.folder.logs, setup.folder.locks] {
             _ = try FileSystem.createFolders(folder, mode: 0o700)
         }
         let loaded = try store.load()
@@ -128,22 +134,20 @@ package final class Supervisor: Sendable {
     package func run(
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) async {
-        await withTaskGroup(of: Void.self) { group in
-            let (ticks, tick) = AsyncStream.makeStream(of: Duration.self, bufferingPolicy: .bufferingNewest(1))
-            group.addTask { [wakes] in
-                for await time in ticks {
-                    try? await sleep(time)
-                    wakes.continuation.yield()
-                }
+        var timer: Task<Void, Never>?
+        defer { timer?.cancel() }
+        wake()
+        for await _ in wakes.stream {
+            await look()
+            timer?.cancel()
+            if Task.isCancelled { break }
+            let time = nextLook
+            // It has no parent, because a wait of seconds is given up as soon as something has begun. It lives as long as its sleep, which is
+            // cancelled above and at the end.
+            timer = Task { [wakes] in
+                guard (try? await sleep(time)) != nil else { return }
+                wakes.continuation.yield()
             }
-            wakes.continuation.yield()
-            for await _ in wakes.stream {
-                await look()
-                tick.yield(nextLook)
-                if Task.isCancelled { break }
-            }
-            tick.finish()
-            group.cancelAll()
         }
     }
 
@@ -165,17 +169,43 @@ package final class Supervisor: Sendable {
     }
 
     private func lookNow() -> [RunOrder] {
+        let incomplete = state.withLock { state in state.incomplete.compactMap { state.queue[$0] } }
+        if !incomplete.isEmpty { put(incomplete) }
         observeRuns()
         let now = now()
         let (limits, wants) = state.withLock { ($0.limits, $0.runs.compactMapValues { $0.wants(at: now) }) }
         let decision = state.withLock { $0.queue.decision(limits, wants: wants, at: now) }
-        for skip in decision.skips {
-            change(skip.job) { job throws(Refusal) in try job.skip(because: skip.cause, at: now) }
-        }
+        skip(decision.skips, at: now)
         let isStopping = state.withLock(\.isStopping)
         let orders = isStopping ? [] : decision.starts.compactMap { begin($0, at: now) }
         shareWorkers(at: now)
         return orders
+    }
+
+    /// So many jobs are skipped in one transaction.
+    private static let skipsAtOnce = 500
+
+    /// A job that fails may take thousands with it. Each transaction waits for the disk, so there are few of them.
+    private func skip(_ skips: [QueueDecision.Skip], at now: WallTime) {
+        var rest = skips[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.skipsAtOnce)
+            rest = rest.dropFirst(part.count)
+            do {
+                let jobs = try part.compactMap { skip -> Submission? in
+                    guard var job = state.withLock({ $0.queue[skip.job] }) else { return nil }
+                    try job.skip(because: skip.cause, at: now)
+                    return job
+                }
+                try store.update(jobs, at: now)
+                put(jobs)
+            } catch {
+                // One of them may be odd. The others are skipped.
+                for skip in part {
+                    change(skip.job) { job throws(Refusal) in try job.skip(because: skip.cause, at: now) }
+                }
+            }
+        }
     }
 
     // MARK: Changes
@@ -219,13 +249,27 @@ package final class Supervisor: Sendable {
 
     /// Jobs that are stored become those of the queue.
     func put(_ jobs: [Submission]) {
+        var failure: (any Error)?
         state.withLock { state in
+            state.queue.put(jobs) { other in
+                do {
+                    return try store.known(other)
+                } catch {
+                    failure = error
+                    return nil
+                }
+            }
             for job in jobs {
-                state.queue.put(job) { try? store.known($0) }
+                if failure != nil, !job.needs.isEmpty {
+                    state.incomplete.insert(job.id)
+                } else {
+                    state.incomplete.remove(job.id)
+                }
                 if !job.state.hasProcess { state.runs[job.id] = nil }
             }
             state.trouble = nil
         }
+        if let failure { note(failure) }
         observer.changed(jobs)
     }
 

@@ -17,6 +17,7 @@ enum Check: String, CaseIterable, Sendable {
     case locks = "no locks held"
     case receipts = "receipts tell the truth"
     case verify = "'verify' finds all well"
+    case once = "each job runs once"
 }
 
 /// Something that must not be.

@@ -137,6 +137,14 @@ struct Lie {
                 name: "syncs nothing", check: .moments, kind: .powerLoss, seeds: 20,
                 script: "export PENUMBRA_FAULTS_FORGETFUL=1; exec \"$REAL\" \"$@\""),
             Lie(
+                name: "hands a job in twice", check: .once, kind: .serviceKill,
+                script: """
+                    if [ "$1" = submit ] && [ ! -e faults/twice ]; then
+                        "$REAL" submit job.yaml --key another > /dev/null 2>&1 && touch faults/twice
+                    fi
+                    real "$@"
+                    """),
+            Lie(
                 name: "overlooks a damaged tile", check: .found, kind: .corruptTile,
                 script: after(#"printf 'damaged\tnowhere\tby hand\n' >> faults/notes"#)),
         ]

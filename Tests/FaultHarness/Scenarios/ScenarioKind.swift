@@ -60,20 +60,27 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     case shardOrder = "shard-order"
     case shardDamage = "shard-damage"
     case shardResume = "shard-resume"
+    case serviceKill = "service-kill"
+    case serviceStep = "service-step"
+    case serviceRunKill = "service-run-kill"
 
     /// Kinds that seeds choose from.
     enum Family: String, CaseIterable, Sendable {
         case standard
         /// Prepared shards that others do.
         case shards
+        /// Jobs that are handed in to a service.
+        case service
 
         var kinds: [ScenarioKind] {
             switch self {
             case .standard:
                 ScenarioKind.allCases.filter {
                     ![.calm, .believedLie].contains($0) && !Family.shards.kinds.contains($0)
+                        && !Family.service.kinds.contains($0)
                 }
             case .shards: [.shardKill, .shardTwice, .shardOrder, .shardDamage, .shardResume]
+            case .service: [.serviceKill, .serviceStep, .serviceRunKill]
             }
         }
     }
@@ -143,6 +150,9 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .shardOrder: "some prepared shards are done, in any order, and the others by 'resume'"
         case .shardDamage: "files of shards that were done are cut, emptied, exchanged, filled with noise or removed"
         case .shardResume: "some prepared shards are done, and 'resume' gets SIGKILL at random moments"
+        case .serviceKill: "jobs are handed in while the service gets SIGKILL at random moments"
+        case .serviceStep: "jobs are handed in while the service dies between the steps of a start"
+        case .serviceRunKill: "jobs are handed in while the service, its coordinators and their workers get SIGKILL"
         }
     }
 
@@ -209,6 +219,9 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .shardOrder: DisturbedShards(way: .unordered)
         case .shardDamage: DisturbedShards(way: .damaged)
         case .shardResume: DisturbedShards(way: .resumed)
+        case .serviceKill: KilledService(way: .moments)
+        case .serviceStep: KilledService(way: .steps)
+        case .serviceRunKill: KilledService(way: .processes)
         }
     }
 
@@ -217,7 +230,8 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         switch self {
         case .corruptTile, .corruptCanvas, .corruptMetadata, .corruptStopped: JobVariant.tiled + [.identity]
         case .corruptOutput: JobVariant.all.filter { $0.more.contains("verify: full") }
-        case .pluginSlow, .pluginDies, .pluginFatal, .quarantine: JobVariant.all.filter { !$0.hasBrokenPicture }
+        case .pluginSlow, .pluginDies, .pluginFatal, .quarantine, .serviceKill, .serviceStep, .serviceRunKill:
+            JobVariant.all.filter { !$0.hasBrokenPicture }
         case .inputReplaced, .inputRemoved:
             JobVariant.all.filter { !$0.hasBrokenPicture && $0.name != "hash-names" && $0.name != "identity" }
         case .lieReceipt: JobVariant.all.filter(\.hasReceipts)
@@ -232,7 +246,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         ![
             .powerLoss, .databaseLoss, .inputReplaced, .inputRemoved, .pluginFatal, .quarantine, .diskFull, .noInodes,
             .readOnly, .quota, .lieReport, .lieGreeting, .lieFile, .lieRun, .lieIndex, .lieReceipt, .lieShard,
-            .lieShardReport,
+            .lieShardReport, .serviceKill, .serviceStep, .serviceRunKill,
         ].contains(self)
     }
 }

@@ -117,6 +117,7 @@ final class TestTokens: Authenticator, Sendable {
         var records: [TokenID: TokenRecord] = [:]
         var sessions: [SecretDigest: SessionRecord] = [:]
         var isBroken = false
+        var uses: [TokenID] = []
         /// How often tokens are still found before all of them are revoked.
         var lookupsLeft = Int.max
     }
@@ -161,6 +162,11 @@ final class TestTokens: Authenticator, Sendable {
     }
 
     func session(_ digest: SecretDigest) async throws -> SessionRecord? { state.withLock { $0.sessions[digest] } }
+
+    func noteUse(of token: TokenID, at time: WallTime) { state.withLock { $0.uses.append(token) } }
+
+    /// The tokens of requests, in order.
+    var uses: [TokenID] { state.withLock(\.uses) }
 }
 
 /// Keeps what is logged.

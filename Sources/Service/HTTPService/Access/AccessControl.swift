@@ -115,9 +115,11 @@ final class AccessControl: Sendable {
         let record = try await lookUp { try await $0.token(token.id) }
         // An unknown ID takes as long as a wrong secret.
         let isRight = try token.digest() == record?.digest ?? .none
-        guard isRight, let record, record.isValid(at: clock.wallTime()) else {
+        let time = clock.wallTime()
+        guard isRight, let record, record.isValid(at: time) else {
             throw wrongToken(.unknownToken, from: peer)
         }
+        authenticator.noteUse(of: token.id, at: time)
         return TokenIdentity(
             id: token.id, name: record.name, scope: record.scope, roots: record.roots, expires: record.expires,
             isSession: false)
@@ -130,6 +132,7 @@ final class AccessControl: Sendable {
         guard let session = try await lookUp({ try await $0.session(digest) }), time < session.expires,
             let record = try await lookUp({ try await $0.token(session.token) }), record.isValid(at: time)
         else { return nil }
+        authenticator.noteUse(of: session.token, at: time)
         return TokenIdentity(
             id: session.token, name: record.name, scope: record.scope, roots: record.roots,
             expires: min(session.expires, record.expires ?? session.expires), isSession: true)

@@ -59,6 +59,12 @@ package protocol Authenticator: Sendable {
     func token(_ id: TokenID) async throws -> TokenRecord?
     /// The session of a browser, by the digest of its cookie.
     func session(_ digest: SecretDigest) async throws -> SessionRecord?
+    /// Called for each request with a valid token, so it must not block.
+    func noteUse(of token: TokenID, at time: WallTime)
+}
+
+extension Authenticator {
+    package func noteUse(of token: TokenID, at time: WallTime) {}
 }
 
 package struct TokenRecord: Hashable, Sendable {

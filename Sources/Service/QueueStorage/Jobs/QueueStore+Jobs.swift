@@ -176,9 +176,11 @@ extension QueueStore {
     /// The caller puts the changed and the new jobs into its ``JobQueue``. Jobs that cannot be read neither change nor
     /// count.
     ///
-    /// - Throws: ``BulkAction/Mismatch``.
+    /// - Parameter admit: May refuse the changes, by an error, before anything is stored.
+    /// - Throws: ``BulkAction/Mismatch``, ``BulkAction/TooLarge``, and what `admit` throws.
     package func apply(
         _ action: BulkAction, to filter: JobFilter, expecting expected: Int?, by owner: Owner,
+        admit: (BulkAction.Changes) throws -> Void = { _ in },
         messages: (BulkAction.Changes) -> [OutboxMessage] = { _ in [] },
         audit: (BulkAction.Changes) -> AuditEntry? = { _ in nil }, at now: WallTime
     ) throws -> BulkAction.Outcome {
@@ -188,7 +190,20 @@ extension QueueStore {
             let query = JobListQuery(filter)
             let rows = try Row.fetchCursor(database, sql: query.jobs, arguments: query.arguments)
             var jobs: [Submission] = []
-            while let row = try rows.next() { jobs += try reader.jobs([row], &unreadable) }
+            var bytes = 0
+            var count = 0
+            while let row = try rows.next() {
+                for job in try reader.jobs([row], &unreadable) where filter.matches(job) {
+                    count += 1
+                    guard expected != nil else { continue }
+                    jobs.append(job)
+                    if case .uploaded(let text, _) = job.manifest.place { bytes += text.utf8.count }
+                }
+                guard jobs.count <= BulkAction.mostJobs, bytes <= BulkAction.mostManifestBytes else {
+                    throw BulkAction.TooLarge()
+                }
+            }
+            if expected == nil { return .count(count) }
             let next = try reader.nextID()
             let outcome = try JobLookup(reader).deciding { known in
                 try action.apply(
@@ -196,6 +211,7 @@ extension QueueStore {
                     .init(owner: owner, now: now, nextID: next, known: known))
             }
             guard case .done(let changes) = outcome else { return outcome }
+            try admit(changes)
             try update(changes.changed, reader)
             for job in changes.submitted {
                 try SubmissionRow.insert(job, database)

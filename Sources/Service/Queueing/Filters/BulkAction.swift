@@ -57,6 +57,21 @@ package enum BulkAction: Hashable, Sendable {
         }
     }
 
+    /// So many jobs are changed at once: all of them are in memory.
+    package static let mostJobs = 20_000
+    /// The same for the texts of their manifests, in bytes.
+    package static let mostManifestBytes = 32 << 20
+
+    /// Too many jobs match. Nothing was changed.
+    package struct TooLarge: Error, Hashable, Sendable {
+        package init() {}
+
+        package var message: String {
+            "the filter matches more than \(BulkAction.mostJobs) jobs, or more than \(BulkAction.mostManifestBytes >> 20) MB of uploaded "
+                + "manifests\n   = choose fewer jobs, by their names or labels"
+        }
+    }
+
     /// - Parameters:
     ///   - jobs: All jobs that may match, ended ones included.
     ///   - expected: Nil to count the jobs only.

@@ -24,7 +24,7 @@ package enum JobState: Hashable, Sendable {
         package var history: History
         /// When it began to wait: its submission, its release, or the end of its last process.
         package var since: WallTime
-        /// The interrupted run that it resumes. Nil if it begins a new run.
+        /// The run that it resumes: an interrupted one, or one that was named and never begun. Nil if it begins a new run.
         package var resumes: String?
         /// Set after a process that did not bring the job to its end.
         package var pause: Pause?

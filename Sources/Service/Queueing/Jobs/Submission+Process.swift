@@ -31,6 +31,18 @@ extension Submission {
             starting.history, progressed: false, asked: starting.request, at: now)
     }
 
+    /// The service was ended after ``start(run:waited:at:)``, and before there was a process. The job waits as before, and its run keeps its
+    /// name: should a process exist in spite of all, only one of two gets the run.
+    package mutating func takeBackStart(at now: WallTime) throws(Refusal) {
+        guard case .starting(let starting) = state else { throw unexpected(.startFailed) }
+        var history = starting.history
+        history.tries -= 1
+        if case .cancel(let owner) = starting.request {
+            return end(.cancelled(by: owner), run: starting.isResumed ? starting.run : nil, history, at: now)
+        }
+        state = .waiting(.init(history: history, since: now, resumes: starting.run))
+    }
+
     /// What a process that is gone has left of its run.
     package enum RunRemainder: String, Hashable, Sendable, CaseIterable {
         /// There is no run of that name: the process ended before it began.

@@ -44,6 +44,13 @@ package struct JobQueue: Sendable {
         }
     }
 
+    /// Adds or replaces several jobs. All that have ended leave the queue in one pass.
+    package mutating func put(_ jobs: [Submission], known: (JobID) -> KnownJob?) {
+        let ended = Set(jobs.lazy.filter(\.state.isEnded).map(\.id))
+        if ended.count > 1 { self.jobs.removeAll { ended.contains($0.id) } }
+        for job in jobs { put(job, known: known) }
+    }
+
     /// Changes a job, and returns it as it is now. If the change is refused, nothing changes.
     ///
     /// - Parameter known: Looks up jobs, for a change of what the job needs.
