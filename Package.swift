@@ -378,7 +378,8 @@ let package = Package(
         tests(
             "ServiceTests",
             [
-                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs", "Queueing",
+                "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "Catalogs", "JobModel", "Runs",
+                "Settings", "Queueing",
                 "Confinement", "Notifications", "QueueStorage", "ServiceAPI", "ServiceClient", "HTTPService",
                 "Supervision",
                 "Endpoints", "TestSupport", subprocess, system,

@@ -6,6 +6,7 @@ import JobModel
 import QueueStorage
 import Queueing
 import ServiceAPI
+import Settings
 import Supervision
 import TestSupport
 import Testing
@@ -33,9 +34,16 @@ import Yams
         let supervisor = try Supervisor(
             setup, store: store, checker: NoFarm(), launcher: NoFarm(), now: { WallTime.earliest })
         return Service(
-            supervisor: supervisor, store: store, feed: EventFeed(boot: "test"), inquiries: NoFarm(),
+            supervisor: supervisor, store: store, feed: EventFeed(boot: "test"),
+            schedules: ScheduleRunner(supervisor, manifests: NoFarm(), noted: { _ in }, now: { WallTime.earliest }),
+            inquiries: NoFarm(),
             about: Service.About(
                 version: "1", processID: 1, started: .earliest, serviceFolder: folder.path, stateFolder: folder.path),
+            settings: try Settings(
+                Settings.Flags(),
+                Settings.LaunchEnvironment(
+                    environment: [:], currentFolder: folder.path, programFolder: folder.path, cores: 1, memory: 1 << 30,
+                    homeFolder: folder.path, read: { _ in .nothing })),
             now: { WallTime.earliest }, tokenWasRevoked: { _ in }
         ).routes
     }
@@ -104,17 +112,19 @@ import Yams
 }
 
 /// A farm of which nothing is asked.
-private struct NoFarm: ManifestChecker, RunLauncher, FarmInquiries {
+private struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmInquiries {
     private struct Nothing: Error {}
 
     func check(
         _ place: ManifestSource.Place, name: String?, _ options: RunOptions
     ) async throws -> CheckedManifest { throw Nothing() }
     func digest(of place: ManifestSource.Place) -> String? { nil }
-    func launch(_ order: RunOrder, onEnd: @escaping @Sendable (Int) -> Void) async throws(LaunchError) {
+    func launch(_ order: RunOrder, onEnd: @escaping @Sendable (Int?) -> Void) async throws(LaunchError) {
         throw LaunchError("there is no farm")
     }
+    func hasProcess(holding lockPath: String) -> Bool { false }
     func terminate(holderOf lockPath: String) {}
+    func job(of place: ManifestSource.Place, name: String?, _ options: RunOptions) async -> JobSpec? { nil }
     func catalog() async throws -> Catalog { throw Nothing() }
     func schema() async throws -> String { throw Nothing() }
     func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String {

@@ -1,3 +1,4 @@
+import Catalogs
 import Endpoints
 import Foundation
 import HTTPService
@@ -6,6 +7,7 @@ import Queueing
 import QueueStorage
 import ServiceAPI
 import ServiceClient
+import Settings
 import Supervision
 import TestSupport
 import Testing
@@ -63,6 +65,31 @@ import Testing
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read", "roots": []}"#),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
         Row("GET", "/api/v1/events", .read, 200),
+        Row("POST", "/api/v1/check", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
+        Row("POST", "/api/v1/plan", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
+        Row("GET", "/api/v1/filters", .read, 200),
+        Row("GET", "/api/v1/formats", .read, 200),
+        Row("GET", "/api/v1/schema", .read, 200),
+        Row("GET", "/api/v1/workers", .read, 200),
+        Row("GET", "/api/v1/errors", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/errors", .read, 200),
+        // The job has succeeded.
+        Row("POST", "/api/v1/runs/{name}/retry", .submit, 409, isOwned: true),
+        Row("POST", "/api/v1/runs/{name}/verify", .submit, 200, isOwned: true),
+        Row("GET", "/api/v1/runs/{name}/attempts", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/tasks", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/broken", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/job", .read, 200),
+        Row("GET", "/api/v1/audit", .admin, 200),
+        Row("GET", "/api/v1/diagnosis", .admin, 200),
+        Row("GET", "/api/v1/schedules", .admin, 200),
+        Row(
+            "POST", "/api/v1/schedules", .admin, 201,
+            body: #"{"name": "nightly", "cron": "0 2 * * *", "submit": {"manifest": "{manifest}"}}"#),
+        // No schedule has the name of the run.
+        Row("PATCH", "/api/v1/schedules/{name}", .admin, 404, body: #"{"enabled": true}"#),
+        Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
+        Row("GET", "/api/v1/openapi.yaml", .open, 200),
         Row("GET", "/metrics", .read, 200),
         Row("GET", "/healthz", .open, 200),
         Row("GET", "/readyz", .open, 200),
@@ -77,9 +104,18 @@ import Testing
             store: store, checker: NoManifests(), launcher: NoProcesses(), now: { WallTime(seconds: 0) })
         let service = Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
+            schedules: ScheduleRunner(
+                supervisor, manifests: NoManifests(), noted: { _ in }, now: { WallTime(seconds: 0) }),
+            inquiries: NoAnswers(),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
-                stateFolder: folder.file("state")), now: { WallTime(seconds: 0) }, tokenWasRevoked: { _ in })
+                stateFolder: folder.file("state")),
+            settings: try Settings(
+                Settings.Flags(),
+                Settings.LaunchEnvironment(
+                    environment: [:], currentFolder: folder.path, programFolder: folder.path, cores: 1, memory: 1 << 30,
+                    homeFolder: folder.path, read: { _ in .nothing })), now: { WallTime(seconds: 0) },
+            tokenWasRevoked: { _ in })
         func line(_ method: String, _ path: String, _ access: Access) -> String {
             "\(method) \(path): \(access.rawValue)"
         }
@@ -227,12 +263,23 @@ private struct JSONNumber: Decodable {
     init(from decoder: any Decoder) throws { value = try? decoder.singleValueContainer().decode(Int.self) }
 }
 
-private struct NoManifests: ManifestChecker {
+private struct NoManifests: ManifestChecker, WatchedManifests {
+    func job(of place: ManifestSource.Place, name: String?, _ options: RunOptions) async -> JobSpec? { nil }
+
     func check(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> CheckedManifest {
         throw ManifestRefusal(manifest: "", errors: [], outcome: .badManifest)
     }
 
     func digest(of place: ManifestSource.Place) -> String? { nil }
+}
+
+private struct NoAnswers: FarmInquiries {
+    func catalog() async throws -> Catalog { throw InquiryError.busy }
+    func schema() async throws -> String { throw InquiryError.busy }
+    func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String {
+        throw InquiryError.busy
+    }
+    func verify(_ outputs: [String]) async throws -> String { throw InquiryError.busy }
 }
 
 private struct NoProcesses: RunLauncher {
