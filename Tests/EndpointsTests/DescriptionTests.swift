@@ -36,7 +36,7 @@ import Yams
         return Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "test"),
             schedules: ScheduleRunner(supervisor, manifests: NoFarm(), noted: { _ in }, now: { WallTime.earliest }),
-            inquiries: NoFarm(),
+            queries: NoFarm(),
             about: Service.About(
                 version: "1", processID: 1, started: .earliest, serviceFolder: folder.path, stateFolder: folder.path),
             settings: try Settings(
@@ -112,7 +112,7 @@ import Yams
 }
 
 /// A farm of which nothing is asked.
-private struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmInquiries {
+private struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueries {
     private struct Nothing: Error {}
 
     func check(

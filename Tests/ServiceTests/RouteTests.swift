@@ -106,7 +106,7 @@ import Testing
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
             schedules: ScheduleRunner(
                 supervisor, manifests: NoManifests(), noted: { _ in }, now: { WallTime(seconds: 0) }),
-            inquiries: NoAnswers(),
+            queries: NoAnswers(),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
                 stateFolder: folder.file("state")),
@@ -273,13 +273,13 @@ private struct NoManifests: ManifestChecker, WatchedManifests {
     func digest(of place: ManifestSource.Place) -> String? { nil }
 }
 
-private struct NoAnswers: FarmInquiries {
-    func catalog() async throws -> Catalog { throw InquiryError.busy }
-    func schema() async throws -> String { throw InquiryError.busy }
+private struct NoAnswers: FarmQueries {
+    func catalog() async throws -> Catalog { throw FarmQueryError.busy }
+    func schema() async throws -> String { throw FarmQueryError.busy }
     func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String {
-        throw InquiryError.busy
+        throw FarmQueryError.busy
     }
-    func verify(_ outputs: [String]) async throws -> String { throw InquiryError.busy }
+    func verify(_ outputs: [String]) async throws -> String { throw FarmQueryError.busy }
 }
 
 private struct NoProcesses: RunLauncher {

@@ -65,7 +65,7 @@ struct RunningService {
         let revoked = Revocations()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed, schedules: schedules,
-            inquiries: FarmCommands(
+            queries: FarmCommands(
                 program: program, checker: checker, folder: folder.manifests,
                 arguments: ["--state-dir", setup.stateFolder] + (settings.configFile.map { ["--config", $0] } ?? [])),
             about: Service.About(

@@ -60,7 +60,7 @@ extension Problem {
             self.init(status: 409, kind: "count", title: "Too many jobs match", message: error.message)
         case let error as BulkAction.Mismatch:
             self.init(status: 409, kind: "count", title: "Another number of jobs matches", message: error.message)
-        case let error as InquiryError: self.init(error)
+        case let error as FarmQueryError: self.init(error)
         case let error as QueueStoreError:
             self.init(
                 status: 503, kind: "database", title: "The service's database cannot be used", message: error.message)

@@ -9,7 +9,7 @@ package struct Service: Sendable {
     package let supervisor: Supervisor
     package let store: QueueStore
     package let feed: EventFeed
-    package let inquiries: any FarmInquiries
+    package let queries: any FarmQueries
     package let schedules: ScheduleRunner
     package let about: About
     let settings: Settings
@@ -19,7 +19,7 @@ package struct Service: Sendable {
 
     package init(
         supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner,
-        inquiries: any FarmInquiries,
+        queries: any FarmQueries,
         about: About, settings: Settings, now: @escaping @Sendable () -> WallTime,
         tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
@@ -27,7 +27,7 @@ package struct Service: Sendable {
         self.supervisor = supervisor
         self.store = store
         self.feed = feed
-        self.inquiries = inquiries
+        self.queries = queries
         self.schedules = schedules
         self.about = about
         self.settings = settings
@@ -53,7 +53,7 @@ package struct Service: Sendable {
 
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
-        let jobs = jobRoutes + farmRoutes + runRoutes + workRoutes + failureRoutes + inquiryRoutes
+        let jobs = jobRoutes + farmRoutes + runRoutes + workRoutes + failureRoutes + queryRoutes
         let service = eventRoutes + tokenRoutes + scheduleRoutes + auditRoutes + diagnosisRoutes + descriptionRoutes
         return RouteTable((jobs + service).map(limitingVisibility))
     }

@@ -10,7 +10,7 @@ import SafeFiles
 import Synchronization
 
 /// What the API asks of the farm without a run.
-package protocol FarmInquiries: Sendable {
+package protocol FarmQueries: Sendable {
     /// The filters and formats of this machine's workers.
     func catalog() async throws -> Catalog
 
@@ -19,18 +19,18 @@ package protocol FarmInquiries: Sendable {
 
     /// What `penumbra plan --json` prints.
     ///
-    /// - Throws: ``InquiryError``, ``FileError``.
+    /// - Throws: ``FarmQueryError``, ``FileError``.
     func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String
 
     /// What `penumbra verify --json` prints.
     ///
     /// - Parameter outputs: absolute paths, at most ``longestList`` of them.
-    /// - Throws: ``InquiryError``.
+    /// - Throws: ``FarmQueryError``.
     func verify(_ outputs: [String]) async throws -> String
 }
 
 /// Why a command gave no answer.
-package enum InquiryError: Error, Hashable, Sendable {
+package enum FarmQueryError: Error, Hashable, Sendable {
     /// Too many of them are at work.
     case busy
     /// The command refused what it was asked. The message is its own.
@@ -49,7 +49,7 @@ package enum InquiryError: Error, Hashable, Sendable {
 /// Asks by commands of `penumbra`, each a process of its own with a time limit.
 ///
 /// They may read a hundred thousand headers. A command that fails, or needs too much memory, costs the service nothing.
-package final class FarmCommands: FarmInquiries {
+package final class FarmCommands: FarmQueries {
     /// The most outputs that one command verifies. Their paths are arguments, of which the kernel takes 2 MB.
     package static let longestList = 400
     private static let mostCommands = 2
@@ -124,19 +124,19 @@ package final class FarmCommands: FarmInquiries {
             commands.open += 1
             return true
         }
-        guard isAllowed else { throw InquiryError.busy }
+        guard isAllowed else { throw FarmQueryError.busy }
         defer { commands.withLock { $0.open -= 1 } }
         return try await body()
     }
 
-    private func answer(_ words: [String], within limit: Duration) async throws(InquiryError) -> String {
+    private func answer(_ words: [String], within limit: Duration) async throws(FarmQueryError) -> String {
         let runner = CommandRunner(limit: limit, longestOutput: Self.longestAnswer)
         let subject = "'penumbra \(words[0])'"
         let answer: CommandRunner.Answer
         do throws(CommandError) {
             answer = try await runner.run(program, words, environment: Self.environment)
         } catch {
-            throw InquiryError(error, subject, program)
+            throw FarmQueryError(error, subject, program)
         }
         switch answer.exitCode.flatMap({ RunOutcome(number: Int($0)) }) {
         // Frames that would fail, and outputs that are not as they were published, are answers.
@@ -168,7 +168,7 @@ package final class FarmCommands: FarmInquiries {
     private static let longestEnd = 20
 }
 
-extension InquiryError {
+extension FarmQueryError {
     fileprivate init(_ error: CommandError, _ subject: String, _ program: String) {
         let remedy = "\n   = use the command itself, or ask for less"
         switch error {

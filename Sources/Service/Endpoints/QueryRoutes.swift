@@ -6,21 +6,21 @@ import Supervision
 
 /// What the farm can do, and what a job would do. Nothing is kept.
 extension Service {
-    var inquiryRoutes: [Route] {
+    var queryRoutes: [Route] {
         [
             .api(.post, "/check", .submit, handler: check),
             .api(.post, "/plan", .submit, handler: plan),
             .api(.get, "/filters", .read) { request in
                 try request.refuseParameters()
-                return try .tagged(.json(encoding: try await inquiries.catalog().filters), for: request)
+                return try .tagged(.json(encoding: try await queries.catalog().filters), for: request)
             },
             .api(.get, "/formats", .read) { request in
                 try request.refuseParameters()
-                return try .tagged(.json(encoding: try await inquiries.catalog().formats), for: request)
+                return try .tagged(.json(encoding: try await queries.catalog().formats), for: request)
             },
             .api(.get, "/schema", .read) { request in
                 try request.refuseParameters()
-                var response = APIResponse.json(Array(try await inquiries.schema().utf8))
+                var response = APIResponse.json(Array(try await queries.schema().utf8))
                 response.headers["Content-Type"] = "application/schema+json"
                 return try .tagged(response, for: request)
             },
@@ -39,7 +39,7 @@ extension Service {
         let body = try StrictJSON.decode(SubmitRequest.self, from: request.body)
         // A wrong manifest is refused with all its problems, as at a submission.
         _ = try await supervisor.check(body.place, name: body.source.name, body.options)
-        return .lines(try await inquiries.plan(body.place, name: body.source.name, body.options))
+        return .lines(try await queries.plan(body.place, name: body.source.name, body.options))
     }
 }
 
@@ -72,7 +72,7 @@ extension APIResponse {
 }
 
 extension Problem {
-    init(_ error: InquiryError) {
+    init(_ error: FarmQueryError) {
         switch error {
         case .busy:
             self.init(status: 503, kind: "busy", title: "The service is busy", message: error.message)
