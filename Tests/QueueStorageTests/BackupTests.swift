@@ -81,4 +81,17 @@ import Testing
         #expect(problems.count == 2, "of 'needs' and of 'runs'")
         #expect(problems.allSatisfy { $0.contains("refers to a job that does not exist") })
     }
+
+    @Test func `the newest backup is known by its time, and other files are none`() throws {
+        let folder = stored.folder.file("copies")
+        #expect(QueueStore.lastBackup(in: folder) == nil)
+        let later = WallTime(seconds: WallTime.noon.seconds + 90_000)
+        for time in [later, .noon] { _ = try stored.store.backup(to: folder, at: time) }
+        for name in [
+            "service-2.sqlite", "service-99999999T999999Z.sqlite", "service-20991231T000000Z.sqlite.part", "x",
+        ] {
+            try Data().write(to: URL(filePath: "\(folder)/\(name)"))
+        }
+        #expect(QueueStore.lastBackup(in: folder)?.text == later.text)
+    }
 }

@@ -21,6 +21,17 @@ import Testing
         again.close()
     }
 
+    @Test func `a closed database is one file, which a copy of it alone shows`() throws {
+        let stored = try StoredQueue()
+        try stored.submit()
+        stored.store.close()
+        let copy = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: stored.path, toPath: copy.file("service.sqlite"))
+        let again = try QueueStore(folder: copy.path)
+        #expect(try again.load().queue.jobs.map(\.id) == [1])
+        again.close()
+    }
+
     @Test func `a job that was accepted survives a power failure`() throws {
         let stored = try StoredQueue(settings: "CREATE TABLE seen AS SELECT synchronous FROM pragma_synchronous")
         let raw = try DatabaseQueue(path: stored.path)

@@ -96,7 +96,9 @@ package final class QueueStore: Sendable {
 
     /// Brings everything into the file itself, and closes it. Later calls fail.
     package func close() {
-        // The process that opens the file next does what fails here.
+        // The pool closes its readers last, and they would leave the latest changes in the file '-wal'. The process that opens the file
+        // next does what fails here.
+        _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try? pool.close()
     }
 
