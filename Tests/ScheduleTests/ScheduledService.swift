@@ -66,6 +66,17 @@ final class ScheduledService: Sendable {
         get throws { try store.list(JobFilter(), before: nil, limit: 1000).jobs.reversed() }
     }
 
+    /// Looks at all schedules, one after the other.
+    ///
+    /// - Returns: for how long nothing more is due.
+    func look() async throws -> Duration {
+        var pause = Duration.seconds(60)
+        for schedule in try store.schedules().schedules where schedule.kind == .cron {
+            pause = min(pause, await runner.look(at: schedule.name))
+        }
+        return pause
+    }
+
     func stored(_ name: String = "nightly") throws -> StoredSchedule { try #require(try store.schedule(named: name)) }
 
     /// Starts the run of a job, without a process.

@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 import Settings
 import Testing
@@ -121,6 +122,24 @@ import Testing
                     """)
     }
 
+    @Test func `labels are a mapping or a list`() throws {
+        for text in ["{show: night, camera: a7}", "['show=night', 'camera=a7']"] {
+            let service = try settings("service: {watch: {name: a, submit: {manifest: a, labels: \(text)}}}\n").service
+            #expect(service.value.schedules.map(\.job.labels) == [["show": "night", "camera": "a7"]])
+        }
+    }
+
+    @Test func `the commented block of the shipped config file is right`() throws {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../config/penumbra.yaml")
+            .path
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let block = lines.drop { $0 != "# service:" }.prefix { !$0.isEmpty }.map { $0.dropFirst(2) }
+        let service = try settings(block.joined(separator: "\n") + "\n").service.value
+        #expect(service.schedules.map(\.name) == ["nightly", "scans"])
+        #expect(service.maxRuns == 4)
+    }
+
     @Test(arguments: [
         ("{aging: fast}", "'aging' needs a rate of aging, and 'fast' is none"),
         ("{listen: '8642'}", "'listen' needs an address and a port, and '8642' is none"),
@@ -129,7 +148,7 @@ import Testing
             "{watch: {name: a, folder: /srv, submit: {manifest: a}}}", "a watch has no 'folder'"
         ),
         (
-            "{watch: {name: a, submit: {manifest: a, labels: {'-x': y}}}}", "'-x' is no name of a label"
+            "{watch: {name: a, submit: {manifest: a, labels: {_x: y}}}}", "'_x' is no name of a label"
         ),
     ])
     func `a wrong value is told`(text: String, message: String) {

@@ -193,41 +193,66 @@ extension ValueReader where Value == ConfiguredSchedule.Job {
 }
 
 extension ValueReader where Value == [String: String] {
-    /// Names and values.
+    /// Names and values: `{show: night}`. Keys of the file have no '.' and no '/', so a list is read, too: `[show/a=night]`.
     fileprivate static var labels: ValueReader {
         ValueReader { node, name, log in
-            guard let reader = MappingReader(node, of: "'\(name)'", example: "{show: night}", log: log) else {
-                return nil
-            }
-            guard reader.mapping.entries.count <= LabelLimits.mostLabels else {
+            guard let pairs = pairs(of: node, name, log) else { return nil }
+            guard pairs.count <= LabelLimits.mostLabels else {
                 log.error(
                     .other(
                         Words(
-                            "'\(name)' has \(reader.mapping.entries.count) labels",
+                            "'\(name)' has \(pairs.count) labels",
                             remedy: "a job has at most \(LabelLimits.mostLabels) labels")),
                     at: node.span)
                 return nil
             }
             var labels: [String: String] = [:]
-            for entry in reader.mapping.entries {
-                guard ShortName.isValid(entry.key) else {
-                    log.error(
-                        .other(Words("'\(entry.key.visible)' is no name of a label", remedy: ShortName.rule)),
-                        at: entry.keySpan)
+            for (label, value, span) in pairs {
+                let problem: Words? =
+                    if !ShortName.isValid(label) {
+                        Words("'\(label.visible)' is no name of a label", remedy: ShortName.rule)
+                    } else if value.count > LabelLimits.longestValue
+                        || value.unicodeScalars.contains(where: VisibleText.isUnsafe)
+                    {
+                        Words(
+                            "the value of the label '\(label)' is too long or has invisible characters",
+                            remedy: "a value has at most \(LabelLimits.longestValue) characters")
+                    } else if labels[label] != nil {
+                        Words("the label '\(label)' is there twice", remedy: "a label has one value")
+                    } else {
+                        nil
+                    }
+                if let problem {
+                    log.error(.other(problem), at: span)
                     return nil
                 }
-                let value = ValueReader<String>.checked(
-                    "a value of a label",
-                    remedy: "a value has at most \(LabelLimits.longestValue) characters, which are all visible"
-                ) { text in
-                    text.count <= LabelLimits.longestValue && !text.unicodeScalars.contains(where: VisibleText.isUnsafe)
-                        ? text : nil
-                }.read(entry.value, for: entry.key, log: log)
-                guard let value else { return nil }
-                labels[entry.key] = value
+                labels[label] = value
             }
             return labels
         }
+    }
+
+    private static func pairs(
+        of node: SyntaxNode, _ name: String, _ log: DiagnosticLog
+    ) -> [(label: String, value: String, span: SourceSpan)]? {
+        var pairs: [(label: String, value: String, span: SourceSpan)] = []
+        if case .sequence(let items) = node.content {
+            for (index, item) in items.enumerated() {
+                let pair = ValueReader<(String, String)>.checked("a label", remedy: "write NAME=VALUE: show=night") {
+                    text in
+                    text.firstIndex(of: "=").map { (String(text[..<$0]), String(text[text.index(after: $0)...])) }
+                }.read(item, for: "\(name)[\(index)]", log: log)
+                guard let (label, value) = pair else { return nil }
+                pairs.append((label, value, item.span))
+            }
+            return pairs
+        }
+        guard let reader = MappingReader(node, of: "'\(name)'", example: "{show: night}", log: log) else { return nil }
+        for entry in reader.mapping.entries {
+            guard let value = ValueReader<String>.text.read(entry.value, for: entry.key, log: log) else { return nil }
+            pairs.append((entry.key, value, entry.keySpan))
+        }
+        return pairs
     }
 }
 

@@ -117,7 +117,7 @@ extension ScheduleRunner {
 
     // MARK: Requests
 
-    /// Each of them is looked at once a minute or more often.
+    /// Each of them has a task.
     static let mostSchedules = 1000
 
     /// All schedules by name.
@@ -129,7 +129,7 @@ extension ScheduleRunner {
             do {
                 entries.append(entry(stored, try ScheduleSpecification(stored)))
             } catch {
-                unreadable.append("schedule '\(stored.name)': \(ScheduleFailure(reading: error))")
+                unreadable.append("schedule '\(stored.name)': \(ScheduleFailure(error).words)")
             }
         }
         return ScheduleList(entries, unreadable: unreadable)

@@ -4,10 +4,10 @@ import QueueStorage
 package import Queueing
 import ServiceAPI
 
-/// Submits the jobs of schedules, and keeps a watch for each watched folder.
+/// Submits the jobs of schedules and of watched folders.
 ///
 /// All facts are in the database. So any number of looks decide the same, and a killed service continues where it was.
-/// Each watched folder has a task of its own: a file system that does not answer holds up that folder alone.
+/// Each schedule and each watched folder has a task of its own: a file system that does not answer holds up that one alone.
 package actor ScheduleRunner {
     let supervisor: Supervisor
     let manifests: any WatchedManifests
@@ -17,10 +17,10 @@ package actor ScheduleRunner {
     private let sleep: @Sendable (Duration) async throws -> Void
     /// Why a schedule submits nothing now.
     var problems: [String: String] = [:]
-    private var watches: [String: Watch] = [:]
+    private var followed: [String: Followed] = [:]
     private let wakes: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
 
-    private struct Watch {
+    private struct Followed {
         let spec: ScheduleSpecification
         let task: Task<Void, Never>
     }
@@ -59,75 +59,99 @@ package actor ScheduleRunner {
         wakes.continuation.yield()
         for await _ in wakes.stream {
             timer?.cancel()
-            let pause = await look()
-            await followFolders()
+            let pause = await follow() ? Self.longestPause : Self.retryPause
             // The sleep fails if the timer was cancelled.
             timer = Task { if (try? await sleep(pause)) != nil { wakes.continuation.yield() } }
             if Task.isCancelled { break }
         }
         timer?.cancel()
-        // Nobody waits for their ends, because a file system may not answer. A cancelled watch submits nothing more.
-        for watch in watches.values { watch.task.cancel() }
-        watches = [:]
+        // Nobody waits for their ends, because a file system may not answer. What they still submit is in the database.
+        for schedule in followed.values { schedule.task.cancel() }
+        followed = [:]
     }
 
     /// Looks at once: a schedule has changed.
     func wake() { wakes.continuation.yield() }
 
-    /// Submits the jobs of all times that have come.
+    /// Begins and ends tasks, so that there is one for each schedule that is enabled.
     ///
-    /// - Returns: for how long nothing more is due.
-    package func look() async -> Duration {
-        guard let found = await stored() else { return Self.retryPause }
-        var pause = Self.longestPause
-        for (stored, spec) in found where stored.isEnabled {
-            pause = min(pause, await look(at: stored, spec))
-        }
-        return pause
-    }
-
-    /// All schedules that can be read. Nil if the database cannot be used.
-    private func stored() async -> [(StoredSchedule, ScheduleSpecification)]? {
+    /// - Returns: false if the database cannot be used.
+    private func follow() async -> Bool {
+        var wanted: [String: ScheduleSpecification] = [:]
         do {
             let (schedules, unreadable) = try await supervisor.onStore { try $0.schedules() }
             for row in unreadable { tell(row.subject, row.message) }
-            var result: [(StoredSchedule, ScheduleSpecification)] = []
-            for schedule in schedules {
+            for schedule in schedules where schedule.isEnabled {
                 do {
-                    result.append((schedule, try ScheduleSpecification(schedule)))
+                    wanted[schedule.name] = try ScheduleSpecification(schedule)
                 } catch {
-                    tell(
-                        schedule.name, "schedule '\(schedule.name)' cannot be read: \(ScheduleFailure(reading: error))")
+                    tell(schedule.name, "schedule '\(schedule.name)': \(ScheduleFailure(error).words)")
                 }
             }
-            return result
         } catch {
             supervisor.note(error)
-            return nil
+            return false
+        }
+        for (name, schedule) in followed where wanted[name] != schedule.spec {
+            schedule.task.cancel()
+            followed[name] = nil
+            problems[name] = nil
+        }
+        for (name, spec) in wanted where followed[name] == nil {
+            followed[name] = Followed(spec: spec, task: task(name, spec))
+        }
+        return true
+    }
+
+    private func task(_ name: String, _ spec: ScheduleSpecification) -> Task<Void, Never> {
+        let sleep = sleep
+        switch spec.kind {
+        case .cron:
+            return Task { [weak self] in
+                while !Task.isCancelled, let pause = await self?.look(at: name) {
+                    // It fails if the task is cancelled.
+                    try? await sleep(pause)
+                }
+            }
+        case .watch:
+            let folder = WatchedFolder(
+                name: name, spec: spec, supervisor: supervisor, manifests: manifests,
+                told: { [weak self] words in await self?.tell(name, words) }, now: now, uptime: uptime)
+            return Task { await folder.run(sleep: sleep) }
         }
     }
 
     // MARK: Times
 
-    private func look(at stored: StoredSchedule, _ spec: ScheduleSpecification) async -> Duration {
+    /// Submits the job of a schedule if one of its times has come.
+    ///
+    /// - Returns: for how long nothing more is due.
+    package func look(at name: String) async -> Duration {
         do {
-            guard let schedule = try Self.schedule(spec.schedule) else { return Self.longestPause }
-            let lastJob = try await supervisor.onStore { try $0.lastJob(of: stored) }
-            let decision = schedule.decision(since: stored.last, lastJob: lastJob, at: now())
-            switch decision.action {
-            case nil: break
-            case .pass(let time, let reason):
-                let step = ScheduleStep(name: stored.name, last: time)
-                try await supervisor.onStore { try $0.pass(step) }
-                tell(stored.name, "schedule '\(stored.name)': no job for \(time): \(reason.words)")
-            case .submit(let key, let time):
-                guard try await submit(spec, stored, key: key, last: time, after: lastJob) else { return .zero }
+            guard let stored = try await supervisor.onStore({ try $0.schedule(named: name) }), stored.isEnabled else {
+                return Self.longestPause
             }
-            return decision.next.map { max(.zero, $0 - now()) } ?? Self.longestPause
+            return min(Self.longestPause, try await look(at: stored, ScheduleSpecification(stored)))
         } catch {
-            tell(stored.name, "schedule '\(stored.name)': \(ScheduleFailure(error).words)")
+            tell(name, "schedule '\(name)': \(ScheduleFailure(error).words)")
             return Self.retryPause
         }
+    }
+
+    private func look(at stored: StoredSchedule, _ spec: ScheduleSpecification) async throws -> Duration {
+        guard let schedule = try Self.schedule(spec.schedule) else { return Self.longestPause }
+        let lastJob = try await supervisor.onStore { try $0.lastJob(of: stored) }
+        let decision = schedule.decision(since: stored.last, lastJob: lastJob, at: now())
+        switch decision.action {
+        case nil: break
+        case .pass(let time, let reason):
+            let step = ScheduleStep(name: stored.name, last: time)
+            try await supervisor.onStore { try $0.pass(step) }
+            tell(stored.name, "schedule '\(stored.name)': no job for \(time): \(reason.words)")
+        case .submit(let key, let time):
+            guard try await submit(spec, stored, key: key, last: time, after: lastJob) else { return .zero }
+        }
+        return decision.next.map { max(.zero, $0 - now()) } ?? Self.longestPause
     }
 
     /// - Returns: false if the schedule has changed meanwhile.
@@ -163,27 +187,6 @@ package actor ScheduleRunner {
         return try Schedule(name: request.name, cron: cron, zone: place, missed: missed, overlap: overlap)
     }
 
-    // MARK: Watched folders
-
-    /// Begins and ends the tasks of watched folders, so that there is one for each that is enabled.
-    private func followFolders() async {
-        guard let found = await stored() else { return }
-        let wanted = Dictionary(
-            found.filter { $0.0.isEnabled && $0.1.kind == .watch }.map { ($0.0.name, $0.1) }, uniquingKeysWith: { $1 })
-        for (name, watch) in watches where wanted[name] != watch.spec {
-            watch.task.cancel()
-            watches[name] = nil
-            problems[name] = nil
-        }
-        for (name, spec) in wanted where watches[name] == nil {
-            let folder = WatchedFolder(
-                name: name, spec: spec, supervisor: supervisor, manifests: manifests,
-                told: { [weak self] words in await self?.tell(name, words) }, now: now, uptime: uptime)
-            let sleep = sleep
-            watches[name] = Watch(spec: spec, task: Task { await folder.run(sleep: sleep) })
-        }
-    }
-
     /// Each problem is told once, until it changes.
     ///
     /// - Parameter words: nil if nothing is wrong.
@@ -192,16 +195,4 @@ package actor ScheduleRunner {
         problems[name] = words
         if let words { noted(words) }
     }
-}
-
-extension ScheduleFailure {
-    /// The first line of an error of a stored text.
-    init(reading error: any Error) {
-        let message = (error as? BodyError)?.message ?? (error as? InputError)?.message ?? "\(error)"
-        self.init(words: message.split(separator: "\n").first.map(String.init) ?? message, isPassing: false)
-    }
-}
-
-extension ScheduleFailure: CustomStringConvertible {
-    var description: String { words }
 }

@@ -91,17 +91,16 @@ struct ScheduleFailure {
     let words: String
     let isPassing: Bool
 
-    init(words: String, isPassing: Bool) {
-        self.words = words
-        self.isPassing = isPassing
-    }
-
     init(_ error: any Error) {
         switch error {
         case let error as ManifestRefusal:
             let first = error.errors.first
             let place = first?.line.map { ":\($0)" } ?? ""
             words = "\(VisibleText.line(error.manifest))\(place): \(first?.message ?? "the manifest is not accepted")"
+            isPassing = false
+        case let error as BodyError:
+            // The other lines tell a caller what to do.
+            words = error.message.split(separator: "\n").first.map(String.init) ?? error.message
             isPassing = false
         case let error as InputError: (words, isPassing) = (error.message, false)
         case let error as Refusal: (words, isPassing) = (error.message, false)
