@@ -343,19 +343,18 @@ let package = Package(
                 "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",
                 "JobModel", "Runs", "Scheduling", "Settings", "TestSupport", yams,
             ]),
-        tests(
-            "SupervisionTests",
-            [
-                "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Runs", "JobStorage", "SafeFiles", "JobModel",
-                "TestSupport", sqlite,
-            ]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
         tests("ServiceClientTests", ["ServiceClient", "ServiceAPI", "Queueing", "JobModel", "TestSupport"]),
         tests(
             "NotificationsTests",
             ["Notifications", "ContentNames", "Settings", "Queueing", "JobModel", "TestSupport"]),
         tests(
-            "SupervisionTests", ["Supervision", "Confinement", "Settings", "Queueing", "JobModel", "TestSupport"]),
+            "SupervisionTests",
+            [
+                "Supervision", "Confinement", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "Runs",
+                "JobStorage",
+                "SafeFiles", "JobModel", "TestSupport", sqlite,
+            ]),
         tests(
             "NoticeDeliveryTests",
             ["NoticeDelivery", "Notifications", "QueueStorage", "Settings", "Queueing", "JobModel", "TestSupport"]),
@@ -379,7 +378,7 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "Catalogs", "JobModel", "Runs",
-                "Settings", "Queueing",
+                "Settings", "RenderFarm", "Queueing",
                 "Confinement", "Notifications", "QueueStorage", "ServiceAPI", "ServiceClient", "HTTPService",
                 "Supervision",
                 "Endpoints", "TestSupport", subprocess, system,

@@ -172,10 +172,11 @@ final class Manifests: ManifestChecker, WatchedManifests {
 
 /// No test here starts a run.
 struct NoLauncher: RunLauncher {
-    func launch(_ order: RunOrder, onEnd: @escaping @Sendable (Int) -> Void) async throws(LaunchError) {
+    func launch(_ order: RunOrder, onEnd: @escaping @Sendable (Int?) -> Void) async throws(LaunchError) {
         throw LaunchError("no run is expected")
     }
 
+    func hasProcess(holding lockPath: String) -> Bool { false }
     func terminate(holderOf lockPath: String) {}
 }
 

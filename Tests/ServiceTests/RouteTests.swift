@@ -5,6 +5,7 @@ import HTTPService
 import JobModel
 import Queueing
 import QueueStorage
+import RenderFarm
 import ServiceAPI
 import ServiceClient
 import Settings
@@ -61,6 +62,13 @@ import Testing
         Row("POST", "/api/v1/runs/{name}/pause", .submit, 409, isOwned: true),
         Row("POST", "/api/v1/runs/{name}/resume", .submit, 409, isOwned: true),
         Row("POST", "/api/v1/runs/{name}/cancel", .submit, 409, isOwned: true),
+        Row("GET", "/api/v1/schedules", .admin, 200),
+        Row(
+            "POST", "/api/v1/schedules", .admin, 201,
+            body: #"{"name": "nightly", "cron": "0 2 * * *", "zone": "UTC", "submit": {"manifest": "{manifest}"}}"#),
+        // No schedule has the name of the run.
+        Row("PATCH", "/api/v1/schedules/{name}", .admin, 404, body: #"{"enabled": false}"#),
+        Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
         Row("GET", "/api/v1/tokens", .admin, 200),
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read", "roots": []}"#),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
@@ -82,13 +90,6 @@ import Testing
         Row("GET", "/api/v1/runs/{name}/job", .read, 200),
         Row("GET", "/api/v1/audit", .admin, 200),
         Row("GET", "/api/v1/diagnosis", .admin, 200),
-        Row("GET", "/api/v1/schedules", .admin, 200),
-        Row(
-            "POST", "/api/v1/schedules", .admin, 201,
-            body: #"{"name": "nightly", "cron": "0 2 * * *", "submit": {"manifest": "{manifest}"}}"#),
-        // No schedule has the name of the run.
-        Row("PATCH", "/api/v1/schedules/{name}", .admin, 404, body: #"{"enabled": true}"#),
-        Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
         Row("GET", "/api/v1/openapi.yaml", .open, 200),
         Row("GET", "/metrics", .read, 200),
         Row("GET", "/healthz", .open, 200),
@@ -98,23 +99,19 @@ import Testing
     @Test func `each route of the service has a row in this table, with its access`() throws {
         let folder = try TemporaryFolder()
         let store = try QueueStore(folder: folder.path)
+        let checker = FarmManifestChecker(try Settings.load(Settings.Flags(), folder: folder.path))
         let supervisor = try Supervisor(
             Supervisor.Setup(
                 folder: ServiceFolder(folder.path), stateFolder: folder.file("state"), limits: Limits(workers: 1)),
-            store: store, checker: NoManifests(), launcher: NoProcesses(), now: { WallTime(seconds: 0) })
+            store: store, checker: checker, launcher: NoProcesses(), now: { WallTime(seconds: 0) })
         let service = Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
-            schedules: ScheduleRunner(
-                supervisor, manifests: NoManifests(), noted: { _ in }, now: { WallTime(seconds: 0) }),
+            schedules: ScheduleRunner(supervisor, manifests: checker, noted: { _ in }, now: { WallTime(seconds: 0) }),
             queries: NoAnswers(),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
                 stateFolder: folder.file("state")),
-            settings: try Settings(
-                Settings.Flags(),
-                Settings.LaunchEnvironment(
-                    environment: [:], currentFolder: folder.path, programFolder: folder.path, cores: 1, memory: 1 << 30,
-                    homeFolder: folder.path, read: { _ in .nothing })), now: { WallTime(seconds: 0) },
+            settings: try Settings.load(Settings.Flags(), folder: folder.path), now: { WallTime(seconds: 0) },
             tokenWasRevoked: { _ in })
         func line(_ method: String, _ path: String, _ access: Access) -> String {
             "\(method) \(path): \(access.rawValue)"
@@ -261,16 +258,6 @@ private struct JSONNumber: Decodable {
     let value: Int?
 
     init(from decoder: any Decoder) throws { value = try? decoder.singleValueContainer().decode(Int.self) }
-}
-
-private struct NoManifests: ManifestChecker, WatchedManifests {
-    func job(of place: ManifestSource.Place, name: String?, _ options: RunOptions) async -> JobSpec? { nil }
-
-    func check(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> CheckedManifest {
-        throw ManifestRefusal(manifest: "", errors: [], outcome: .badManifest)
-    }
-
-    func digest(of place: ManifestSource.Place) -> String? { nil }
 }
 
 private struct NoAnswers: FarmQueries {

@@ -197,7 +197,7 @@ package final class Supervisor: Sendable {
                     try job.skip(because: skip.cause, at: now)
                     return job
                 }
-                try store.update(jobs, at: now)
+                try store.update(jobs, messages: messages(of: jobs), at: now)
                 put(jobs)
             } catch {
                 // One of them may be odd. The others are skipped.

@@ -85,16 +85,6 @@ struct ServiceOptions: ParsableArguments {
     }
 }
 
-/// Numbers of jobs.
-struct JobArguments: ParsableArguments {
-    @Argument(help: ArgumentHelp("Numbers of jobs, as 'penumbra queue' lists them.", valueName: "job"))
-    var jobs: [Int]
-
-    func validate() throws {
-        if let wrong = jobs.first(where: { $0 < 1 }) { throw ValidationError("\(wrong) is no number of a job.") }
-    }
-}
-
 extension QueueEntry {
     /// `job 17 (night)`
     var title: String { "\(id) (\(VisibleText.line(name)))" }
