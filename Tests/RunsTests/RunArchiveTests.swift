@@ -57,9 +57,10 @@ import TestSupport
     @Test func `all open runs are listed, and as many ended ones as wanted`() throws {
         try store("run-1", at: 10)
         for number in 2...4 { try store("run-\(number)", at: Int64(number) * 10, outcome: .done) }
-        #expect(try archive().runs(ended: 2).map(\.stored.name) == ["run-4", "run-3", "run-1"])
-        #expect(try archive().runs(ended: 0).map(\.stored.name) == ["run-1"])
-        #expect(try archive().runs(ended: nil).count == 4)
+        let runs = try archive().runs()
+        #expect(RunStatus.latest(of: runs, ended: 2).map(\.stored.name) == ["run-4", "run-3", "run-1"])
+        #expect(RunStatus.latest(of: runs, ended: 0).map(\.stored.name) == ["run-1"])
+        #expect(RunStatus.latest(of: runs, ended: nil).count == 4)
     }
 
     @Test func `what cannot be undone needs a name if several runs are open`() throws {

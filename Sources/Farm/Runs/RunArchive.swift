@@ -91,20 +91,6 @@ extension RunArchive {
         return runs.contains { $0.condition == .interrupted } ? try readRuns() : runs
     }
 
-    /// All runs that have not ended, and the latest ones that have; the latest first.
-    ///
-    /// - Parameter ended: how many of those that have ended; nil for all.
-    package func runs(ended: Int?) throws -> [RunStatus] {
-        let all = try runs()
-        guard let ended else { return all }
-        var left = ended
-        return all.filter { run in
-            guard run.condition.isEnded else { return true }
-            left -= 1
-            return left >= 0
-        }
-    }
-
     private func readRuns() throws -> [RunStatus] {
         let detached = RunFolder.detached(state: state)
         return try store?.read { try $0.runs() }.map { RunStatus($0, state: state, detached: detached) } ?? []
@@ -481,6 +467,21 @@ package struct RunStatus: Sendable {
         }
         (exitCode, reason, ended) = (end.exitCode, end.reason, end.time)
         condition = end.reason != nil ? .stopped : end.exitCode == 0 ? .done : .failed
+    }
+
+    /// All runs that have not ended, and the latest ones that have.
+    ///
+    /// - Parameters:
+    ///   - runs: the latest first.
+    ///   - ended: how many of those that have ended; nil for all.
+    package static func latest(of runs: [RunStatus], ended: Int?) -> [RunStatus] {
+        guard let ended else { return runs }
+        var left = ended
+        return runs.filter { run in
+            guard run.condition.isEnded else { return true }
+            left -= 1
+            return left >= 0
+        }
     }
 
     private static func condition(of folder: RunFolder) -> Condition {

@@ -24,9 +24,10 @@ extension Service {
                 try request.refuseParameters(except: ["ended"])
                 let owner = request.onlyOwner
                 let lines = try await onArchive { [store] archive in
-                    try archive.runs(ended: ended).filter { run in
+                    let runs = try archive.runs().filter { run in
                         try owner.map { try store.job(run: run.stored.name)?.owner == $0 } ?? true
-                    }.map { try RunLine($0, in: archive) }
+                    }
+                    return try RunStatus.latest(of: runs, ended: ended).map { try RunLine($0, in: archive) }
                 }
                 return try .json(encoding: RunList(lines))
             },

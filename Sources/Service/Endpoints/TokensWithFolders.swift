@@ -31,7 +31,8 @@ extension Service {
         add(.ownJob, .patch, "/jobs/{id}")
         for action in ["cancel", "run-next", "hold", "release", "retry"] { add(.ownJob, .post, "/jobs/{id}/\(action)") }
         add(.ownRun, .get, "/runs/{name}", "/runs/{name}/map", "/runs/{name}/errors")
-        add(.ownRun, .get, "/runs/{name}/frames", "/runs/{name}/frames/{number}/attempts")
+        add(.ownRun, .get, "/runs/{name}/frames", "/runs/{name}/frames/{number}/attempts", "/runs/{name}/attempts")
+        add(.ownRun, .get, "/runs/{name}/tasks", "/runs/{name}/broken", "/runs/{name}/job")
         for action in ["pause", "resume", "cancel", "retry"] { add(.ownRun, .post, "/runs/{name}/\(action)") }
         return visibilities
     }()
