@@ -72,6 +72,17 @@ import Testing
         #expect(farm.exists("\(service.logs)/\(run).log"))
     }
 
+    @Test func `the log of a job that cannot be read stays, and others are removed`() async throws {
+        let (_, run) = try await farm.begin()
+        let logs = farm.serviceFolder.logs
+        for name in [run, "job-9-old"] { try Data().write(to: URL(filePath: "\(logs)/\(name).log")) }
+        try farm.restart { _ in try farm.change("UPDATE submissions SET owner = 'somebody:else' WHERE id = 1") }
+        await farm.supervisor.tidy()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: logs) == ["\(run).log"])
+        #expect(farm.exists(farm.lockPath(run)))
+        #expect(try await farm.supervisor.condition().trouble == nil)
+    }
+
     @Test func `the log of a job that has ended stays as long as the job`() async throws {
         let id = try await farm.submit()
         await farm.look()

@@ -282,23 +282,32 @@ extension Supervisor {
         do {
             let time = now()
             try store.prune(endedBefore: time + (.zero - Self.jobLifetime), keeping: Self.leastJobs, at: time)
-            let open = state.withLock { Set($0.runs.values.map(\.run)) }
-            for (run, path) in files(in: setup.folder.locks, ending: ".lock")
-            where !open.contains(run) && !launcher.hasProcess(holding: path) {
-                FileSystem.remove(path)
-            }
-            for (run, path) in files(in: setup.folder.logs, ending: ".log")
-            where try !open.contains(run) && store.job(run: run) == nil {
-                FileSystem.remove(path)
-            }
         } catch {
             note(error)
+        }
+        let open = state.withLock { Set($0.runs.values.map(\.run)) }
+        for (run, path) in files(in: setup.folder.locks, ending: ".lock")
+        where !open.contains(run) && !launcher.hasProcess(holding: path) {
+            FileSystem.remove(path)
+        }
+        for (run, path) in files(in: setup.folder.logs, ending: ".log") where !open.contains(run) && isForgotten(run) {
+            FileSystem.remove(path)
         }
         // `17.yaml`, a part of it, and whatever else begins with the number of a job.
         for name in FileSystem.names(in: setup.folder.manifests) {
             guard let number = Int(name.prefix { $0.isASCII && $0.isNumber }) else { continue }
             let isOpen = state.withLock { $0.queue[JobID(number)] != nil }
             if !isOpen { FileSystem.removeTree("\(setup.folder.manifests)/\(name)") }
+        }
+    }
+
+    /// Whether no job has the run any more. False if that is unknown.
+    private func isForgotten(_ run: String) -> Bool {
+        do {
+            return try store.job(run: run) == nil
+        } catch {
+            // The row of its job cannot be read, which was told when the service started.
+            return false
         }
     }
 
@@ -320,7 +329,8 @@ extension Supervisor {
             }
             for (id, open) in runs {
                 change(id) { $0.stop() }
-                launcher.terminate(holderOf: lockPath(open.run))
+                // A look at the lock could take it from a process that is being started. launch(_:) asks that one to end.
+                if !open.isLaunching { launcher.terminate(holderOf: lockPath(open.run)) }
             }
         }
         wake()
