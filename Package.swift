@@ -337,7 +337,8 @@ let package = Package(
         tests(
             "SupervisionTests",
             [
-                "Supervision", "Confinement", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "Runs", "JobStorage",
+                "Supervision", "Confinement", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "Runs",
+                "JobStorage",
                 "SafeFiles", "JobModel", "TestSupport", sqlite,
             ]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),

@@ -40,7 +40,11 @@ import Yams
             queries: NoFarm(),
             about: Service.About(
                 version: "1", processID: 1, started: .earliest, serviceFolder: folder.path, stateFolder: folder.path),
-            settings: try Settings.load(Settings.Flags(), folder: folder.path),
+            settings: try Settings(
+                Settings.Flags(),
+                Settings.LaunchEnvironment(
+                    environment: [:], currentFolder: folder.path, programFolder: folder.path, cores: 1, memory: 1 << 30,
+                    homeFolder: folder.path, read: { _ in .nothing })),
             now: { WallTime.earliest }, tokenWasRevoked: { _ in }
         ).routes
     }
@@ -109,7 +113,7 @@ import Yams
 }
 
 /// A farm of which nothing is asked.
-private struct NoFarm: ManifestChecker, RunLauncher, FarmQueries, WatchedManifests {
+private struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueries {
     private struct Nothing: Error {}
 
     func check(

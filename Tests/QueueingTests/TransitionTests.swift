@@ -68,7 +68,8 @@ import Testing
         for _ in 0..<most {
             try job.start(run: "run", at: .noon)
             try job.started(at: .noon)
-            try job.processEnded(code: code, leaving: .usual(after: code), text: "why", progressed: progressed, at: .noon)
+            try job.processEnded(
+                code: code, leaving: .usual(after: code), text: "why", progressed: progressed, at: .noon)
             guard case .waiting(let waiting) = job.state, let pause = waiting.pause else { break }
             pauses.append((pause.until - .noon).components.seconds)
         }

@@ -65,6 +65,7 @@ import Testing
         let method = call.firstMatch(of: /\ -X ([A-Z]+)/).map { String($0.1) } ?? "GET"
         let path = address.1.replacing(/\/jobs\/[0-9]+/, with: "/jobs/{id}")
             .replacing(/\/frames\/[0-9]+/, with: "/frames/{number}")
+            .replacing(/\/schedules\/.*/, with: "/schedules/{name}")
         return "\(method) \(path)"
     }
 

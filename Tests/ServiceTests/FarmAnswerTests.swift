@@ -192,7 +192,7 @@ import Testing
                 ]
             ).output
         }
-        for path in ["/check", "/plan", "/runs/\(run)/verify"] {
+        for path in ["/plan", "/runs/\(run)/verify"] {
             let refused = try await ask("POST", path)
             #expect(refused.contains(#""type":"/problems/folders""#), "\(path): \(refused)")
         }

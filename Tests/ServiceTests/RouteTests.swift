@@ -1,3 +1,4 @@
+import Catalogs
 import Endpoints
 import Foundation
 import HTTPService
@@ -90,6 +91,24 @@ import Testing
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read", "roots": []}"#),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
         Row("GET", "/api/v1/events", .read, 200),
+        Row("POST", "/api/v1/check", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
+        Row("POST", "/api/v1/plan", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
+        Row("GET", "/api/v1/filters", .read, 200),
+        Row("GET", "/api/v1/formats", .read, 200),
+        Row("GET", "/api/v1/schema", .read, 200),
+        Row("GET", "/api/v1/workers", .read, 200),
+        Row("GET", "/api/v1/errors", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/errors", .read, 200),
+        // The job has succeeded.
+        Row("POST", "/api/v1/runs/{name}/retry", .submit, 409, isOwned: true),
+        Row("POST", "/api/v1/runs/{name}/verify", .submit, 200, isOwned: true),
+        Row("GET", "/api/v1/runs/{name}/attempts", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/tasks", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/broken", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/job", .read, 200),
+        Row("GET", "/api/v1/audit", .admin, 200),
+        Row("GET", "/api/v1/diagnosis", .admin, 200),
+        Row("GET", "/api/v1/openapi.yaml", .open, 200),
         Row("GET", "/metrics", .read, 200),
         Row("GET", "/healthz", .open, 200),
         Row("GET", "/readyz", .open, 200),
@@ -107,10 +126,11 @@ import Testing
         let service = Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
             schedules: ScheduleRunner(supervisor, manifests: checker, noted: { _ in }, now: { WallTime(seconds: 0) }),
-            queries: FarmCommands(program: "/nowhere", checker: checker, folder: folder.path, arguments: []),
+            queries: NoAnswers(),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
-                stateFolder: folder.file("state")), settings: settings, now: { WallTime(seconds: 0) },
+                stateFolder: folder.file("state")),
+            settings: try Settings.load(Settings.Flags(), folder: folder.path), now: { WallTime(seconds: 0) },
             tokenWasRevoked: { _ in })
         func line(_ method: String, _ path: String, _ access: Access) -> String {
             "\(method) \(path): \(access.rawValue)"
@@ -257,6 +277,15 @@ private struct JSONNumber: Decodable {
     let value: Int?
 
     init(from decoder: any Decoder) throws { value = try? decoder.singleValueContainer().decode(Int.self) }
+}
+
+private struct NoAnswers: FarmQueries {
+    func catalog() async throws -> Catalog { throw FarmQueryError.busy }
+    func schema() async throws -> String { throw FarmQueryError.busy }
+    func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String {
+        throw FarmQueryError.busy
+    }
+    func verify(_ outputs: [String]) async throws -> String { throw FarmQueryError.busy }
 }
 
 private struct NoProcesses: RunLauncher {

@@ -79,7 +79,9 @@ import Testing
         }
     }
 
-    @Test func `a run that is resumed gets its limit after its new process reports, which takes an earlier one back`() async throws {
+    @Test func `a run that is resumed gets its limit after its new process reports, which takes an earlier one back`()
+        async throws
+    {
         let first = try await farm.begin()
         let second = try await farm.begin()
         for run in [first.run, second.run] { try farm.runs.report(run, wants: 100) }

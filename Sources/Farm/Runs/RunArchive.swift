@@ -190,14 +190,6 @@ extension RunArchive {
         return try store?.read { try $0.frames(of: run.stored.id) } ?? []
     }
 
-    /// The first frames that failed.
-    package func failedFrames(of run: RunStatus, limit: Int) throws -> [StoredFrame] {
-        guard !isShared(run) else {
-            return Array(try details(of: run).frames.filter { $0.state.kind == .failed }.prefix(limit))
-        }
-        return try store?.read { try $0.failedFrames(of: run.stored.id, limit: limit) } ?? []
-    }
-
     /// The number of concluded frames.
     package func concluded(of run: RunStatus) throws -> Int {
         let shared = run.folder

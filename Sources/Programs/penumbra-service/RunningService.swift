@@ -57,8 +57,8 @@ struct RunningService {
         observer.step = Self.stepHook()
         let checker = FarmManifestChecker(settings, apartFrom: setup.protectedPaths)
         let supervisor = try Supervisor(
-            setup, store: store, checker: checker,
-            launcher: PenumbraLauncher(program: program), observer: observer, now: clock.wallTime)
+            setup, store: store, checker: checker, launcher: PenumbraLauncher(program: program), observer: observer,
+            now: clock.wallTime)
         let schedules = ScheduleRunner(
             supervisor, manifests: checker, noted: { logger.error("\(VisibleText.line($0))") }, now: clock.wallTime)
         try await schedules.synchronise(with: settings.service.value.schedules)
@@ -85,11 +85,11 @@ struct RunningService {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             group.addTask { await supervisor.run() }
+            group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
+            group.addTask { await schedules.run() }
+            group.addTask { await notices.run() }
             group.addTask { await backUp(store, supervisor, logger) }
             group.addTask { await storeUses(of: tokens, logger) }
-            group.addTask { await notices.run() }
-            group.addTask { await schedules.run() }
-            group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
             Task { await checker.prepare() }
             group.addTask { await stops.first() }
             // The signal, or a part that has failed.
@@ -148,7 +148,8 @@ struct RunningService {
     /// `PENUMBRA_SERVICE_CLOCK_AHEAD=3600` sets the wall clock of this process ahead by so many seconds. For tests of schedules.
     private static func clock() -> ServiceClock {
         let system = ServiceClock.system
-        guard let text = ProcessInfo.processInfo.environment["PENUMBRA_SERVICE_CLOCK_AHEAD"], let seconds = Int(text) else {
+        guard let text = ProcessInfo.processInfo.environment["PENUMBRA_SERVICE_CLOCK_AHEAD"], let seconds = Int(text)
+        else {
             return system
         }
         return ServiceClock(

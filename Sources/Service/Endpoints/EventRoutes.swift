@@ -13,7 +13,9 @@ extension Service {
         var subjects = Set(number.map { [Self.subject(JobID($0))] } ?? [])
         let run = try request.query.value("run")
         if let run {
-            try await refuseHidden(run, request)
+            guard try await isVisible(run, to: request) else {
+                throw Problem(status: 404, kind: "no-run", title: "There is no such run")
+            }
             subjects.insert(Self.subject(ofRun: run))
             if let job = try await supervisor.job(ofRun: run) { subjects.insert(Self.subject(job.id)) }
         }
@@ -21,7 +23,8 @@ extension Service {
         // A token with folders follows runs of its own jobs, each by its name.
         let owner = request.onlyOwner
         return try feed.follow(request, coalescing: .frames(join: FramesData.joined)) { [subjects] event in
-            if let owner, event.name == "job" ? !event.isAboutJob(of: owner) : isAll { return false }
+            // The run that is asked for is his own.
+            if let owner, event.name == "job" || isAll, !event.isAboutJob(of: owner) { return false }
             guard let subject = event.subject else { return isAll }
             return isAll || subjects.contains(subject)
         }

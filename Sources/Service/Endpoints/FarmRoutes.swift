@@ -115,14 +115,6 @@ extension Service {
         }
         return try .json(encoding: line, status: 202)
     }
-
-    /// A caller who may change only his own jobs may change only their runs.
-    func refuseForeign(_ run: String, _ caller: Supervisor.Caller) async throws {
-        guard caller.isLimited, try await supervisor.job(ofRun: run)?.owner != caller.owner else { return }
-        throw Problem(
-            status: 403, kind: "foreign-run", title: "The run is somebody else's",
-            detail: "A token of the scope submit changes only runs of its own jobs")
-    }
 }
 
 extension APIRequest {

@@ -28,14 +28,14 @@ extension Service {
     }
 
     private func check(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseFolders()
         let body = try StrictJSON.decode(SubmitRequest.self, from: request.body)
-        let manifest = try await supervisor.check(body.place, name: body.source.name, body.options)
+        var options = body.options
+        options.roots = request.roots
+        let manifest = try await supervisor.check(body.place, name: body.source.name, options)
         return try .json(encoding: CheckedBody(manifest))
     }
 
     private func plan(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseFolders()
         let body = try StrictJSON.decode(SubmitRequest.self, from: request.body)
         // A wrong manifest is refused with all its problems, as at a submission.
         _ = try await supervisor.check(body.place, name: body.source.name, body.options)
@@ -55,17 +55,6 @@ private struct CheckedBody: Encodable {
         warnings = manifest.warnings.map {
             Problem.Finding(line: $0.line, column: $0.column, message: $0.message, remedy: $0.remedy)
         }
-    }
-}
-
-extension APIRequest {
-    /// Commands of the service read files as its own user. A run is kept to the folders of its token, and they are not.
-    func refuseFolders() throws(Problem) {
-        guard case .token(let token) = caller, token.roots != nil else { return }
-        throw Problem(
-            status: 403, kind: "folders", title: "A token with folders cannot do this",
-            detail: "The answer could tell of files outside of the token's folders",
-            remedy: "Submit the job: its manifest is checked, and its run is kept to the folders.")
     }
 }
 

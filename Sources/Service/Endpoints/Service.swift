@@ -9,8 +9,8 @@ package struct Service: Sendable {
     package let supervisor: Supervisor
     package let store: QueueStore
     package let feed: EventFeed
-    package let schedules: ScheduleRunner
     package let queries: any FarmQueries
+    package let schedules: ScheduleRunner
     package let about: About
     let settings: Settings
     package let now: @Sendable () -> WallTime
@@ -18,15 +18,17 @@ package struct Service: Sendable {
     let tokenWasRevoked: @Sendable (TokenID) -> Void
 
     package init(
-        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner, queries: any FarmQueries, about: About, settings: Settings,
-        now: @escaping @Sendable () -> WallTime, tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
+        supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner,
+        queries: any FarmQueries,
+        about: About, settings: Settings, now: @escaping @Sendable () -> WallTime,
+        tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
         self.supervisor = supervisor
         self.store = store
         self.feed = feed
-        self.schedules = schedules
         self.queries = queries
+        self.schedules = schedules
         self.about = about
         self.settings = settings
         self.now = now
@@ -51,10 +53,9 @@ package struct Service: Sendable {
 
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
-        let routes =
-            jobRoutes + farmRoutes + runRoutes + diagnosisRoutes + tokenRoutes + scheduleRoutes + eventRoutes + queryRoutes
-            + failureRoutes + workRoutes + auditRoutes + descriptionRoutes
-        return RouteTable(routes.map(limitingVisibility))
+        let jobs = jobRoutes + farmRoutes + runRoutes + workRoutes + failureRoutes + queryRoutes
+        let service = eventRoutes + tokenRoutes + scheduleRoutes + auditRoutes + diagnosisRoutes + descriptionRoutes
+        return RouteTable((jobs + service).map(limitingVisibility))
     }
 }
 

@@ -39,8 +39,7 @@ extension Service {
     private func retryRun(_ request: APIRequest) async throws -> APIResponse {
         try request.refuseBody()
         let (name, caller) = (request.runName, try request.queueCaller())
-        try await refuseForeign(name, caller)
-        guard let job = try await supervisor.job(ofRun: name) else {
+        guard let job = try await changedJob(of: request) else {
             let run = try await onArchive { try $0.run(exactly: name).stored.name }
             throw FarmError(
                 .busy,
@@ -52,11 +51,10 @@ extension Service {
 
     /// Compares the outputs that the run published with their records.
     private func verify(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseFolders()
         let body =
             request.body.isEmpty ? VerifyRequest() : try StrictJSON.decode(VerifyRequest.self, from: request.body)
         let name = request.runName
-        try await refuseForeign(name, request.queueCaller())
+        _ = try await changedJob(of: request)
         let sample = min(body.sample ?? FarmCommands.longestList, FarmCommands.longestList)
         let outputs = try await onArchive { archive in
             let frames = try archive.frames(of: archive.run(exactly: name))

@@ -16,10 +16,10 @@ package final class FarmManifestChecker: ManifestChecker {
     private static let largestManifest = 1 << 20
 
     private let farm: Farm
+    private let known = Mutex<(catalog: Catalog, until: ContinuousClock.Instant)?>(nil)
     /// What no job of a token with folders may change: no folder of a token holds it, or lies in it.
     private let protected: [String]
     private let landlock: Landlock.Support
-    private let known = Mutex<(catalog: Catalog, until: ContinuousClock.Instant)?>(nil)
 
     /// - Parameter protected: Paths that no folder of a token may hold or lie in.
     package init(

@@ -26,7 +26,8 @@ struct RunCommand: ParsableCommand {
     @Option(help: "One seed.") var seed: UInt64?
     @Option(help: "For so long, with seeds from a random one on.") var minutes: Double?
     @Option(help: "Only these kinds: worker-kill,disk-full.") var kind: String?
-    @Option(help: "Kinds that seeds choose from: standard, shards or service.") var family = ScenarioKind.Family.standard
+    @Option(help: "Kinds that seeds choose from: standard, shards or service.") var family = ScenarioKind.Family
+        .standard
     @Option(help: "Only on this job: tiles-png, zoom, … Default: one that the seed chooses.") var job: String?
     @OptionGroup var place: LocationOptions
 

@@ -16,7 +16,6 @@ extension Service {
             .api(.get, "/runs/{name}/errors", .read) { request in
                 try request.refuseParameters()
                 let name = request.runName
-                try await refuseHidden(name, request)
                 let failures = try await onArchive { archive in
                     try Self.failures(of: [archive.run(exactly: name)], in: archive)
                 }
@@ -47,11 +46,10 @@ extension Service {
     private static func failures(of runs: [RunStatus], in archive: RunArchive) throws -> [FailedFrame] {
         // The latest run is the first one, and its frames are the last ones.
         try runs.reversed().flatMap { run in
-            try archive.failedFrames(of: run, limit: mostFramesOfRun).compactMap { frame in
-                guard case .failed(cause: let cause, message: let message) = frame.state else { return nil }
-                return FailedFrame(
-                    run: run.stored.name, number: frame.number, page: frame.page, input: frame.input, cause: cause,
-                    message: message)
+            try archive.frames(of: run, after: nil, state: .failed, limit: mostFramesOfRun).frames.map { frame in
+                FailedFrame(
+                    run: run.stored.name, number: frame.frame, page: frame.page, input: frame.input,
+                    cause: frame.cause ?? "", message: frame.message ?? "")
             }
         }
     }
@@ -77,13 +75,7 @@ private struct FailureList: Encodable, Sendable {
 extension Service {
     /// Whether the caller may read of a run. A token with folders reads only of runs of its own jobs.
     func isVisible(_ run: String, to request: APIRequest) async throws -> Bool {
-        guard case .token(let token) = request.caller, token.roots != nil else { return true }
-        return try await supervisor.job(ofRun: run)?.owner == request.queueCaller().owner
-    }
-
-    /// A run that the caller may not read of does not exist for him.
-    func refuseHidden(_ run: String, _ request: APIRequest) async throws {
-        guard try await !isVisible(run, to: request) else { return }
-        throw Problem(status: 404, kind: "no-run", title: "There is no such run")
+        guard let owner = request.onlyOwner else { return true }
+        return try await supervisor.job(ofRun: run)?.owner == owner
     }
 }
