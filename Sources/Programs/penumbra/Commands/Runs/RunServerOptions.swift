@@ -57,6 +57,7 @@ extension ServiceOptions {
     /// Runs the body of a command about runs of a service, and throws its exit code.
     func asking(_ body: @escaping @Sendable (RemoteRuns) throws -> RunOutcome) async throws -> RunOutcome {
         try await talking { try body(RemoteRuns(client: $0)) }
+        // Never: it throws the exit code. Callers have to return an outcome.
         return .done
     }
 }
