@@ -182,8 +182,10 @@ let package = Package(
         module(
             "Service", "Supervision",
             [
-                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Manifests", "Planning", "WorkerProtocol", "Engines",
-                "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing", "QueueStorage", "ServiceAPI", subprocess,
+                "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Manifests", "Planning", "WorkerProtocol",
+                "Engines",
+                "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm", "Confinement", "Queueing",
+                "QueueStorage", "ServiceAPI", subprocess,
                 system,
             ]),
         module(
@@ -345,7 +347,8 @@ let package = Package(
         tests(
             "EndpointsTests",
             [
-                "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs", "Settings",
+                "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",
+                "Settings",
                 "RenderFarm",
                 "JobModel", "Runs", "Scheduling", "TestSupport", yams,
             ]),
@@ -376,7 +379,8 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs",
-                "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm", "ServiceAPI", "ServiceClient", "HTTPService",
+                "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm", "ServiceAPI",
+                "ServiceClient", "HTTPService",
                 "Supervision",
                 "Endpoints", "TestSupport",
                 subprocess, system,

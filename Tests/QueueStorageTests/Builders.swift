@@ -44,7 +44,8 @@ struct StoredQueue {
     ) throws -> Submission {
         var job = try submit(key: key, name: name, needs: needs, at: time)
         try job.start(run: "run-\(job.id.number)", at: time)
-        try job.processEnded(code: code, leaving: code == nil ? .interrupted : .ended, text: "", progressed: false, at: time)
+        try job.processEnded(
+            code: code, leaving: code == nil ? .interrupted : .ended, text: "", progressed: false, at: time)
         try store.update(job, at: time)
         return job
     }

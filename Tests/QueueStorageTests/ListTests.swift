@@ -67,7 +67,8 @@ import Testing
                 if last > 2 {
                     let codes = [0, 1, 3, 130]
                     try job.processEnded(
-                        code: codes.randomElement(using: &random), leaving: .ended, text: "", progressed: false, at: .noon)
+                        code: codes.randomElement(using: &random), leaving: .ended, text: "", progressed: false,
+                        at: .noon)
                 }
                 try stored.store.update(job, at: .noon)
             }

@@ -83,7 +83,9 @@ enum RunText {
 
     /// Rows of a hundred frames, each with the number of its first one.
     static func map(_ line: MapLine?) -> [String] {
-        guard let map = line.flatMap(FrameMap.init) else { return ["map       not known: an earlier version began the run, or it has left no trace"] }
+        guard let map = line.flatMap(FrameMap.init) else {
+            return ["map       not known: an earlier version began the run, or it has left no trace"]
+        }
         var (lines, cells) = (["map"], map.cells[...])
         while let first = cells.first {
             let row = cells.prefix(100)

@@ -39,7 +39,9 @@ struct JobSelection: ParsableArguments {
     func validate() throws {
         if let wrong = jobs.first(where: { $0 < 1 }) { throw ValidationError("\(wrong) is no number of a job.") }
         if filter == nil, jobs.isEmpty { throw ValidationError("Name jobs by their numbers, or by --filter.") }
-        if filter != nil, !jobs.isEmpty { throw ValidationError("Name jobs by their numbers or by --filter, not by both.") }
+        if filter != nil, !jobs.isEmpty {
+            throw ValidationError("Name jobs by their numbers or by --filter, not by both.")
+        }
         if filter == nil, expect != nil { throw ValidationError("--expect belongs to --filter.") }
         if let expect, expect < 0 { throw ValidationError("--expect takes 0 or more, not \(expect).") }
     }
@@ -120,7 +122,8 @@ struct QueueListCommand: AsyncParsableCommand {
             repeat {
                 let parts = [query, "limit=1000"] + (cursor.map { ["cursor=\($0)"] } ?? [])
                 let list = try client.call(
-                    ClientRequest(.get, "/jobs?" + parts.filter { !$0.isEmpty }.joined(separator: "&")), as: JobList.self)
+                    ClientRequest(.get, "/jobs?" + parts.filter { !$0.isEmpty }.joined(separator: "&")),
+                    as: JobList.self)
                 if json { for job in list.jobs { Console.printJSON(job.jsonLine) } } else { jobs += list.jobs }
                 cursor = list.cursor
             } while cursor != nil
@@ -223,7 +226,9 @@ struct QueueRunNextCommand: AsyncParsableCommand {
 struct QueueLabelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "label", abstract: "Set a label of jobs, or remove it.")
-    @Option(name: .customLong("set"), help: ArgumentHelp("The label: show=night, or show to remove it.", valueName: "name[=value]"))
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("The label: show=night, or show to remove it.", valueName: "name[=value]"))
     var label: String
     @OptionGroup var selection: JobSelection
     @OptionGroup var service: ServiceOptions
@@ -248,14 +253,17 @@ struct QueueAfterCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The number of the job.", valueName: "job"))
     var job: Int
     @Argument(
-        help: ArgumentHelp("All jobs that it needs from now on; none to need no other.", valueName: "job[:success|end]"))
+        help: ArgumentHelp("All jobs that it needs from now on; none to need no other.", valueName: "job[:success|end]")
+    )
     var needs: [String] = []
     @OptionGroup var service: ServiceOptions
 
     func run() async throws {
         let (job, change): (Int, JobChange)
         do {
-            (job, change) = (self.job, JobChange(after: try needs.map { text throws(InputError) in try Need(text: text) }))
+            (job, change) = (
+                self.job, JobChange(after: try needs.map { text throws(InputError) in try Need(text: text) })
+            )
         } catch {
             throw FarmError(.usage, error.message)
         }
@@ -299,7 +307,8 @@ struct QueueDrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
         abstract: "Start no further jobs. Runs that are open go on.",
-        discussion: "The service accepts jobs meanwhile. It stays drained after a restart, until 'penumbra queue undrain'.")
+        discussion:
+            "The service accepts jobs meanwhile. It stays drained after a restart, until 'penumbra queue undrain'.")
     @OptionGroup var service: ServiceOptions
 
     func run() async throws { try await service.drain(true) }
@@ -331,7 +340,8 @@ enum QueueText {
         for job in jobs {
             table.add(
                 "\(job.id.number)", VisibleText.line(job.name), job.state.rawValue,
-                job.runNext == nil ? "\(job.priority.value)" : "next", job.submitted.text, VisibleText.line(job.owner.text),
+                job.runNext == nil ? "\(job.priority.value)" : "next", job.submitted.text,
+                VisibleText.line(job.owner.text),
                 because(job))
         }
         return table.lines
@@ -359,7 +369,8 @@ enum QueueText {
             + line("priority", job.runNext == nil ? "\(job.priority.value)" : "\(job.priority.value), runs next")
             + line("after", after.isEmpty ? nil : after) + line("labels", labels.isEmpty ? nil : labels)
             + line("not before", job.notBefore?.text) + line("owner", job.owner.text) + line("key", job.key)
-            + line("submitted", job.submitted.text) + line("started", job.started?.text) + line("ended", job.ended?.text)
+            + line("submitted", job.submitted.text) + line("started", job.started?.text)
+            + line("ended", job.ended?.text)
             + line("exit code", job.exitCode.map(String.init)) + line("retry of", job.retryOf.map { "\($0)" })
     }
 }
