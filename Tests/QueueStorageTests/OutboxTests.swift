@@ -27,7 +27,7 @@ import Testing
     }
 
     private func about(_ job: String, _ event: String, to target: String = "hook") -> OutboxMessage {
-        OutboxMessage(event: event, target: target, body: #"{"job":"\(job)"}"#)
+        OutboxMessage(event: event, target: target, body: #"{"job":"\#(job)"}"#)
     }
 
     @Test func `messages to a target about a job are found together, and so is their last delivery`() throws {

@@ -219,7 +219,7 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
 
     @Test func `a token sees its own jobs and runs alone`() async throws {
         let token = try await start()
-        try writeManifest("others", inputs: "*.png", in: "other")
+        try writeManifest("others", inputs: "'*.png'", in: "other")
         #expect(try await farm.penumbra("submit", "other/others.yaml", "--wait", "--quiet").code == 0)
         #expect(try await penumbra(token, "submit", "team/night.yaml", "--wait", "--quiet").code == 0)
         #expect(try await penumbra(token, "queue", "--all", "--json").lines.count == 1)
@@ -250,7 +250,7 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
 
     @Test func `a job cannot need a job of somebody else`() async throws {
         let token = try await start()
-        try writeManifest("others", inputs: "*.png", in: "other")
+        try writeManifest("others", inputs: "'*.png'", in: "other")
         #expect(try await farm.penumbra("submit", "other/others.yaml", "--hold").code == 0)
         let result = try await penumbra(token, "submit", "team/night.yaml", "--after", "1")
         #expect(result.code == 66)

@@ -32,7 +32,8 @@ package struct LateJobs: Sendable {
     ) throws {
         self.rules = try rules.late.map { expected in
             let zone = try expected.zone.map { try Schedule.zone(named: $0) } ?? zone
-            let words = "\(expected.time) \(zone.identifier)"
+            // As the config has it: Foundation calls UTC GMT.
+            let words = "\(expected.time) \(expected.zone ?? zone.identifier)"
             return Rule(
                 expected: expected, policy: try LatenessPolicy(minute: expected.minute, zone: zone), words: words,
                 name: ShortDigest.text(expected.job, words))

@@ -141,6 +141,9 @@ struct CronOptions: ParsableArguments {
     @Flag(help: "Passed on to 'penumbra run'.")
     var strict = false
 
+    @Flag(help: "Passed on to 'penumbra run'.")
+    var noNotify = false
+
     @Flag(help: "Passed on to 'penumbra run'; =all, too.")
     var deleteOrphans = false
 
@@ -170,9 +173,18 @@ struct CronOptions: ParsableArguments {
     @Option(name: .customLong("run"), help: .hidden)
     var runName: String?
 
+    @Option(help: .hidden)
+    var manifestPath: String?
+
+    @Flag(help: .hidden)
+    var resumable = false
+
     /// Refuses an option of `penumbra run` that no exported job can have.
     var pointless: String? {
         if runName != nil { return "--run names one run, and another scheduler begins one each time." }
+        if manifestPath != nil || resumable {
+            return "\(resumable ? "--resumable" : "--manifest-path") is for programs that begin runs themselves."
+        }
         let silent = ", and cron wants lines that end silently."
         return watch ? "--watch never ends\(silent)" : json ? "--json prints lines for programs\(silent)" : nil
     }
@@ -184,6 +196,7 @@ struct CronOptions: ParsableArguments {
             TargetOption("--lock-wait", lockWait != nil, [.crontab]),
             TargetOption("--force", force, [.crontab, .openjd, .slurm]),
             TargetOption("--strict", strict, [.crontab]),
+            TargetOption("--no-notify", noNotify, [.crontab]),
             TargetOption("--delete-orphans", deleteOrphans || deleteAllOrphans, [.crontab]),
             TargetOption("--quiet", quiet, [.crontab]),
             TargetOption("--detach", detach, [.crontab]),
@@ -286,6 +299,7 @@ struct CrontabExport {
             + option("--deadline", options.deadline)
             + option("--lock-wait", options.lockWait)
             + (options.force ? ["--force"] : []) + (options.strict ? ["--strict"] : [])
+            + (options.noNotify ? ["--no-notify"] : [])
             + (options.deleteAllOrphans ? ["--delete-orphans=all"] : options.deleteOrphans ? ["--delete-orphans"] : [])
             + option("--report", options.report.map(whole)) + option("--metrics", options.metrics.map(whole))
             + option("--engine", engine.engine?.rawValue) + engine.slurmArguments.flatMap { ["--slurm-arg", $0] }
