@@ -69,6 +69,8 @@ import Testing
 
     @Test func `a run is paused, resumed, cancelled and waited for by the service`() async throws {
         let gate = try await Gate(in: farm)
+        // More than go through before the run reads that it is cancelled.
+        try farm.draw(300)
         try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\nshard: frame\n")
         try await farm.start()
         try await farm.penumbra("submit", "night.yaml")
@@ -83,13 +85,17 @@ import Testing
         #expect(
             try await remote("cancel").output
                 == "\(run): its coordinator was asked to end it; 'penumbra wait' waits for the end\n")
-        try gate.open(for: 10)
+        try await farm.wait {
+            try gate.open(for: 1)
+            return try farm.job(1).state.isEnd
+        }
         #expect(try await remote("wait \(run)").code == 130)
         // The job is cancelled, and not only its run: it does not begin again.
         #expect(try await farm.waitForEnd(of: 1).state == .cancelled)
         let retried = try await remote("retry \(run)")
         #expect(retried.output == "job 2 (night): waiting\n")
         #expect(try farm.job(2).retryOf?.number == 1)
+        try gate.open(for: 300)
         #expect(try await farm.waitForEnd(of: 2).state == .done)
         try await farm.end()
     }
