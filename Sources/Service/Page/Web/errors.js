@@ -1,5 +1,5 @@
 // Failed frames, grouped by what is wrong.
-import {action, announce, copyable, failed, fill, h, path, problemText, visible} from './dom.js';
+import {action, announce, copyable, failed, fill, h, path, visible} from './dom.js';
 import {encoded, freshKey, get, send} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
@@ -36,15 +36,15 @@ export function errorGroups({errors, total}, {run} = {}) {
     const frames = [first, last].filter((frame, index) => index === 0 || frame.run !== first.run || frame.frame !== first.frame || frame.page !== first.page);
     const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
     const message = group.message.startsWith(group.inputs[0] + ': ') ? group.message.slice(group.inputs[0].length + 2) : group.message;
-    const lines = h('div', {});
+    const lines = h('div');
     const others = group.inputs.filter(input => frames.every(frame => frame.input !== input));
     return h('article', {class: 'group'},
-      h('h3', {class: 'cause'}, '✗\ufe0e ', visible(group.cause), h('span', {}, plural(group.count, 'frame'))),
-      h('p', {class: 'message'}, visible(message, true)),
+      h('h3.cause', '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'))),
+      h('p.message', visible(message, true)),
       h('div', {class: 'thumbs'},
         frames.map(frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: frame.input.slice(frame.input.lastIndexOf('/') + 1), link: link(frame)})),
-        others.map(input => h('span', {class: 'thumb'}, h('span', {class: 'place'}, h('span', {class: 'none'}, 'also')), h('span', {class: 'thumb-name'}, path(input))))),
-      h('p', {class: 'quiet'}, frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run ? '' : [' of ', h('a', {href: `#/runs/${encoded(frame.run)}`}, frame.run)]])),
+        others.map(input => h('span.thumb', h('span.place', h('span.none', 'also')), h('span.thumb-name', path(input))))),
+      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run || (index < frames.length - 1 && !spread) ? '' : [' of ', h('a', {href: `#/runs/${encoded(frame.run)}`}, frame.run)]])),
       h('div', {class: 'buttons'},
         !run && may('submit') ? action('Retry these', async () => {
           // Published outputs are up to date, so only the failed frames are rendered.
@@ -53,22 +53,22 @@ export function errorGroups({errors, total}, {run} = {}) {
           announce('Handed in again');
           location.hash = '#/queue?state=open';
         }, {name: `Retry the ${spread ? 'runs' : 'run'} with ${group.cause}`}) : null,
-        action('Leave them out …', async () => fill(lines, h('p', {class: 'quiet'}, 'A line for the manifest:'), copyable(excludeLine(await inputsOf(group, first.run)))), {name: `A line that excludes ${group.cause}`})),
+        action('Leave them out …', async () => fill(lines, h('p.quiet', 'A line for the manifest:'), copyable(excludeLine(await inputsOf(group, first.run)))), {name: `A line that excludes ${group.cause}`})),
       lines);
   });
-  if (total > errors.length) shown.push(h('p', {class: 'quiet'}, `and ${plural(total - errors.length, 'group')} more`));
+  if (total > errors.length) shown.push(h('p.quiet', `and ${plural(total - errors.length, 'group')} more`));
   return shown;
 }
 
 export function errorsView(_, view) {
-  const number = h('span', {class: 'number', role: 'status'}), body = h('div', {class: 'groups'});
-  fill(view, h('div', {class: 'tools'}, h('h1', {class: 'unseen'}, 'Errors'), number), body);
+  const number = h('span.number', {role: 'status'}), body = h('div.groups');
+  fill(view, h('div.tools', h('h1.unseen', 'Errors'), number), body);
   async function load() {
     try {
       const answer = await get('errors');
       view.removeAttribute('aria-busy');
       number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}` : '';
-      fill(body, answer.errors.length ? errorGroups(answer) : h('div', {class: 'empty'}, h('h2', {}, 'Nothing failed'), h('p', {}, 'The latest runs have no failed frame.')));
+      fill(body, answer.errors.length ? errorGroups(answer) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
     } catch (error) { fill(body, failed(error, load)); }
   }
   const soon = calmly(load, 4000);

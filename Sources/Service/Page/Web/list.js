@@ -11,15 +11,15 @@ import {h, say} from './dom.js';
 export function list(options) {
   const rows = new Map();
   let items = [], chosen = null, isAsked = false;
-  const body = h('div', {class: 'rows', role: 'presentation'});
-  const head = h('div', {class: 'row head', role: 'row', 'aria-rowindex': 1}, options.columns.map(text => h('span', {role: 'columnheader'}, text)));
+  const body = h('div.rows', {role: 'presentation'});
+  const head = h('div.row.head', {role: 'row', 'aria-rowindex': 1}, options.columns.map(text => h('span', {role: 'columnheader'}, text)));
   const box = h('div', {
     class: 'list ' + (options.class ?? ''), role: 'grid', tabindex: 0, 'aria-label': options.label, 'aria-colcount': options.columns.length,
-  }, h('div', {class: 'heads', role: 'rowgroup'}, head), h('div', {role: 'rowgroup', class: 'space'}, body));
+  }, h('div.heads', {role: 'rowgroup'}, head), h('div', {role: 'rowgroup', class: 'space'}, body));
   const space = box.lastChild;
   // Rows grow with the size of text.
   const height = () => rowHeight.offsetHeight || 40;
-  const rowHeight = h('div', {class: 'row-height', 'aria-hidden': 'true'});
+  const rowHeight = h('div.row-height', {'aria-hidden': 'true'});
   box.append(rowHeight);
 
   function draw() {
@@ -59,7 +59,7 @@ export function list(options) {
   }
   function make(item, key) {
     const cells = options.make(item);
-    const row = h('div', {class: 'row', role: 'row', id: `row-${options.class ?? 'list'}-${String(key).replaceAll(/[^\w-]/g, '_')}`}, cells.map(cell => { cell.setAttribute('role', 'gridcell'); return cell; }));
+    const row = h('div.row', {role: 'row', id: `row-${options.class ?? 'list'}-${String(key).replaceAll(/[^\w-]/g, '_')}`}, cells.map(cell => { cell.setAttribute('role', 'gridcell'); return cell; }));
     row.update = cells.update;
     row.addEventListener('click', event => {
       if (event.target.closest('button, a, input, select')) return;

@@ -14,7 +14,7 @@ export const frameStates = [
   {letter: '.', name: 'open', words: 'waiting', color: 'line', sign: '·'},
   {letter: 'l', name: 'left', words: 'left', color: 'panel', sign: '○'},
   {letter: 's', name: 'skipped', words: 'up to date', color: 'skipped', sign: '='},
-  {letter: 'p', name: 'published', words: 'published', color: 'well', sign: '✓'},
+  {letter: 'p', name: 'published', words: 'published', color: 'done', sign: '✓'},
   {letter: 'k', name: 'kept', words: 'kept', color: 'caution', sign: '‖'},
   {letter: '>', name: 'running', words: 'in work', color: 'accent', sign: '▶'},
   {letter: 'b', name: 'still_broken', words: 'still broken', color: 'fault', sign: '✗'},
