@@ -84,7 +84,7 @@ export function frameView(run, name, view) {
       h('div.attempt', h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', attempt.task), ` try ${attempt.attempt}, worker ${attempt.worker}`,
         h('span.quiet', ` ${when(attempt.started)}${attempt.ended ? `, ${elapsed((new Date(attempt.ended) - new Date(attempt.started)) / 1000)}` : ''}`)),
       attempt.message ? h('p.message', visible(attempt.message, true)) : null,
-      attempt.log ? h('pre.log', {tabindex: 0, 'aria-label': `What ${attempt.task} wrote`}, visible(attempt.log, true)) : null)))
+      attempt.log ? h('pre.log', {tabindex: 0, role: 'region', 'aria-label': `What ${attempt.task} wrote`}, visible(attempt.log, true)) : null)))
       : h('p.quiet', isRunOpen(runState) ? 'No worker has tried it yet.' : 'The tries of this run are not kept any more, or there were none.'));
   }
   const soon = calmly(load, 800);

@@ -95,7 +95,7 @@ export function because(job) {
 export function jobView(id, view) {
   let job = null, text = '';
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
-  const log = h('pre.log', {tabindex: 0, 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
+  const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
   const link = h('p.lead');
   fill(view, h('div.head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, known, logPart);
   let row = null, stepper = null;

@@ -23,7 +23,7 @@ export function runView(name, view) {
   const strip = h('div.thumbs'), stripPart = h('section', {hidden: true}, h('h2', 'Last pictures'), strip);
   const problems = h('div'), problemsPart = h('section', {hidden: true}, h('h2', 'Problems'), problems);
   const known = h('div'), priority = h('span');
-  const log = h('pre.log', {tabindex: 0, 'aria-label': 'Log'});
+  const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'});
   const logPart = h('details', {ontoggle: () => { if (logPart.open) loadLog(); }}, h('summary', 'Log of the run'), log);
   const verified = h('div.verified', {role: 'status'});
 
@@ -162,7 +162,7 @@ export function runView(name, view) {
 
   const endings = [
     onFarm(show),
-    live.on('run', event => { if (event.run === name && event.state === 'ended') runSoon(); }),
+    live.on('run', event => { if (event.run === name && event.state === 'ended') { runSoon(); mapSoon(); } }),
     live.on('job', event => { if (job && event.id === job.id) { job = {...job, ...event.job}; priority.firstChild?.update(job); runSoon(); } }),
     live.on('frames', ({runs}) => {
       for (const one of runs) {
