@@ -95,6 +95,23 @@ class Browser:
         with open(file, 'wb') as stream:
             stream.write(base64.b64decode(self.call('Page.captureScreenshot', format='png')['data']))
 
+    def begin_trace(self):
+        self.call('Tracing.start', transferMode='ReportEvents', traceConfig={'includedCategories': ['toplevel', 'disabled-by-default-devtools.timeline', 'devtools.timeline']})
+
+    def end_trace(self):
+        """The tasks of the page's thread, in milliseconds of the processor's time."""
+        self.events = [event for event in self.events if event.get('method') != 'Tracing.dataCollected']
+        self.call('Tracing.end')
+        traced, start = [], len(self.events)
+        while not any(event.get('method') == 'Tracing.tracingComplete' for event in self.events[start:]):
+            self.events.append(json.loads(self.socket.recv(timeout=120)))
+        for event in self.events:
+            if event.get('method') == 'Tracing.dataCollected':
+                traced += event['params']['value']
+        self.events = [event for event in self.events if not event.get('method', '').startswith('Tracing.')]
+        pages = {(event['pid'], event['tid']) for event in traced if event.get('name') == 'thread_name' and event.get('args', {}).get('name') == 'CrRendererMain'}
+        return [event['tdur'] / 1000 for event in traced if event.get('name', '').endswith('RunTask') and (event['pid'], event['tid']) in pages and 'tdur' in event]
+
     def requests(self):
         return [event['params']['request']['url'] for event in self.events if event.get('method') == 'Network.requestWillBeSent']
 

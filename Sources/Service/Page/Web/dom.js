@@ -117,6 +117,8 @@ export function action(text, body, options = {}) {
   enable(button, true);
   const whole = h('span.action', button, trouble);
   whole.button = button;
+  /** Gives the button to another thing, of which there is no error yet. */
+  whole.rename = name => { button.setAttribute('aria-label', name); if (trouble.firstChild) fill(trouble); };
   return whole;
 }
 

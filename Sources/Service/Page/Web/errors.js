@@ -38,7 +38,7 @@ export function errorGroups({errors, total}, {run} = {}) {
     const message = group.message.startsWith(group.inputs[0] + ': ') ? group.message.slice(group.inputs[0].length + 2) : group.message;
     const lines = h('div');
     const others = group.inputs.filter(input => frames.every(frame => frame.input !== input));
-    return h('article', {class: 'group'},
+    return h('article.group.bad',
       h('h3.cause', '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'))),
       h('p.message', visible(message, true)),
       h('div', {class: 'thumbs'},

@@ -36,12 +36,14 @@ export function jobActions(job, changed) {
       announce(`Job ${answer.id}, ${answer.name}: ${word(answer.state)}`);
       changed(answer, name);
     }, {title, name: `${text.replace('…', '')} job ${job.id}`, class: name});
-    return {button, fits, key};
+    return {button, fits, key, text};
   });
   element.append(...buttons.map(one => one.button));
   element.update = next => {
+    const isOther = next.id !== job.id;
     job = next;
-    for (const {button, fits} of buttons) {
+    for (const {button, fits, text} of buttons) {
+      if (isOther) button.rename(`${text.replace('…', '')} job ${job.id}`);
       const isShown = may('submit') && fits(job);
       // An error stays beside its button until it is pressed again.
       button.hidden = !isShown;
@@ -66,6 +68,7 @@ export function priorityStepper(job, changed = () => {}) {
   const less = step('−', -10, 'Lower'), more = step('+', 10, 'Raise');
   const element = h('span.stepper', {title: 'Priority, 0 to 100'}, less, value, more);
   element.update = next => {
+    if (next.id !== job.id) { less.rename(`Lower the priority of job ${next.id}`); more.rename(`Raise the priority of job ${next.id}`); }
     job = next;
     say(value, String(job.priority));
     const isShown = may('submit') && isOpen(job.state);

@@ -49,7 +49,7 @@ export function queueView(query, view) {
   fill(view, h('div.tools', h('h1.unseen', 'Queue'), search, chips, number, bulk), trouble, table, empty);
 
   function make(first) {
-    const state = cell('badge'), name = h('a.job-name'), tag = cell('quiet'), labels = h('span'), share = bar(0, `Progress of job ${first.id}`), percents = cell('percent'), why = cell('why'), time = cell('quiet time');
+    const state = cell('badge'), name = h('a.job-name'), tag = cell('quiet'), labels = h('span'), share = bar(0, 'Progress'), percents = cell('percent'), why = cell('why'), time = cell('quiet time');
     const stepper = priorityStepper(first, taken), row = jobActions(first, taken);
     const cells = [h('span', state), h('span.what', name, tag, labels), h('span.progress', share, percents, why), h('span', stepper), h('span', time), h('span.end', row)];
     cells.update = job => {

@@ -14,11 +14,16 @@ export function runsView(query, view) {
     label: 'Runs', class: 'runs', columns: ['State', 'Run', 'Frames', 'Started'], key: run => run.run,
     open: run => { location.hash = `#/runs/${run.run}`; },
     make(run) {
-      const state = cell('badge'), share = bar(0, `Progress of ${run.run}`), figures = cell('why');
-      const cells = [h('span', state), h('span.what', h('a.job-name', {href: `#/runs/${run.run}`}, visible(run.job)), h('bdi.quiet', run.run)), h('span.progress', share, figures), h('span', h('time.quiet', {datetime: run.started}, when(run.started)))];
+      const state = cell('badge'), share = bar(0, 'Progress'), figures = cell('why'), name = h('a.job-name'), id = h('bdi.quiet'), time = h('time.quiet');
+      const cells = [h('span', state), h('span.what', name, id), h('span.progress', share, figures), h('span', time)];
       cells.update = run => {
         const news = isRunOpen(run.state) ? farm.lives.get(run.run) : null, now = news?.isPaused ? 'paused' : news ? 'running' : run.state;
         state.className = `badge ${now}`;
+        fill(name, visible(run.job));
+        name.setAttribute('href', `#/runs/${run.run}`);
+        say(id, run.run);
+        say(time, when(run.started));
+        time.setAttribute('datetime', run.started);
         state.say(`${sign(now)} ${word(now)}`);
         share.hidden = !news;
         if (news) share.set(progress(news).share);
