@@ -62,7 +62,7 @@ struct RunningService {
         let schedules = ScheduleRunner(
             supervisor, manifests: checker, noted: { logger.error("\(VisibleText.line($0))") }, now: clock.wallTime)
         try await schedules.synchronise(with: settings.service.value.schedules)
-        let revoked = Revocations()
+        let endings = Endings()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed, schedules: schedules,
             queries: FarmCommands(
@@ -72,13 +72,15 @@ struct RunningService {
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
             now: clock.wallTime,
-            tokenWasRevoked: { revoked.tell($0) })
+            tokenWasRevoked: { endings.server?.tokenWasRevoked($0) },
+            sessionHasEnded: { endings.server?.sessionHasEnded($0) })
         let tokens = StoredTokens(store)
         let server = HTTPServer(
             options, routes: service.routes, authenticator: tokens, logger: logger, clock: clock)
-        revoked.listener.withLock { $0 = Revocations.Listener(call: { server.tokenWasRevoked($0) }) }
+        endings.server = server
         let sockets = try server.bind()
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
+        for address in pageAddresses(sockets) { logger.info("the page is there", metadata: ["address": "\(address)"]) }
         let stops = StopSignals()
         let runs = RunFeed(state: setup.stateFolder, feed: feed)
         SystemdNotice.send("READY=1")
@@ -101,6 +103,14 @@ struct RunningService {
             server.stop()
             group.cancelAll()
         }
+    }
+
+    /// Where a browser of this machine finds the page. Behind a proxy the address is the proxy's.
+    private func pageAddresses(_ sockets: [HTTPServer.Bound]) -> [String] {
+        guard !options.isBehindProxy else { return [] }
+        // A port has a socket for IPv4 and one for IPv6. Browsers use either.
+        let ports = Set(sockets.filter { $0.kind == .http }.compactMap(\.port))
+        return ports.sorted().map { "http://localhost:\($0)/" }
     }
 
     private func takeLock(_ folder: ServiceFolder) throws -> KernelLock {
@@ -215,13 +225,16 @@ struct RunningService {
     }
 }
 
-/// Tells the server of revoked tokens. The routes are made before the server.
-private final class Revocations: Sendable {
-    struct Listener: Sendable { let call: @Sendable (TokenID) -> Void }
+/// The server, for routes that end streams. They are made before it.
+private final class Endings: Sendable {
+    private struct Reference { weak var server: HTTPServer? }
 
-    let listener = Mutex<Listener?>(nil)
+    private let reference = Mutex(Reference())
 
-    func tell(_ token: TokenID) { listener.withLock { $0 }?.call(token) }
+    var server: HTTPServer? {
+        get { reference.withLock(\.server) }
+        set { reference.withLock { $0.server = newValue } }
+    }
 }
 
 /// SIGTERM and SIGINT, as events.
