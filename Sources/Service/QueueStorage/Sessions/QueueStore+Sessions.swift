@@ -41,13 +41,13 @@ extension QueueStore {
         }
     }
 
-    /// Also finds sessions that have expired.
-    ///
-    /// - Throws: ``QueueStoreError`` for a row that cannot be read. Such a session allows nothing.
+    /// Also finds sessions that have expired. Nil for a row that cannot be read, so that its browser can sign in again.
+    /// ``checkIntegrity()`` reports it.
     package func session(_ digest: [UInt8]) throws -> StoredSession? {
         try read { database in
-            try database.row("SELECT \(Self.columns) FROM sessions WHERE digest = ?", [Data(digest)])
-                .map { try Self.session($0) }
+            guard let row = try database.row("SELECT \(Self.columns) FROM sessions WHERE digest = ?", [Data(digest)])
+            else { return nil }
+            do { return try Self.session(row) } catch is RowProblem { return nil }
         }
     }
 
