@@ -33,8 +33,8 @@ struct RunningService {
     func run() async throws {
         let folder = setup.folder
         _ = try FileSystem.createFolders(folder.path, mode: 0o700)
-        let lock = try takeLock(folder)
-        defer { withExtendedLifetime(lock) {} }
+        let locks = try takeLocks()
+        defer { withExtendedLifetime(locks) {} }
         let logger = Self.logger()
         let store = try QueueStore(folder: folder.path)
         defer { store.close() }
@@ -113,27 +113,48 @@ struct RunningService {
         return ports.sorted().map { "http://localhost:\($0)/" }
     }
 
-    private func takeLock(_ folder: ServiceFolder) throws -> KernelLock {
-        guard let lock = try KernelLock.take(folder.lock) else {
-            let process = (try? String(contentsOfFile: folder.lock, encoding: .utf8)).flatMap {
-                Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
-            }
-            let words = process.map { "process \($0)" } ?? "another process"
-            throw FarmError(
-                .busy,
-                "\(VisibleText.line(folder.path)): a service has this folder already (\(words))\n   = 'penumbra queue' talks to it; "
-                    + "another service needs another --service-dir and --state-dir")
+    /// The folders' locks. Two services with one state folder would both begin and resume its runs.
+    private func takeLocks() throws -> [KernelLock] {
+        let folder = VisibleText.line(setup.folder.path)
+        let state = VisibleText.line(setup.stateFolder)
+        let own = try takeLock(setup.folder.lock) { process in
+            "\(folder): a service has this folder already (process \(process.words))\n   = 'penumbra queue' talks to it; "
+                + "another service needs another --service-dir and --state-dir"
         }
-        let text = Array("\(getpid())\n".utf8)
-        // The number is for people only.
+        _ = try FileSystem.createFolders(setup.stateFolder)
+        let shared = try takeLock(PathNames.joined(setup.stateFolder, "service.lock")) { process in
+            "\(state): the runs of this state folder belong to another service (process \(process.words)\(process.place))\n   = "
+                + "hand jobs in there, or give this service another --state-dir"
+        }
+        return [own, shared]
+    }
+
+    /// Who holds a lock, as its file says. It is for people only.
+    private struct LockOwner {
+        let words: String
+        let place: String
+
+        init(_ text: String) {
+            let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+            words = parts.first.flatMap { Int($0) }.map { "\($0)" } ?? "unknown"
+            place =
+                parts.count > 1 && parts[1].count > 1 ? ", folder \(VisibleText.line(String(parts[1].dropLast())))" : ""
+        }
+    }
+
+    private func takeLock(_ path: String, refusal: (LockOwner) -> String) throws -> KernelLock {
+        guard let lock = try KernelLock.take(path) else {
+            let text = SafeFolder.trustedContents(path, limit: 8_192) ?? []
+            throw FarmError(.busy, refusal(LockOwner(String(decoding: text, as: UTF8.self))))
+        }
+        let text = Array("\(getpid())\n\(setup.folder.path)\n".utf8)
         if ftruncate(lock.descriptor, 0) == 0 { _ = pwrite(lock.descriptor, text, text.count, 0) }
         return lock
     }
 
     /// The program that carries out runs is installed beside this one.
     private static func penumbra() throws -> String {
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        let path = PathNames.joined(PathNames.folder(of: own) ?? "", "penumbra")
+        let path = PathNames.joined(programFolder(), "penumbra")
         guard access(path, X_OK) == 0 else {
             throw FarmError(
                 .unavailable,
