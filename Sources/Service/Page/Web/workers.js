@@ -1,7 +1,7 @@
 // What the workers of open runs do, and the service itself.
 import {action, facts, failed, fill, h, say, visible} from './dom.js';
 import {encoded, get, send} from './api.js';
-import {calmly, eachSecond, farm, loadStatus, may, now, onFarm} from './farm.js';
+import {calmly, eachSecond, farm, loadStatus, may, now, onFarm, setStatus} from './farm.js';
 import * as live from './live.js';
 import {bytes, count, elapsed, plural, when} from './words.js';
 
@@ -10,7 +10,7 @@ export function workersView(_, view) {
   const number = h('span.number', {role: 'status'}), body = h('div.groups'), service = h('div'), problems = h('div');
   const drain = may('admin') ? action('Drain', async () => {
     const drained = !farm.status?.drained;
-    farm.status = await send('POST', 'drain', {drained});
+    setStatus(await send('POST', 'drain', {drained}));
     show();
   }, {title: 'A drained service starts no jobs; runs that are open go on'}) : null;
   fill(view, h('div.tools', h('h1.unseen', 'Workers'), number, drain), problems, body, h('section', h('h2', 'The service'), service));
@@ -54,6 +54,6 @@ export function workersView(_, view) {
     fill(problems, words.length ? h('ul.plain.trouble', words.map(text => h('li', '✗\ufe0e ', visible(text)))) : null);
   }
   const poll = calmly(load, 1000), pollLost = calmly(loadLost, 10_000);
-  const endings = [eachSecond(poll), eachSecond(pollLost), live.on('back', load), onFarm(() => {})];
+  const endings = [eachSecond(poll), eachSecond(pollLost), live.on('back', load), onFarm(show)];
   return {begin: async () => { await Promise.all([load(), loadDiagnosis().catch(() => {}), loadStatus()]); loadLost().catch(() => {}); show(); }, title: 'Workers', close: () => endings.forEach(end => end())};
 }
