@@ -96,7 +96,7 @@ export function enable(button, isWanted) {
  * @param options `title`, `class`, and `name` for screen readers if the text alone does not say enough.
  */
 export function action(text, body, options = {}) {
-  const trouble = h('span.trouble', {role: 'alert'});
+  const trouble = h('span.trouble', {role: 'alert', title: 'A click takes it away', onclick: event => { event.stopPropagation(); fill(trouble); }});
   const button = h('button', {type: 'button', 'data-act': '', class: options.class, title: options.title, 'aria-label': options.name}, text);
   button.addEventListener('click', async event => {
     event.stopPropagation();

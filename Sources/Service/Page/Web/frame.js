@@ -7,6 +7,9 @@ import {frameAddress} from './thumbs.js';
 import * as live from './live.js';
 import {bytes, count, duration, elapsed, frameState, isRunOpen, sign, when} from './words.js';
 
+/** `RGB, 8 bits` */
+const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with alpha', rgb: 'RGB', rgba: 'RGB with alpha'}[layout] ?? layout, {u8: '8 bits', u16: '16 bits', f32: '32 bits, floating'}[samples]].filter(Boolean).join(', ');
+
 /** The `after` that makes a page of frames begin with this one. */
 function before(name) {
   const [, number, page] = /^(\d+)(?:p(\d+))?$/.exec(name);
@@ -59,7 +62,7 @@ export function frameView(run, name, view) {
     if (left.value || right.value) {
       const viewer = compare({
         before: left.value, after: right.value,
-        thumb: which => frameAddress(run, name, `picture?side=${which}&width=1600`),
+        thumb: which => frameAddress(run, name, `picture?side=${which}&width=1024`),
         crop: (which, {x, y, width, height, scale}) => frameAddress(run, name, `crop?side=${which}&x=${x}&y=${y}&width=${width}&height=${height}&scale=${scale}`),
       });
       close = viewer.close;
@@ -70,7 +73,7 @@ export function frameView(run, name, view) {
     const one = (title, {value, error}, file) => h('div', h('h2', title), file ? h('p.file', path(file)) : null,
       value ? facts(
         ['Size', `${count(value.width)} × ${count(value.height)}`], ['Megapixels', (value.width * value.height / 1e6).toFixed(1)],
-        ['Format', visible(value.format ?? '')], ['Pixels', visible(value.layout ?? '')], ['Frames', value.frames > 1 ? count(value.frames) : null],
+        ['Format', visible(value.format ?? '')], ['Pixels', visible(pixels(value))], ['Frames', value.frames > 1 ? count(value.frames) : null],
         ['File', value.bytes != null ? bytes(value.bytes) : null], ['Digest', value.digest && h('code.digest', visible(value.digest))])
         : h('p.quiet', visible(error.message)));
     fill(sides, one('Before', left, frame?.input), one('After', right, frame?.outputs[0]));

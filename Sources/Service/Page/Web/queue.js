@@ -46,6 +46,7 @@ export function queueView(query, view) {
   });
   const bulk = bulkActions(() => ({filter: parameters(filter, state).toString(), total}), () => load());
   const empty = h('div.empty', {hidden: true});
+  table.hidden = true;
   fill(view, h('div.tools', h('h1.unseen', 'Queue'), search, chips, number, bulk), trouble, table, empty);
 
   function make(first) {

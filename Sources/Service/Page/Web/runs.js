@@ -35,6 +35,7 @@ export function runsView(query, view) {
       return cells;
     },
   });
+  table.hidden = true;
   fill(view, h('div.tools', h('h1.unseen', 'Runs'), search, number), trouble, table, empty);
   function show() {
     const wanted = filter.trim().toLowerCase().split(/\s+/);

@@ -132,21 +132,23 @@ export function submitView(query, view) {
 
   // ---- A preview of one picture, with a slider for each number
   function previewPart() {
-    const input = h('input', {id: 'preview-input', placeholder: 'photos/cat.jpg', autocomplete: 'off', spellcheck: 'false', value: stored.get('picture')});
-    const x = h('input', {type: 'number', min: 0, value: 0}), y = h('input', {type: 'number', min: 0, value: 0}), size = h('select', [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
+    const input = h('input', {id: 'preview-input', placeholder: 'the first of the job', autocomplete: 'off', spellcheck: 'false', value: stored.get('picture')});
+    const x = h('input', {value: '50%', inputmode: 'decimal'}), y = h('input', {value: '50%', inputmode: 'decimal'}), size = h('select', [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
     const sliders = h('div.sliders'), left = h('figure'), right = h('figure'), trouble = h('p.trouble', {role: 'alert'});
     const element = h('section.preview', h('h2', 'Preview'),
       field('Picture', input, 'a path of the job, from the folder'),
-      h('div.form', field('Left', x), field('Top', y), field('Size', size)),
+      h('div.form', field('Middle, across', x, 'px or %'), field('Middle, down', y, 'px or %'), field('Size', size, 'exact pixels')),
       h('div.pair', left, right), trouble, sliders);
     let timer = null, controller = null, urls = [];
     const soon = () => { clearTimeout(timer); timer = setTimeout(load, 250); };
     async function load() {
-      if (!input.value.trim() || !isValid) return;
+      if (!isValid) return;
       controller?.abort();
       const mine = controller = new AbortController();
       controllers.add(mine);
-      const request = {...body(), input: input.value.trim(), x: Number(x.value) || 0, y: Number(y.value) || 0, size: Number(size.value)};
+      const place = text => /^\d+$/.test(text.trim()) ? Number(text) : text.trim(), name = input.value.trim(), start = folder.value.trim().replace(/\/$/, '');
+      const request = {...body(), x: place(x.value), y: place(y.value), size: Number(size.value)};
+      if (name) request.input = name.startsWith('/') ? name : `${start}/${name}`;
       element.setAttribute('aria-busy', 'true');
       try {
         const [before, after] = await Promise.all([picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
