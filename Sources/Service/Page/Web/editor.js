@@ -47,7 +47,7 @@ function parts(root, path) {
 }
 
 /** What can stand at a place: `{text, hint}`, those that begin with the word. */
-export function completions(schema, text, place) {
+function completions(schema, text, place) {
   if (!schema) return {word: '', options: []};
   const {path, word, isValue} = context(text, place), found = new Map(), {nodes, deref} = parts(schema, path);
   for (const node of nodes) {

@@ -1,5 +1,5 @@
 // Failed frames, grouped by what is wrong.
-import {action, announce, copyable, failed, fill, h, path, visible} from './dom.js';
+import {action, announce, copyable, failed, fill, fileName, h, visible} from './dom.js';
 import {encoded, freshKey, get, send} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
@@ -11,7 +11,7 @@ const pattern = frame => (frame.message ?? '').replaceAll(frame.input, '').repla
 
 /** A value of YAML that is this text, whatever is in it. */
 const quoted = text => /^[\w./-]+$/.test(text) && /[a-z]/i.test(text) ? text : JSON.stringify(text);
-export const excludeLine = inputs => `exclude: [${inputs.map(quoted).join(', ')}]`;
+const excludeLine = inputs => `exclude: [${inputs.map(quoted).join(', ')}]`;
 
 /** All inputs of a group in one run, at most 1,000. */
 async function inputsOf(group, run) {
@@ -25,25 +25,37 @@ async function inputsOf(group, run) {
   return [...new Set(inputs.length ? inputs : group.inputs)];
 }
 
+/** Failed frames of a run by their inputs. */
+async function framesByInput(run) {
+  const {frames} = await get(`runs/${encoded(run)}/frames?state=failed&limit=1000`);
+  return new Map(frames.map(frame => [frame.input, frame]));
+}
+
 /**
  * The groups of an answer.
  *
  * @param options `run`, if all are of one run.
  */
 export function errorGroups({errors, total}, {run} = {}) {
+  const known = new Map();
   const shown = errors.map(group => {
     const {first, last} = group, spread = first.run !== last.run;
     const frames = [first, last].filter((frame, index) => index === 0 || frame.run !== first.run || frame.frame !== first.frame || frame.page !== first.page);
     const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
     const message = group.message.startsWith(group.inputs[0] + ': ') ? group.message.slice(group.inputs[0].length + 2) : group.message;
     const lines = h('div');
-    const others = group.inputs.filter(input => frames.every(frame => frame.input !== input));
+    const shownThumb = frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame)});
+    // The third picture: the answer has its path, and its run has its number.
+    const other = group.inputs.find(input => frames.every(frame => frame.input !== input)), third = h('span.thumb', {hidden: true});
+    if (other) {
+      if (!known.has(last.run)) known.set(last.run, framesByInput(last.run));
+      known.get(last.run).then(found => { const frame = found.get(other); if (frame) third.replaceWith(shownThumb({...frame, run: last.run})); }, () => {});
+    }
     return h('article.group.bad',
       h('h3.cause', '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'))),
       h('p.message', visible(message, true)),
       h('div', {class: 'thumbs'},
-        frames.map(frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: frame.input.slice(frame.input.lastIndexOf('/') + 1), link: link(frame)})),
-        others.map(input => h('span.thumb', h('span.place', h('span.none', 'also')), h('span.thumb-name', path(input))))),
+        frames.map(shownThumb), third),
       h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run || (index < frames.length - 1 && !spread) ? '' : [' of ', h('a', {href: `#/runs/${encoded(frame.run)}`}, frame.run)]])),
       h('div', {class: 'buttons'},
         !run && may('submit') ? action('Retry these', async () => {
