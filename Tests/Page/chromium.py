@@ -36,7 +36,8 @@ class Browser:
         self.port = open(port_file).read().split()[0]
         with urllib.request.urlopen(f'http://127.0.0.1:{self.port}/json') as answer:
             page = next(target for target in json.load(answer) if target['type'] == 'page')
-        self.socket = connect(page['webSocketDebuggerUrl'], max_size=None)
+        # Nobody reads while a check waits for the service, so there are no pings, and events are kept.
+        self.socket = connect(page['webSocketDebuggerUrl'], max_size=None, max_queue=None, ping_interval=None)
         self.number, self.events = 0, []
         for domain in ('Page', 'Runtime', 'Network', 'Log', 'Accessibility', 'Performance'):
             self.call(domain + '.enable')
@@ -94,6 +95,28 @@ class Browser:
     def picture(self, file):
         with open(file, 'wb') as stream:
             stream.write(base64.b64decode(self.call('Page.captureScreenshot', format='png')['data']))
+
+    def intercept(self, pattern, act, status=None, body=b''):
+        """Holds all requests that match back while `act` runs, or answers them with a status."""
+        self.call('Fetch.enable', patterns=[{'urlPattern': pattern}])
+        try:
+            act()
+            end, seen = time.monotonic() + (2 if status else 0.4), len(self.events)
+            while time.monotonic() < end:
+                self.run('0')
+                if status:
+                    for event in [event for event in self.events if event.get('method') == 'Fetch.requestPaused' and not event.get('answered')]:
+                        event['answered'] = True
+                        self.call('Fetch.fulfillRequest', requestId=event['params']['requestId'], responseCode=status,
+                                  responseHeaders=[{'name': 'Content-Type', 'value': 'application/problem+json'}], body=base64.b64encode(body).decode())
+                time.sleep(0.05)
+            return self.events[seen:]
+        finally:
+            self.events = [event for event in self.events if event.get('method') != 'Fetch.requestPaused']
+
+    def let_go(self):
+        """Requests that are held back go on."""
+        self.call('Fetch.disable')
 
     def begin_trace(self):
         self.call('Tracing.start', transferMode='ReportEvents', traceConfig={'includedCategories': ['toplevel', 'disabled-by-default-devtools.timeline', 'devtools.timeline']})

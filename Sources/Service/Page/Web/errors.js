@@ -63,7 +63,7 @@ export function errorGroups({errors, total}, {run} = {}) {
           const runs = [...new Set([first.run, last.run])];
           for (const one of runs) await send('POST', `runs/${encoded(one)}/retry`, {}, freshKey());
           announce('Handed in again');
-          location.hash = '#/queue?state=open';
+          location.hash = '#/queue';
         }, {name: `Retry the ${spread ? 'runs' : 'run'} with ${group.cause}`}) : null,
         action('Leave them out …', async () => fill(lines, h('p.quiet', 'A line for the manifest:'), copyable(excludeLine(await inputsOf(group, first.run)))), {name: `A line that excludes ${group.cause}`})),
       lines);

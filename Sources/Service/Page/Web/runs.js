@@ -19,11 +19,13 @@ export function runsView(query, view) {
       cells.update = run => {
         const news = isRunOpen(run.state) ? farm.lives.get(run.run) : null, now = news?.isPaused ? 'paused' : news ? 'running' : run.state;
         state.className = `badge ${now}`;
-        fill(name, visible(run.job));
-        name.setAttribute('href', `#/runs/${run.run}`);
-        say(id, run.run);
-        say(time, when(run.started));
-        time.setAttribute('datetime', run.started);
+        if (id.textContent !== run.run) {
+          fill(name, visible(run.job));
+          name.setAttribute('href', `#/runs/${run.run}`);
+          say(id, run.run);
+          say(time, when(run.started));
+          time.setAttribute('datetime', run.started);
+        }
         state.say(`${sign(now)} ${word(now)}`);
         share.hidden = !news;
         if (news) share.set(progress(news).share);
