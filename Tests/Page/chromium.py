@@ -101,16 +101,19 @@ class Browser:
         self.call('Fetch.enable', patterns=[{'urlPattern': pattern}])
         try:
             act()
-            end, seen = time.monotonic() + (2 if status else 0.4), len(self.events)
+            end = time.monotonic() + (2 if status else 0.4)
             while time.monotonic() < end:
                 self.run('0')
                 if status:
                     for event in [event for event in self.events if event.get('method') == 'Fetch.requestPaused' and not event.get('answered')]:
                         event['answered'] = True
-                        self.call('Fetch.fulfillRequest', requestId=event['params']['requestId'], responseCode=status,
-                                  responseHeaders=[{'name': 'Content-Type', 'value': 'application/problem+json'}], body=base64.b64encode(body).decode())
+                        try:
+                            self.call('Fetch.fulfillRequest', requestId=event['params']['requestId'], responseCode=status,
+                                      responseHeaders=[{'name': 'Content-Type', 'value': 'application/problem+json'}], body=base64.b64encode(body).decode())
+                        except Failure:
+                            # The page has given this request up.
+                            pass
                 time.sleep(0.05)
-            return self.events[seen:]
         finally:
             self.events = [event for event in self.events if event.get('method') != 'Fetch.requestPaused']
 
