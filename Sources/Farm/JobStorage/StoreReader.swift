@@ -216,10 +216,20 @@ extension StoreReader {
         """
 
     /// The latest first.
-    package func runs() throws -> [RunRecord] {
-        try Row.fetchAll(database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC").map {
-            try RunRecord($0)
-        }
+    ///
+    /// - Parameter ended: how many of those that have ended. Nil for all.
+    package func runs(ended: Int? = nil) throws -> [RunRecord] {
+        let condition =
+            ended == nil
+            ? ""
+            : """
+            WHERE state != 'ended' OR runs.id IN
+                (SELECT id FROM runs WHERE state = 'ended' ORDER BY started DESC, id DESC LIMIT ?)
+            """
+        return try Row.fetchAll(
+            database, sql: "\(Self.runColumns) \(condition) ORDER BY started DESC, runs.id DESC",
+            arguments: ended.map { [$0] } ?? []
+        ).map { try RunRecord($0) }
     }
 
     /// The latest first.
