@@ -20,13 +20,15 @@ extension Service {
                 return try .json(encoding: await status())
             },
             .api(.get, "/runs", .read) { request in
-                let ended = try request.number("ended", 0...Int.max)
+                let ended = try request.number("ended", 0...RunList.mostEnded) ?? RunList.mostEnded
                 try request.refuseParameters(except: ["ended"])
                 let owner = request.onlyOwner
                 let lines = try await onArchive { [store] archive in
-                    let runs = try archive.runs().filter { run in
-                        try owner.map { try store.job(run: run.stored.name)?.owner == $0 } ?? true
+                    guard let owner else {
+                        return try archive.runs(ended: ended).map { try RunLine($0, in: archive) }
                     }
+                    // Only the queue knows whose a run is.
+                    let runs = try archive.runs().filter { try store.job(run: $0.stored.name)?.owner == owner }
                     return try RunStatus.latest(of: runs, ended: ended).map { try RunLine($0, in: archive) }
                 }
                 return try .json(encoding: RunList(lines))
@@ -79,8 +81,7 @@ extension Service {
             throw Problem(status: 404, kind: "no-frame", title: "There is no such frame")
         }
         let lines = try await onArchive { archive in
-            try archive.details(of: archive.run(exactly: name)).attempts.filter { $0.number == number }.map(
-                AttemptLine.init)
+            try archive.attempts(of: archive.run(exactly: name), frame: number).map(AttemptLine.init)
         }
         return try .json(encoding: ["attempts": lines])
     }
