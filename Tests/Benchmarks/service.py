@@ -12,6 +12,7 @@ Exits with 1 where a bar of ServiceBars.json is missed by more than the toleranc
 
 import argparse
 import ctypes
+import datetime
 import http.client
 import json
 import multiprocessing
@@ -32,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BARS = Path(__file__).with_name("ServiceBars.json")
 TOLERANCE = 1.05
 PROGRAMS = ["penumbra", "penumbra-worker", "penumbra-service"]
-FOLDERS = 100
+FOLDERS, HISTORY = 100, 10_000
 # A median takes long for a small file. So 100,000 frames outlast the measurement, and their pictures need little room.
 SIDE, FILTERS = 128, "[{median: {radius: 8}}, {thumbnail: {size: 16}}]"
 
@@ -105,10 +106,7 @@ class Farm:
             # Nobody else may open the service's folder, for example.
             (folder / name).mkdir(mode=0o700, parents=True)
         for name in PROGRAMS:
-            try:
-                os.link(programs / name, self.bin / name)
-            except OSError:
-                shutil.copy2(programs / name, self.bin / name)
+            shutil.copy2(programs / name, self.bin / name)
         self.control = Address(path=str(self.service_folder / "control.sock"))
         self.web = None
 
@@ -224,7 +222,7 @@ def copy_history(farm, job, count):
     with sqlite3.connect(farm.state / "penumbra.sqlite") as database:
         copy_runs(database, run, count)
     with sqlite3.connect(farm.service_folder / "service.sqlite") as database:
-        copy_jobs(database, job["id"], run, count)
+        copy_jobs(database, job["id"], count)
 
 
 def columns(database, table):
@@ -241,10 +239,15 @@ def insert(database, table, row):
     database.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})", list(row.values()))
 
 
+def time_text(milliseconds):
+    return datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
 def history_name(number):
     return f"job-{number}-20200101T000000-0000"
 
 
+# What a farm keeps of a manifest.
 RUNS_OF_JOB, DETAILED = 100, 10
 
 
@@ -271,16 +274,18 @@ def copy_runs(database, name, count):
                     insert(database, table, {**row, "run": new["id"]})
 
 
-def copy_jobs(database, number, run, count):
+def copy_jobs(database, number, count):
     [job] = rows(database, "submissions", "id", number)
     first = database.execute("SELECT max(id) FROM submissions").fetchone()[0]
     for place in range(1, count):
         name = history_name(place)
         # An hour would be too much here: jobs are kept for 90 days.
         earlier = (count - place) * 60 * 1000
+        ended = job["ended"] - earlier
+        details = {**json.loads(job["details"]), "run": name, "since": time_text(ended)}
         new = {
-            **job, "id": first + place, "key": None, "run": name, "submitted": job["submitted"] - earlier,
-            "ended": job["ended"] - earlier, "details": job["details"].replace(run, name)}
+            **job, "id": first + place, "key": None, "run": name, "submitted": job["submitted"] - earlier, "ended": ended,
+            "details": json.dumps(details)}
         insert(database, "submissions", new)
         insert(database, "runs", {"name": name, "submission": new["id"]})
 
@@ -684,8 +689,11 @@ def main():
         if job["state"] != "done":
             sys.exit(f"the first job has failed: {job}")
         farm.end()
-        copy_history(farm, job, 10_000)
+        copy_history(farm, job, HISTORY)
         farm.start()
+        page = farm.control.ask("GET", "/jobs?state=done&limit=100")
+        if page["total"] != HISTORY or len(page["jobs"]) != 100:
+            sys.exit(f"the service does not take its history for its own: {page}")
         if "c" in options.only:
             found |= small_picture(farm, rounds)
         if "d" in options.only:
