@@ -556,25 +556,57 @@ def ask_in_turn(address, paths, seconds, rate, answers):
     answers.put({"times": times, "refused": refused})
 
 
-def rate_of(farm, run, seconds):
-    """The frames that a run does in a second, by what it reports itself."""
-    begin = farm.live(run)
-    time.sleep(seconds)
-    end = farm.live(run)
-    if end is None or end["done"] >= end["frames"]:
-        sys.exit("the large run has ended before the measurement; it needs more frames")
-    return (end["done"] - begin["done"]) / ((end["time"] - begin["time"]) / 1e9)
+class Pace:
+    """How fast a run is for some seconds, by what it reports itself."""
+
+    def __init__(self, farm, run, seconds):
+        begin, processor = farm.live(run), run_seconds(run)
+        time.sleep(seconds)
+        end, processor = farm.live(run), run_seconds(run) - processor
+        if end is None or end["done"] >= end["frames"]:
+            sys.exit("the large run has ended before the measurement; it needs more frames")
+        frames = end["done"] - begin["done"]
+        self.rate = frames / ((end["time"] - begin["time"]) / 1e9)
+        # Tells apart a machine that others use from work that the service causes.
+        self.processor = 1000 * processor / frames
+
+    def print(self, name):
+        print(f"{name:35} {self.rate:9.1f} frames a second, {self.processor:.2f} ms of processor time a frame", flush=True)
 
 
-def processor_seconds(process):
+def processor_seconds(process, ended_children=False):
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11 : 15 if ended_children else 13])) / os.sysconf("SC_CLK_TCK")
+
+
+def run_seconds(run):
+    """The processor time of a run's process and its workers."""
+    total = 0.0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
+            if run.encode() not in words or b"run" not in words:
+                continue
+            total += processor_seconds(name, ended_children=True)
+            children = Path(f"/proc/{name}/task").glob("*/children")
+            total += sum(processor_seconds(child) for path in children for child in path.read_text().split())
+        except OSError:
+            continue
+    return total
 
 
 def peak_memory(process):
     """In megabytes."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
+
+
+def asked(run):
+    """What pages and programs ask for, beside the events."""
+    return [
+        "/jobs", "/jobs?state=open", "/jobs?state=done&limit=100", "/jobs/1", "/runs?ended=20", f"/runs/{run}",
+        f"/runs/{run}/map", f"/runs/{run}/frames?limit=100", f"/runs/{run}/frames/7/attempts", f"/runs/{run}/tasks",
+        f"/runs/{run}/errors", "/errors", "/workers", "/status", "/metrics", "/runs"]
 
 
 def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_seconds):
@@ -593,16 +625,12 @@ def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_secon
     # A service that is killed leaves its runs alone.
     farm.end(signal.SIGKILL)
     time.sleep(2)
-    before = rate_of(farm, run, alone_seconds)
-    print(f"frames a second alone               {before:9.1f}", flush=True)
+    before = Pace(farm, run, alone_seconds)
+    before.print("alone")
 
     farm.start()
     answers, begin = multiprocessing.Queue(), multiprocessing.Event()
     halves = [farm.control if number % 2 else farm.web for number in range(followers)]
-    paths = [
-        "/jobs", "/jobs?state=open", "/jobs?state=done&limit=100", "/jobs/1", "/runs?ended=20", f"/runs/{run}",
-        f"/runs/{run}/map", f"/runs/{run}/frames?limit=100", f"/runs/{run}/tasks", f"/runs/{run}/errors", "/errors", "/workers",
-        "/status", "/metrics", "/runs"]
     follower = multiprocessing.Process(target=follow, args=(halves, follow_seconds, begin, answers))
     follower.start()
     if not begin.wait(60):
@@ -610,11 +638,11 @@ def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_secon
     processor = processor_seconds(farm.process.pid)
     found = {}
     writer = multiprocessing.Process(target=submit_steadily, args=(farm.control, str(small), seconds, 1000 / 60, answers))
-    reader = multiprocessing.Process(target=ask_in_turn, args=(farm.web, paths, seconds, 15, answers))
+    reader = multiprocessing.Process(target=ask_in_turn, args=(farm.web, asked(run), seconds, 15, answers))
     start = time.monotonic()
     for process in (writer, reader):
         process.start()
-    within = rate_of(farm, run, seconds)
+    within = Pace(farm, run, seconds)
     processor = (processor_seconds(farm.process.pid) - processor) / (time.monotonic() - start)
     for _ in range(3):
         found |= {key: value for key, value in sort_answer(answers.get(timeout=follow_seconds + 120)).items()}
@@ -623,17 +651,18 @@ def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_secon
     memory = peak_memory(farm.process.pid)
     farm.end(signal.SIGKILL)
     time.sleep(2)
-    after = rate_of(farm, run, alone_seconds)
-    alone = (before + after) / 2
+    after = Pace(farm, run, alone_seconds)
+    loss = 100 * (1 - 2 * within.rate / (before.rate + after.rate))
+    drift = 100 * (1 - after.rate / before.rate)
 
-    print(f"frames a second with the service    {within:9.1f}")
-    print(f"frames a second alone again         {after:9.1f}")
-    print(f"what the run loses                  {100 * (1 - within / alone):9.1f} %, alone twice: {100 * (1 - after / before):.1f} %")
-    print(f"the service's processor time        {100 * processor:9.1f} % of a core")
-    print(f"the service's memory, peak          {memory:9.1f} MB")
+    within.print("with the service")
+    after.print("alone again")
+    print(f"{'what the run loses':35} {loss:9.1f} %; between the two times alone it lost {drift:.1f} %")
+    print(f"{'processor time of the service':35} {100 * processor:9.1f} % of a core")
+    print(f"{'memory of the service, peak':35} {memory:9.1f} MB")
     streams = found["follow"]
     print(
-        f"events to {followers} followers             {streams['events']}, {streams['bytes'] / 1e6:.0f} MB, "
+        f"{f'events to {followers} followers':35} {streams['events']}, {streams['bytes'] / 1e6:.0f} MB, "
         f"{streams['closed']} closed\n")
     for name in ("submit", "ask"):
         if found[name]["refused"]:
@@ -651,7 +680,7 @@ def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_secon
         "b: GET, worst ms": spread(gets)[2],
         "b: an event to all followers, worst ms": spread(streams["fan-out"])[2],
         "b: service's memory, MB": memory,
-        "b: the run loses, %": 100 * (1 - within / alone),
+        "b: the run loses, %": loss,
         "b: refused, late or lost": len(found["submit"]["refused"]) + len(found["ask"]["refused"]) + streams["closed"]
         + len(streams["wrong"]) + streams["events"].get("reset", 0) + max(0, int(missing)),
     }
@@ -669,8 +698,6 @@ def main():
     parser.add_argument("--quick", action="store_true", help="shorter: 30 s of submissions, 10,000 frames, fewer repetitions")
     parser.add_argument("--programs", type=Path, default=ROOT / ".build/release", help="the folder of penumbra")
     parser.add_argument("--work", type=Path, default=ROOT / ".build/bench/service", help="a folder for pictures and state")
-    # `Scripts/bench` gives it to all.
-    parser.add_argument("--debian-python", help=argparse.SUPPRESS)
     options = parser.parse_args()
     frames = 100_000
     followers, seconds, follow_seconds, alone, rounds = 200, 300, 300, 60, 20
