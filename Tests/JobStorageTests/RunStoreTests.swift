@@ -215,6 +215,8 @@ import TestSupport
         #expect(try store.read { try $0.runs(ended: 2) }.map(\.name) == ["old-4", "old-3", "old-1"])
         #expect(try store.read { try $0.runs(ended: 0) }.map(\.name) == ["old-1"])
         #expect(try store.read { try $0.runs() }.map(\.name) == ["old-4", "old-3", "old-2", "old-1"])
+        #expect(try store.read { try $0.runs(named: ["old-2", "none", "old-3"]) }.map(\.name) == ["old-3", "old-2"])
+        #expect(try store.read { try $0.runs(named: []) }.isEmpty)
     }
 
     @Test(arguments: [

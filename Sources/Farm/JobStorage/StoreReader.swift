@@ -232,6 +232,17 @@ extension StoreReader {
         ).map { try RunRecord($0) }
     }
 
+    /// The runs with these names, as far as there are any. The latest first.
+    package func runs(named names: [String]) throws -> [RunRecord] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                \(Self.runColumns) WHERE runs.name IN (\(databaseQuestionMarks(count: names.count)))
+                ORDER BY started DESC, runs.id DESC
+                """, arguments: StatementArguments(names))
+        return try rows.map { try RunRecord($0) }
+    }
+
     /// The latest first.
     package func runs(of job: JobID) throws -> [RunRecord] {
         let rows = try Row.fetchAll(

@@ -93,6 +93,16 @@ extension RunArchive {
         return try readAgain { try $0.runs(ended: ended) }
     }
 
+    /// The runs with these names, as far as there are any. The latest first.
+    package func runs(named names: [String]) throws -> [RunStatus] {
+        guard !isShared else {
+            let names = Set(names)
+            return try runs().filter { names.contains($0.stored.name) }
+        }
+        DetachedEnds.take(into: state)
+        return try readAgain { try $0.runs(named: names) }
+    }
+
     /// A run may have ended after its row was read and before its lock was checked. Then the rows are read once more.
     private func readAgain(_ records: (StoreReader) throws -> [RunRecord]) throws -> [RunStatus] {
         func read() throws -> [RunStatus] {

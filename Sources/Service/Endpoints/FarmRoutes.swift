@@ -24,12 +24,12 @@ extension Service {
                 try request.refuseParameters(except: ["ended"])
                 let owner = request.onlyOwner
                 let lines = try await onArchive { [store] archive in
-                    guard let owner else {
-                        return try archive.runs(ended: ended).map { try RunLine($0, in: archive) }
-                    }
                     // Only the queue knows whose a run is.
-                    let runs = try archive.runs().filter { try store.job(run: $0.stored.name)?.owner == owner }
-                    return try RunStatus.latest(of: runs, ended: ended).map { try RunLine($0, in: archive) }
+                    let names = try owner.map { try store.runs(of: $0, limit: Self.mostOwnRuns) }
+                    let runs =
+                        try names.map { RunStatus.latest(of: try archive.runs(named: $0), ended: ended) }
+                        ?? archive.runs(ended: ended)
+                    return try runs.map { try RunLine($0, in: archive) }
                 }
                 return try .json(encoding: RunList(lines))
             },
@@ -54,6 +54,9 @@ extension Service {
             },
         ]
     }
+
+    /// Of a token with folders. Those that go on and the last ones that have ended are among so many.
+    private static let mostOwnRuns = 1000
 
     private func status() async throws -> ServiceStatus {
         let condition = try await supervisor.condition()
