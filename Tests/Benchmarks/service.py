@@ -17,6 +17,7 @@ import http.client
 import json
 import multiprocessing
 import os
+import re
 import selectors
 import shutil
 import signal
@@ -475,6 +476,9 @@ def urgent_job(farm, crowd, frames, rounds):
 # b: many who ask
 
 
+EVENT, IDENTIFIER = re.compile(rb"\nevent: (\w+)"), re.compile(rb"\nid: (\S+)")
+
+
 def follow(addresses, seconds, begin, answers):
     """A process: follows the events by all addresses, and counts what comes."""
     selector = selectors.DefaultSelector()
@@ -505,19 +509,19 @@ def follow(addresses, seconds, begin, answers):
                 selector.unregister(key.fileobj)
                 closed += 1
                 continue
-            *lines, stream["rest"] = (stream["rest"] + data).split(b"\n")
-            for line in lines:
-                if line.startswith(b"event: "):
-                    name = line[7:].decode()
-                    counts[name] = counts.get(name, 0) + 1
-                elif line.startswith(b"id: "):
-                    times = seen.setdefault(line[4:], [now, now])
-                    times[1] = now
-                elif line.startswith(b"HTTP/1.1 "):
-                    stream["status"] = int(line.split()[1])
+            # Whole lines. They are searched and not split, because this program shares the machine with what it measures.
+            whole, separator, stream["rest"] = (stream["rest"] + data).rpartition(b"\n")
+            text = b"\n" + whole + separator
+            for name in EVENT.findall(text):
+                counts[name] = counts.get(name, 0) + 1
+            for number in IDENTIFIER.findall(text):
+                seen.setdefault(number, [now, now])[1] = now
+            if stream["status"] is None and text.startswith(b"\nHTTP/1.1 "):
+                stream["status"] = int(text.split()[1])
     wrong = [stream["status"] for _, stream in streams if stream["status"] != 200]
     answers.put({
-        "events": counts, "bytes": byte_count, "closed": closed, "wrong": wrong, "ids": len(seen),
+        "events": {name.decode(): count for name, count in sorted(counts.items())}, "bytes": byte_count, "closed": closed,
+        "wrong": wrong,
         "fan-out": [last - first for first, last in seen.values()]})
 
 
