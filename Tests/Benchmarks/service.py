@@ -739,8 +739,6 @@ def main():
             if farm.process.poll() is not None:
                 farm.start()
             farm.end()
-        for name in ("state", "service", "out"):
-            shutil.rmtree(work / name, ignore_errors=True)
     bars = json.loads(BARS.read_text())
     print("\n### Bars\n")
     missed = 0
@@ -748,7 +746,10 @@ def main():
         limit = bars[name]
         verdict = "met" if figure <= limit["goal"] else "kept" if figure <= limit["kept"] * TOLERANCE else "WORSE"
         missed += verdict == "WORSE"
-        print(f"{name:46} {figure:8.2f}   goal {limit['goal']:g}, kept {limit['kept']:g}: {verdict}")
+        print(f"{name:46} {figure:8.2f}   goal {limit['goal']:g}, kept {limit['kept']:g}: {verdict}", flush=True)
+    # Up to 200,000 files.
+    for name in ("state", "service", "out"):
+        shutil.rmtree(work / name, ignore_errors=True)
     return 1 if missed else 0
 
 
