@@ -480,8 +480,8 @@ def urgent_job(farm, crowd, frames, rounds):
 EVENT, IDENTIFIER = re.compile(rb"\nevent: (\w+)"), re.compile(rb"\nid: (\S+)")
 
 
-def follow(addresses, seconds, begin, answers):
-    """A process: follows the events by all addresses, and counts what comes."""
+def follow(addresses, begin, end, answers):
+    """A process: follows the events by all addresses until the end is set, and counts what comes."""
     selector = selectors.DefaultSelector()
     streams = []
     for address in addresses:
@@ -489,16 +489,15 @@ def follow(addresses, seconds, begin, answers):
         head = "".join(f"{name}: {value}\r\n" for name, value in address.headers.items())
         opened.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n{head}\r\n".encode())
         opened.setblocking(False)
-        stream = {"name": b"", "rest": b"", "status": None}
+        stream = {"rest": b"", "status": None}
         streams.append((opened, stream))
         selector.register(opened, selectors.EVENT_READ, stream)
     counts, byte_count, closed = {}, 0, 0
     # When an event with an id came to the first follower, and to the last one.
     seen = {}
     begin.set()
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        for key, _ in selector.select(min(left, 0.5)):
+    while not end.is_set():
+        for key, _ in selector.select(0.5):
             stream = key.data
             try:
                 data = key.fileobj.recv(1 << 16)
@@ -522,8 +521,7 @@ def follow(addresses, seconds, begin, answers):
     wrong = [stream["status"] for _, stream in streams if stream["status"] != 200]
     answers.put({
         "events": {name.decode(): count for name, count in sorted(counts.items())}, "bytes": byte_count, "closed": closed,
-        "wrong": wrong,
-        "fan-out": [last - first for first, last in seen.values()]})
+        "wrong": wrong, "fan-out": [last - first for first, last in seen.values()]})
 
 
 def submit_steadily(address, manifest, seconds, rate, answers):
@@ -614,7 +612,7 @@ def asked(run):
         f"/runs/{run}/errors", "/errors", "/workers", "/status", "/metrics", "/runs"]
 
 
-def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_seconds):
+def crowded(farm, crowd, frames, followers, seconds, alone_seconds):
     """The run alone, then with the service and all who ask, then alone again, so that a drift of the machine shows.
 
     The run has half of the machine: otherwise those who ask, which are programs of this measurement, would take the run's time.
@@ -634,9 +632,9 @@ def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_secon
     before.print("alone")
 
     farm.start()
-    answers, begin = multiprocessing.Queue(), multiprocessing.Event()
+    answers, begin, end = multiprocessing.Queue(), multiprocessing.Event(), multiprocessing.Event()
     halves = [farm.control if number % 2 else farm.web for number in range(followers)]
-    follower = multiprocessing.Process(target=follow, args=(halves, follow_seconds, begin, answers))
+    follower = multiprocessing.Process(target=follow, args=(halves, begin, end, answers))
     follower.start()
     if not begin.wait(60):
         sys.exit("the followers do not come in")
@@ -649,11 +647,15 @@ def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_secon
         process.start()
     within = Pace(farm, run, seconds)
     processor = (processor_seconds(farm.process.pid) - processor) / (time.monotonic() - start)
-    for _ in range(3):
-        found |= {key: value for key, value in sort_answer(answers.get(timeout=follow_seconds + 120)).items()}
+    for _ in range(2):
+        found |= sort_answer(answers.get(timeout=seconds + 300))
+    memory = peak_memory(farm.process.pid)
+    # Time for the last events.
+    time.sleep(2)
+    end.set()
+    found |= sort_answer(answers.get(timeout=60))
     for process in (writer, reader, follower):
         process.join()
-    memory = peak_memory(farm.process.pid)
     farm.end(signal.SIGKILL)
     time.sleep(2)
     after = Pace(farm, run, alone_seconds)
@@ -679,6 +681,10 @@ def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_secon
         if times:
             print_spread("GET " + path.replace(run, "RUN"), times)
     print_spread("an event, first to last follower", streams["fan-out"])
+    # Each submission is an event for each follower.
+    lost = max(0, followers * len(found["submit"]["times"]) - streams["events"].get("job", 0))
+    if lost:
+        print(f"{lost} events of submissions have not come")
     gets = [value for path, times in found["ask"]["times"].items() for value in times]
     return {
         "b: POST /jobs, worst ms": spread(found["submit"]["times"])[2],
@@ -687,7 +693,7 @@ def crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone_secon
         "b: service's memory, MB": memory,
         "b: the run loses, %": loss,
         "b: refused or lost": len(found["submit"]["refused"]) + len(found["ask"]["refused"]) + streams["closed"]
-        + len(streams["wrong"]) + streams["events"].get("reset", 0),
+        + len(streams["wrong"]) + streams["events"].get("reset", 0) + lost,
         "b: submissions took, of their time": found["submit"]["seconds"] / seconds,
     }
 
@@ -706,9 +712,9 @@ def main():
     parser.add_argument("--work", type=Path, default=ROOT / ".build/bench/service", help="a folder for pictures and state")
     options = parser.parse_args()
     frames = 100_000
-    followers, seconds, follow_seconds, alone, rounds = 200, 300, 300, 60, 20
+    followers, seconds, alone, rounds = 200, 300, 60, 20
     if options.quick:
-        seconds, follow_seconds, alone, rounds = 30, 30, 10, 8
+        seconds, alone, rounds = 30, 10, 8
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     crowd = make_crowd(work, frames)
@@ -732,7 +738,7 @@ def main():
         if "d" in options.only:
             found |= urgent_job(farm, crowd, frames, max(3, rounds // 2))
         if "b" in options.only:
-            found |= crowded(farm, crowd, frames, followers, seconds, follow_seconds, alone)
+            found |= crowded(farm, crowd, frames, followers, seconds, alone)
     finally:
         # A run may have outlived a service that was killed. The next one ends it.
         if farm.process is not None:
