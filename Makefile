@@ -54,7 +54,8 @@ lint:
 	Scripts/dead-names
 
 ## make bench: race kernels and whole jobs against what users would take instead, kernels for some 20 minutes, jobs
-## for longer (ARGUMENTS=--quick for fewer kernels, ARGUMENTS="kernels --quick" or ARGUMENTS="jobs --quick" for one of the two)
+## for longer, and measure the service for a quarter of an hour (ARGUMENTS=--quick for fewer kernels,
+## ARGUMENTS="kernels --quick", "jobs --quick" or "service --quick" for one of them)
 bench: setup
 	$(SWIFT_BUILD)
 	Scripts/bench $(ARGUMENTS)

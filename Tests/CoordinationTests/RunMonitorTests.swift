@@ -60,13 +60,22 @@ import Testing
     @Test func `progress is written once a second`() async throws {
         let monitor = monitor()
         #expect(monitor.wantsLive(at: .zero))
-        for (seconds, done, written) in [(0.0, 0, 0), (0.9, 1, 0), (1.0, 2, 2), (1.9, 3, 2), (2.5, 4, 4)] {
+        for (seconds, done, written) in [(0.0, 1, 1), (0.9, 2, 1), (1.0, 3, 3), (1.9, 4, 3), (2.5, 5, 5)] {
             monitor.note(progress(at: seconds, done: done))
             await monitor.finish()
             let live = try #require(LiveRun(in: folder))
             #expect(live.done == written && live.frames == 5 && live.time == 7_000_000_000)
         }
         #expect(!monitor.wantsLive(at: .seconds(3)))
+    }
+
+    @Test func `a run tells nothing before it has frames, but for a second at most`() async {
+        let monitor = monitor()
+        for (seconds, isWritten) in [(0.0, false), (0.9, false), (1.0, true)] {
+            monitor.note(progress(at: seconds, done: 0))
+            await monitor.finish()
+            #expect((LiveRun(in: folder) != nil) == isWritten)
+        }
     }
 
     @Test func `a folder that is gone is not made again, and disturbs nothing`() async throws {

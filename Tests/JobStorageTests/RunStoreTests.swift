@@ -196,6 +196,29 @@ import TestSupport
         #expect(detailed.map(\.name) == ["old-4"])
     }
 
+    @Test func `the end of a run forgets old runs of its own job alone`() throws {
+        let runs = try ["a", "b"].flatMap { job in
+            try (1...3).map { try begin("\(job)-\($0)", at: Int64($0), job: job) }
+        }
+        try store.write { writer in
+            for run in runs { try writer.end(run, at: 10, exitCode: 0, reason: nil) }
+            try writer.prune(jobOf: runs[0], runs: 1, detailed: 1)
+        }
+        #expect(Set(try store.read { try $0.runs() }.map(\.name)) == ["a-3", "b-1", "b-2", "b-3"])
+    }
+
+    @Test func `runs that have ended are read as many as are wanted, and the others always`() throws {
+        for number in 1...4 {
+            let run = try begin("old-\(number)", at: Int64(number))
+            if number != 1 { try store.write { try $0.end(run, at: 10, exitCode: 0, reason: nil) } }
+        }
+        #expect(try store.read { try $0.runs(ended: 2) }.map(\.name) == ["old-4", "old-3", "old-1"])
+        #expect(try store.read { try $0.runs(ended: 0) }.map(\.name) == ["old-1"])
+        #expect(try store.read { try $0.runs() }.map(\.name) == ["old-4", "old-3", "old-2", "old-1"])
+        #expect(try store.read { try $0.runs(named: ["old-2", "none", "old-3"]) }.map(\.name) == ["old-3", "old-2"])
+        #expect(try store.read { try $0.runs(named: []) }.isEmpty)
+    }
+
     @Test(arguments: [
         ("runs", "state = 'asleep'", "'asleep' as the state of the run '20261121T213000Z-1a2b3c'"),
         ("frames", "state = 'halfway'", "'halfway' as the state of the frame (run 1, number 1, page 2)"),

@@ -177,6 +177,16 @@ import Testing
         #expect(try stored.store.job(run: "c") == nil)
     }
 
+    @Test func `an owner's latest runs are his own, and no more than are asked for`() throws {
+        for _ in 1...3 { try stored.end() }
+        var foreign = try stored.submit(owner: .user(1001))
+        try foreign.start(run: "foreign", at: .noon)
+        try stored.store.update(foreign, at: .noon)
+        #expect(try stored.store.runs(of: .user(1000), limit: 2) == ["run-3", "run-2"])
+        #expect(try stored.store.runs(of: .user(1001), limit: 2) == ["foreign"])
+        #expect(try stored.store.runs(of: .user(1002), limit: 2).isEmpty)
+    }
+
     @Test func `a run belongs to one job, also after it has ended`() throws {
         var first = try stored.submit()
         var second = try stored.submit()

@@ -64,11 +64,19 @@ package final class RunMonitor: Sendable {
 
     /// Called at every tick of the run.
     package func note(_ progress: RunProgress) {
-        if wantsLive(at: progress.elapsed) {
+        if wantsLive(at: progress.elapsed), !isEarly(progress) {
             let live = LiveRun(progress, now: now())
             state.withLock { ($0.live, $0.lastLive) = (live, progress.elapsed) }
         }
         if state.withLock({ !$0.hasFile || $0.changed != nil || $0.live != nil }) { begin() }
+    }
+
+    /// Whether the run has just begun, and its first frames are still on their way. A report would say that it wants no worker. The service
+    /// would hold it to none until the next report, a second later.
+    private func isEarly(_ progress: RunProgress) -> Bool {
+        let scheduler = progress.scheduler
+        return state.withLock { $0.lastLive == nil } && progress.elapsed < Self.pause && !scheduler.isPaused
+            && progress.done == 0 && scheduler.leased + scheduler.ready == 0
     }
 
     /// Writes what is left.

@@ -104,7 +104,7 @@ package final class RunRecorder: Sendable {
             try writer.set(run, counts: counts.json)
             if let map { try writer.set(run, map: map.text) }
             try writer.end(run, at: time, exitCode: exitCode, reason: reason)
-            try writer.prune()
+            try writer.prune(jobOf: run)
         }
     }
 

@@ -43,6 +43,17 @@ extension StoreReader {
         return try rows.map { try StoredAttempt($0, of: run) }
     }
 
+    /// Those of a frame and of its pages, in the order of their begin.
+    package func attempts(of run: RunID, number: Int) throws -> [StoredAttempt] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT \(Self.attemptColumns) FROM attempts INDEXED BY attempts_of_frame
+                WHERE run = ? AND number = ? ORDER BY epoch, lease
+                """, arguments: [run.number, number])
+        return try rows.map { try StoredAttempt($0, of: run) }
+    }
+
     /// The first attempts behind an attempt, at most `limit` of them.
     ///
     /// - Parameters:

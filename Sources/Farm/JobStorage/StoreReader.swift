@@ -216,10 +216,31 @@ extension StoreReader {
         """
 
     /// The latest first.
-    package func runs() throws -> [RunRecord] {
-        try Row.fetchAll(database, sql: "\(Self.runColumns) ORDER BY started DESC, runs.id DESC").map {
-            try RunRecord($0)
-        }
+    ///
+    /// - Parameter ended: how many of those that have ended. Nil for all.
+    package func runs(ended: Int? = nil) throws -> [RunRecord] {
+        let condition =
+            ended == nil
+            ? ""
+            : """
+            WHERE state != 'ended' OR runs.id IN
+                (SELECT id FROM runs WHERE state = 'ended' ORDER BY started DESC, id DESC LIMIT ?)
+            """
+        return try Row.fetchAll(
+            database, sql: "\(Self.runColumns) \(condition) ORDER BY started DESC, runs.id DESC",
+            arguments: ended.map { [$0] } ?? []
+        ).map { try RunRecord($0) }
+    }
+
+    /// The runs with these names, as far as there are any. The latest first.
+    package func runs(named names: [String]) throws -> [RunRecord] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                \(Self.runColumns) WHERE runs.name IN (\(databaseQuestionMarks(count: names.count)))
+                ORDER BY started DESC, runs.id DESC
+                """, arguments: StatementArguments(names))
+        return try rows.map { try RunRecord($0) }
     }
 
     /// The latest first.

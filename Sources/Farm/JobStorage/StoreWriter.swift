@@ -220,10 +220,13 @@ extension StoreWriter {
     }
 
     /// Keeps this many runs of each job, and the details of the latest of them.
-    package func prune(runs: Int = 100, detailed: Int = 10) throws {
+    ///
+    /// - Parameter run: only runs of the job of this run. Then it costs the same, however many other jobs there are.
+    package func prune(jobOf run: RunID? = nil, runs: Int = 100, detailed: Int = 10) throws {
+        let condition = run.map { "AND job = (SELECT job FROM runs WHERE id = \($0.number))" } ?? ""
         let ranked = """
             SELECT id, ROW_NUMBER() OVER (PARTITION BY job ORDER BY started DESC, id DESC) AS place FROM runs
-            WHERE state = 'ended'
+            WHERE state = 'ended' \(condition)
             """
         try execute("DELETE FROM runs WHERE id IN (SELECT id FROM (\(ranked)) WHERE place > ?)", [runs])
         let old = "run IN (SELECT id FROM (\(ranked)) WHERE place > ?)"

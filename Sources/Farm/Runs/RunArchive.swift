@@ -80,20 +80,37 @@ package struct RunArchive: Sendable {
 
 extension RunArchive {
     /// All runs, the latest first. Copies the ends of detached runs to the database.
-    package func runs() throws -> [RunStatus] {
+    ///
+    /// - Parameter ended: how many of those that have ended. Nil for all. It looks into the folder of each run, so ten thousand
+    ///   take a while.
+    package func runs(ended: Int? = nil) throws -> [RunStatus] {
         if let shared {
-            return shared.compactMap { run in run.record.map { RunStatus($0, state: run.state) } }
+            let runs = shared.compactMap { run in run.record.map { RunStatus($0, state: run.state) } }
                 .sorted { $0.stored.started > $1.stored.started }
+            return RunStatus.latest(of: runs, ended: ended)
         }
         DetachedEnds.take(into: state)
-        let runs = try readRuns()
-        // A run may have ended after its row was read and before its lock was checked.
-        return runs.contains { $0.condition == .interrupted } ? try readRuns() : runs
+        return try readAgain { try $0.runs(ended: ended) }
     }
 
-    private func readRuns() throws -> [RunStatus] {
-        let detached = RunFolder.detached(state: state)
-        return try store?.read { try $0.runs() }.map { RunStatus($0, state: state, detached: detached) } ?? []
+    /// The runs with these names, as far as there are any. The latest first.
+    package func runs(named names: [String]) throws -> [RunStatus] {
+        guard !isShared else {
+            let names = Set(names)
+            return try runs().filter { names.contains($0.stored.name) }
+        }
+        DetachedEnds.take(into: state)
+        return try readAgain { try $0.runs(named: names) }
+    }
+
+    /// A run may have ended after its row was read and before its lock was checked. Then the rows are read once more.
+    private func readAgain(_ records: (StoreReader) throws -> [RunRecord]) throws -> [RunStatus] {
+        func read() throws -> [RunStatus] {
+            let detached = RunFolder.detached(state: state)
+            return try store?.read(records).map { RunStatus($0, state: state, detached: detached) } ?? []
+        }
+        let runs = try read()
+        return runs.contains { $0.condition == .interrupted } ? try read() : runs
     }
 
     /// The runs of a shared folder that are meant if no run is named, the latest first: see ``RunFolder/meant(in:)``.
@@ -104,7 +121,7 @@ extension RunArchive {
 
     /// The present state of the run.
     package func renewed(_ run: RunStatus) throws -> RunStatus {
-        guard shared != nil else { return try self.run(run.stored.name) }
+        guard shared != nil else { return try self.run(exactly: run.stored.name) }
         return run.folder.record.map { RunStatus($0, state: run.folder.state) } ?? run
     }
 
@@ -119,12 +136,17 @@ extension RunArchive {
         }
     }
 
-    /// The run with this whole name.
+    /// The run with this whole name. Reads no other one.
     package func run(exactly name: String) throws -> RunStatus {
-        guard let run = try runs().first(where: { $0.stored.name == name }) else {
-            throw FarmError(.missingInput, "no run is called '\(PathText.visible(name))'")
+        let found: RunStatus?
+        if isShared {
+            found = try runs().first { $0.stored.name == name }
+        } else {
+            DetachedEnds.take(into: state)
+            found = try readAgain { try $0.run(named: name).map { [$0] } ?? [] }.first
         }
-        return run
+        guard let found else { throw FarmError(.missingInput, "no run is called '\(PathText.visible(name))'") }
+        return found
     }
 
     /// Like ``run(_:)``, for actions that cannot be undone. If several runs have not ended, a name is needed.
@@ -374,7 +396,7 @@ package enum StoredRuns {
                 run.id, epoch: record.epoch, at: end.time, workers: run.workers, request: run.request,
                 counts: record.counts.json)
             try writer.end(run.id, at: end.time, exitCode: end.exitCode, reason: end.reason)
-            try writer.prune()
+            try writer.prune(jobOf: run.id)
         }
     }
 

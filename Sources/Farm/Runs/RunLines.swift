@@ -65,6 +65,9 @@ package struct RunLine: Hashable, Sendable, Codable {
 
 /// The answer of a service that lists runs, the latest first.
 package struct RunList: Hashable, Sendable, Codable {
+    /// The most runs that have ended in a list. A thousand would take a quarter of a second.
+    package static let mostEnded = 500
+
     package let runs: [RunLine]
 
     package init(_ runs: [RunLine]) { self.runs = runs }

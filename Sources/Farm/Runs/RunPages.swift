@@ -1,5 +1,5 @@
 package import JobModel
-import JobStorage
+package import JobStorage
 package import Scheduling
 
 /// Some frames of a run, in their order.
@@ -109,6 +109,12 @@ extension RunArchive {
         // A page may have fewer attempts than asked for: those of other tasks of its frame are left out.
         return AttemptPage(
             attempts: attempts.filter { filter?.includes($0) ?? true }.map(AttemptLine.init), after: next)
+    }
+
+    /// All attempts of a frame and its pages, in the order of their begin.
+    package func attempts(of run: RunStatus, frame number: Int) throws -> [StoredAttempt] {
+        guard !isShared(run) else { return try details(of: run).attempts.filter { $0.number == number } }
+        return try store?.read { try $0.attempts(of: run.stored.id, number: number) } ?? []
     }
 
     package func taskCounts(of run: RunStatus) throws -> TaskCounts {

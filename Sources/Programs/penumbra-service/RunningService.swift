@@ -117,12 +117,15 @@ struct RunningService {
     private func takeLocks() throws -> [KernelLock] {
         let folder = VisibleText.line(setup.folder.path)
         let state = VisibleText.line(setup.stateFolder)
-        let own = try takeLock(setup.folder.lock) { process in
+        // Scripts signal the service by this file, so it has nothing but the number.
+        let own = try takeLock(setup.folder.lock, saying: "") { process in
             "\(folder): a service has this folder already (process \(process.words))\n   = 'penumbra queue' talks to it; "
                 + "another service needs another --service-dir and --state-dir"
         }
         _ = try FileSystem.createFolders(setup.stateFolder)
-        let shared = try takeLock(PathNames.joined(setup.stateFolder, "service.lock")) { process in
+        let shared = try takeLock(PathNames.joined(setup.stateFolder, "service.lock"), saying: "\(setup.folder.path)\n")
+        {
+            process in
             "\(state): the runs of this state folder belong to another service (process \(process.words)\(process.place))\n   = "
                 + "hand jobs in there, or give this service another --state-dir"
         }
@@ -142,12 +145,14 @@ struct RunningService {
         }
     }
 
-    private func takeLock(_ path: String, refusal: (LockOwner) -> String) throws -> KernelLock {
+    private func takeLock(
+        _ path: String, saying more: String, refusal: (LockOwner) -> String
+    ) throws -> KernelLock {
         guard let lock = try KernelLock.take(path) else {
             let text = SafeFolder.trustedContents(path, limit: 8_192) ?? []
             throw FarmError(.busy, refusal(LockOwner(String(decoding: text, as: UTF8.self))))
         }
-        let text = Array("\(getpid())\n\(setup.folder.path)\n".utf8)
+        let text = Array("\(getpid())\n\(more)".utf8)
         if ftruncate(lock.descriptor, 0) == 0 { _ = pwrite(lock.descriptor, text, text.count, 0) }
         return lock
     }

@@ -17,23 +17,14 @@ struct ArgumentCheck {
             self.arguments = arguments
             return
         }
-        let root = Self.root
         if first == "help" {
-            _ = try root.command(arguments.dropFirst().prefix { !$0.hasPrefix("-") }, of: "")
+            _ = try NamedCommand(arguments.dropFirst().prefix { !$0.hasPrefix("-") })
             self.arguments = arguments
             return
         }
-        let words = arguments.prefix { !$0.hasPrefix("-") }
-        let (command, depth) = try root.command(words, of: "")
-        let options = try Self.options(Array(arguments[depth...]), of: command)
-        self.arguments = arguments[..<depth] + options
-    }
-
-    /// The parser's description of all commands and their arguments.
-    private static var root: Command {
-        // The parser itself writes this description.
-        (try? JSONDecoder().decode(Tool.self, from: Data(Penumbra._dumpHelp().utf8)).command)
-            ?? Command(commandName: "")
+        let named = try NamedCommand(arguments.prefix { !$0.hasPrefix("-") })
+        let options = try Self.options(Array(arguments[named.depth...]), of: Command(named.type))
+        self.arguments = arguments[..<named.depth] + options
     }
 
     private static func refusingOrphanValue(_ arguments: [String]) throws(FarmError) -> [String] {
@@ -95,6 +86,40 @@ struct ArgumentCheck {
     }
 }
 
+/// The command that words name.
+private struct NamedCommand {
+    let type: any ParsableCommand.Type
+    /// How many words name it.
+    let depth: Int
+
+    init(_ words: ArraySlice<String>) throws(FarmError) { try self.init(words, below: Penumbra.self, "") }
+
+    /// - Parameter parent: the command as the user writes it; empty for the program.
+    private init(
+        _ words: ArraySlice<String>, below command: any ParsableCommand.Type, _ parent: String
+    ) throws(FarmError) {
+        let commands = command.configuration.subcommands
+        guard !commands.isEmpty, let word = words.first else {
+            (type, depth) = (command, 0)
+            return
+        }
+        guard let next = commands.first(where: { $0._commandName == word }) else {
+            let nearest = Suggestion.nearest(to: word, among: commands.map { $0._commandName })
+            let isManifest = parent.isEmpty && [".yaml", ".yml"].contains { word.hasSuffix($0) }
+            let meant =
+                isManifest ? "did you mean 'penumbra run \(word)'? " : nearest.map { "did you mean '\($0)'? " } ?? ""
+            let owner = parent.isEmpty ? "penumbra" : "penumbra \(parent)"
+            throw FarmError(
+                .usage,
+                "\(PathText.visible(owner)): no command is called '\(PathText.visible(word))'\n   = \(meant)'\(owner) --help' lists the commands"
+            )
+        }
+        let inner = try NamedCommand(
+            words.dropFirst(), below: next, parent.isEmpty ? word : "\(parent) \(word)")
+        (type, depth) = (inner.type, inner.depth + 1)
+    }
+}
+
 private struct Tool: Decodable {
     let command: Command
 }
@@ -119,35 +144,18 @@ private struct Command: Decodable {
         }
     }
 
-    let commandName: String
-    var subcommands: [Command]?
     var arguments: [Argument]?
+
+    /// Describes one command. A description of all of them would take longer than rendering a small picture.
+    init(_ type: any ParsableCommand.Type) {
+        // The parser itself writes this description.
+        arguments = try? JSONDecoder().decode(Tool.self, from: Data(type._dumpHelp().utf8)).command.arguments
+    }
 
     func option(_ argument: String) -> Argument? {
         guard argument.hasPrefix("-") else { return nil }
         let name = argument.prefix { $0 != "=" }
         return arguments?.first { $0.isNamed(name) }
-    }
-
-    /// The command that words name, and how many words name it.
-    ///
-    /// - Parameter parent: this command, as the user writes it; empty for the program.
-    func command(_ words: ArraySlice<String>, of parent: String) throws(FarmError) -> (Command, Int) {
-        let commands = (subcommands ?? []).filter { $0.commandName != "help" }
-        guard !commands.isEmpty, let word = words.first else { return (self, 0) }
-        guard let next = commands.first(where: { $0.commandName == word }) else {
-            let nearest = Suggestion.nearest(to: word, among: commands.map(\.commandName))
-            let isManifest = parent.isEmpty && [".yaml", ".yml"].contains { word.hasSuffix($0) }
-            let meant =
-                isManifest ? "did you mean 'penumbra run \(word)'? " : nearest.map { "did you mean '\($0)'? " } ?? ""
-            let owner = parent.isEmpty ? "penumbra" : "penumbra \(parent)"
-            throw FarmError(
-                .usage,
-                "\(PathText.visible(owner)): no command is called '\(PathText.visible(word))'\n   = \(meant)'\(owner) --help' lists the commands"
-            )
-        }
-        let (command, depth) = try next.command(words.dropFirst(), of: parent.isEmpty ? word : "\(parent) \(word)")
-        return (command, depth + 1)
     }
 }
 

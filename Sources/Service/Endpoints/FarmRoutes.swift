@@ -20,14 +20,16 @@ extension Service {
                 return try .json(encoding: await status())
             },
             .api(.get, "/runs", .read) { request in
-                let ended = try request.number("ended", 0...Int.max)
+                let ended = try request.number("ended", 0...RunList.mostEnded) ?? RunList.mostEnded
                 try request.refuseParameters(except: ["ended"])
                 let owner = request.onlyOwner
                 let lines = try await onArchive { [store] archive in
-                    let runs = try archive.runs().filter { run in
-                        try owner.map { try store.job(run: run.stored.name)?.owner == $0 } ?? true
-                    }
-                    return try RunStatus.latest(of: runs, ended: ended).map { try RunLine($0, in: archive) }
+                    // Only the queue knows whose a run is.
+                    let names = try owner.map { try store.runs(of: $0, limit: Self.mostOwnRuns) }
+                    let runs =
+                        try names.map { RunStatus.latest(of: try archive.runs(named: $0), ended: ended) }
+                        ?? archive.runs(ended: ended)
+                    return try runs.map { try RunLine($0, in: archive) }
                 }
                 return try .json(encoding: RunList(lines))
             },
@@ -52,6 +54,9 @@ extension Service {
             },
         ]
     }
+
+    /// Of a token with folders. Those that go on and the last ones that have ended are among so many.
+    private static let mostOwnRuns = 1000
 
     private func status() async throws -> ServiceStatus {
         let condition = try await supervisor.condition()
@@ -79,8 +84,7 @@ extension Service {
             throw Problem(status: 404, kind: "no-frame", title: "There is no such frame")
         }
         let lines = try await onArchive { archive in
-            try archive.details(of: archive.run(exactly: name)).attempts.filter { $0.number == number }.map(
-                AttemptLine.init)
+            try archive.attempts(of: archive.run(exactly: name), frame: number).map(AttemptLine.init)
         }
         return try .json(encoding: ["attempts": lines])
     }

@@ -23,7 +23,9 @@ extension Service {
     private func workers(_ request: APIRequest) async throws -> APIResponse {
         try request.refuseParameters()
         let live = try await onArchive { archive in
-            try archive.runs().compactMap { run in archive.live(of: run).map { (run.stored.name, run.stored.job, $0) } }
+            try archive.runs(ended: 0).compactMap { run in
+                archive.live(of: run).map { (run.stored.name, run.stored.job, $0) }
+            }
         }
         let processes = Dictionary(grouping: await Blocking.run { () in WorkerProcesses.all() }, by: \.run)
         var runs: [WorkingRun] = []

@@ -20,6 +20,9 @@ package struct RunObservation: Sendable {
     /// Whether a coordinator has begun the run.
     package var hasBegun: Bool { FileSystem.isFolder(folder.path) }
 
+    /// Whether the database has the run, so that commands find it. Its folder is there a moment before.
+    package var isRecorded: Bool { (try? StoredRuns.run(named: name, state: state)) != nil }
+
     /// Whether some process carries the run out. True if that is unknown.
     package var hasCoordinator: Bool { hasBegun && folder.isAlive }
 

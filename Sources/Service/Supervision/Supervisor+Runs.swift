@@ -173,7 +173,7 @@ extension Supervisor {
         if let exit = open.exit ?? exitOfOther(open, run) { return end(id, open, exit, run) }
         guard let job = state.withLock({ $0.queue[id] }) else { return }
         let hasBegun = run.hasBegun
-        if hasBegun, case .starting = job.state {
+        if hasBegun, case .starting = job.state, run.isRecorded {
             observer.step(.begun)
             if change(id, { job throws(Refusal) in try job.started(at: self.now()) }) { observer.step(.running) }
         }

@@ -133,10 +133,12 @@ package struct LoadedLibraries {
     /// - Parameter maps: the content of `/proc/self/maps`.
     package init(maps: String) {
         var seen: Set<Substring> = []
-        names = maps.split(separator: "\n").compactMap { line in
-            guard let slash = line.firstIndex(of: "/") else { return nil }
-            return line[slash...].trimmingSuffix(" (deleted)").split(separator: "/").last
-        }.filter { seen.insert($0).inserted }
+        // There are hundreds of lines. Looked through by characters, they take a twentieth of the time of a small picture.
+        names = maps.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            line.lastIndex(of: UInt8(ascii: "/")).map { slash in
+                Substring(line[line.index(after: slash)...]).trimmingSuffix(" (deleted)")
+            }
+        }.filter { !$0.isEmpty && seen.insert($0).inserted }
     }
 
     /// The names and versions of the wanted libraries, in the given order. Libraries that are not loaded are omitted.

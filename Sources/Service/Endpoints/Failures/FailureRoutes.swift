@@ -26,13 +26,16 @@ extension Service {
 
     /// So many of the latest runs that have failures are looked at.
     private static let mostRuns = 20
+    /// They are searched among so many that have ended.
+    private static let mostEnded = 1000
     private static let mostFramesOfRun = 20_000
     /// For each of so many a token with folders costs a look into the queue.
     private static let mostCandidates = 500
 
     private func failures(visibleTo request: APIRequest) async throws -> FailureList {
         let runs = try await onArchive { archive in
-            try archive.runs().filter { $0.condition.isGoingOn || $0.counts.failed > 0 }.prefix(Self.mostCandidates)
+            try archive.runs(ended: Self.mostEnded).filter { $0.condition.isGoingOn || $0.counts.failed > 0 }
+                .prefix(Self.mostCandidates)
         }
         var visible: [RunStatus] = []
         for run in runs where visible.count < Self.mostRuns {

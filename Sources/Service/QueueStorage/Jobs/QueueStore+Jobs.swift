@@ -239,6 +239,18 @@ extension QueueStore {
         }
     }
 
+    /// The names of the runs of an owner's latest jobs, at most so many.
+    package func runs(of owner: Owner, limit: Int) throws -> [String] {
+        try read { database in
+            try database.rows(
+                """
+                SELECT runs.name FROM runs JOIN submissions ON submissions.id = runs.submission
+                WHERE submissions.owner = ? ORDER BY submissions.id DESC LIMIT ?
+                """, [owner.text, limit]
+            ).map { try $0.stored("name") }
+        }
+    }
+
     /// What other jobs need to know of a job.
     package func known(_ id: JobID) throws -> KnownJob? {
         try read { try JobReader(database: $0, store: self).known(id) }

@@ -168,9 +168,13 @@ struct JobWaiter: Sendable {
     let client: APIClient
     let printer: JobPrinter
 
-    private static let pause = Duration.milliseconds(250)
+    private static let longestPause = Duration.milliseconds(250)
     /// How long a service may be away, in looks.
     private static let mostFailures = 2400
+    /// The pause between two looks is this part of the time since the first one: the end of a short job is seen soon, and a long one
+    /// costs the service little.
+    private static let pausePart = 8
+    private static let shortestPause = Duration.milliseconds(10)
 
     /// - Returns: the worst outcome of the jobs.
     func wait(for jobs: [QueueEntry]) throws -> RunOutcome {
@@ -182,7 +186,9 @@ struct JobWaiter: Sendable {
     private func wait(for id: JobID) throws(ServiceError) -> QueueEntry {
         var (last, failures): (QueueEntry?, Int) = (nil, 0)
         let pause = APIClient.Options().pause
+        var waited = Duration.zero
         while true {
+            var next = min(max(waited / Self.pausePart, Self.shortestPause), Self.longestPause)
             do throws(ServiceError) {
                 let job = try client.call(ClientRequest(.get, "/jobs/\(id.number)"), as: QueueEntry.self)
                 failures = 0
@@ -194,10 +200,12 @@ struct JobWaiter: Sendable {
                 last = job
             } catch {
                 failures += 1
+                next = Self.longestPause
                 guard error.mayPass, failures < Self.mostFailures else { throw error }
                 if failures == 1 { Console.complain("\(error.message)\n   = waiting for it") }
             }
-            pause(Self.pause)
+            pause(next)
+            waited += next
         }
     }
 }
