@@ -40,6 +40,7 @@ export function runView(name, view) {
     enable(button, false);
     try { showVerified(await lines(`${address}/verify`, {sample: 400})); } catch (error) { fill(verified); throw error; } finally { enable(button, true); }
   });
+  for (const one of [pause, cancel, retry, verify]) enable(one.button, false);
   fill(view,
     h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, verify] : null)),
     reason, verified, share, line, map,
