@@ -1,6 +1,7 @@
 import Foundation
 import HTTPService
 import Page
+import Reports
 import Testing
 
 /// The page's files, as the program has them.
@@ -61,6 +62,18 @@ import Testing
                 let name = String(imported.1)
                 #expect(PageAsset.others.contains { "./\($0.name)" == name }, "\(script.name) imports \(name)")
             }
+        }
+    }
+
+    /// A report of a run and the page show the same things, and have the same colors for them.
+    @Test func `the page has the colors of a run's report`() throws {
+        let style = String(decoding: try #require(PageAsset.others.first { $0.name == "app.css" }).bytes, as: UTF8.self)
+        let schemes = style.split(separator: "@media (prefers-color-scheme: dark)", maxSplits: 1)
+        #expect(schemes.count == 2)
+        // The page has no bars of figures.
+        for color in Palette.colors where color.name != "bar" {
+            #expect(schemes.first?.contains("--\(color.name): \(color.light);") == true, "\(color.name)")
+            #expect(schemes.last?.contains("--\(color.name): \(color.dark);") == true, "\(color.name)")
         }
     }
 
