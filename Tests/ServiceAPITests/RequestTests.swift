@@ -49,6 +49,23 @@ import Testing
             try value(#"{"folder":"/srv/a","text":""}"#) == SubmitRequest(.text("", folder: "/srv/a", name: nil)))
     }
 
+    @Test(arguments: [
+        (RetryDeadline.kept, "{}"), (.none, #"{"deadline":null}"#), (.seconds(60), #"{"deadline":60}"#),
+    ])
+    func `a retry may have another deadline, or none`(deadline: RetryDeadline, body: String) throws {
+        let request = RetryRequest(deadline: deadline)
+        #expect(try text(request) == body)
+        #expect(try value(body) == request)
+    }
+
+    @Test func `a retry with a wrong deadline is refused`() {
+        #expect(
+            message(RetryRequest.self, #"{"deadline":0}"#)?.contains(
+                "deadline: 0 seconds are not between a second and a week") == true)
+        #expect(message(RetryRequest.self, #"{"deadline":"1h"}"#) != nil)
+        #expect(message(RetryRequest.self, #"{"frames":"1"}"#) != nil)
+    }
+
     @Test func `dependencies have a short and a long form`() throws {
         let request: SubmitRequest = try value(
             #"{"manifest":"/a","after":[12,"13","14:end",{"job":15},{"job":16,"on":"end"}]}"#)

@@ -119,6 +119,7 @@ import Testing
         ("show --run-dir a", "--run-dir is for runs of this machine, and --server asks a service; give one of them."),
         ("wait --config a", "--config is for runs of this machine, and --server asks a service; give one of them."),
         ("retry --frames 1", "--frames cannot be used with --server."),
+        ("retry --deadline 1.5", "--deadline takes whole seconds here, at least one."),
         ("resume --workers 2", "--workers cannot be used with --server."),
     ])
     func `options that a service has no use for are refused`(command: String, words: String) async throws {

@@ -47,10 +47,10 @@ extension Service {
     }
 
     private func retry(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseBody()
+        let body = try request.retryBody()
         return try await answer(
             try await supervisor.retry(
-                request.job(), by: request.queueCaller(), key: request.idempotencyKey()))
+                request.job(), by: request.queueCaller(), key: request.idempotencyKey(), deadline: body.deadline))
     }
 
     func answer(_ insertion: Insertion) async throws -> APIResponse {
@@ -218,6 +218,11 @@ extension APIRequest {
     func refuseBody() throws {
         guard !body.isEmpty else { return }
         _ = try StrictJSON.decode(Nothing.self, from: body)
+    }
+
+    /// The body of a retry. Most have none.
+    func retryBody() throws -> RetryRequest {
+        body.isEmpty ? RetryRequest() : try StrictJSON.decode(RetryRequest.self, from: body)
     }
 
     private struct Nothing: Decodable {

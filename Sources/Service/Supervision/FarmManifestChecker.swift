@@ -146,13 +146,10 @@ package final class FarmManifestChecker: ManifestChecker {
         return nil
     }
 
-    /// The manifest of an uploaded text has a path in its folder, where no file needs to be.
     static func manifest(_ place: ManifestSource.Place, name: String?) -> RunRequest.Manifest {
-        switch place {
-        case .file(let path): RunRequest.Manifest(path: path)
-        case .uploaded(let text, let folder):
-            RunRequest.Manifest(path: PathNames.joined(folder, "\(name ?? "job").yaml"), text: text)
-        }
+        var manifest = RunRequest.Manifest(path: place.path(name: name ?? "job"))
+        if case .uploaded(let text, _) = place { manifest.text = text }
+        return manifest
     }
 
     func read(

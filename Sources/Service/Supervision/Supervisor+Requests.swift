@@ -37,8 +37,9 @@ extension Supervisor {
             ) { id, known in
                 try refuseIfFull(for: [order.place])
                 return try Submission(
-                    id: id, owner: order.owner, key: order.key, digest: digest, name: order.name ?? manifest.job,
-                    manifest: ManifestSource(order.place, digest: manifest.digest), options: options,
+                    id: id, owner: order.owner, key: order.key, digest: digest, name: manifest.job,
+                    manifest: ManifestSource(order.place, digest: manifest.digest, fileName: order.name),
+                    options: options,
                     priority: order.priority, labels: order.labels, needs: order.needs, isHeld: order.isHeld,
                     notBefore: order.notBefore, at: time, known: known)
             }
@@ -204,13 +205,15 @@ extension Supervisor {
         return SHA256Stream.digest(of: Array(bytes)).map { String($0.prefix(32)) } ?? ""
     }
 
-    /// A new job that does the same as an ended one.
-    package func retry(_ id: JobID, by caller: Caller, key: String?) async throws -> Insertion {
+    /// A new job that does the same as an ended one, and also tries pictures that are still broken.
+    package func retry(
+        _ id: JobID, by caller: Caller, key: String?, deadline: RetryDeadline = .kept
+    ) async throws -> Insertion {
         try await onThread { [self] in
             guard let job = try store.job(id) else { throw Refusal(id, .unknownJob) }
             guard !caller.isLimited || job.owner == caller.owner else { throw ForeignJob(job: id) }
             let time = now()
-            let digest = try Self.digest(of: Array("retry \(id.number)".utf8))
+            let digest = try Self.digest(of: Array("retry \(id.number)\(deadline.suffix)".utf8))
             let insertion = try store.insert(
                 JobRequest(owner: caller.owner, key: key, digest: digest),
                 audit: {
@@ -218,7 +221,8 @@ extension Supervisor {
                 }, at: time
             ) { new, known in
                 try refuseIfFull(for: [job.manifest.place])
-                return try job.retry(as: new, by: caller.owner, key: key, digest: digest, at: time, known: known)
+                return try job.retry(
+                    as: new, by: caller.owner, key: key, digest: digest, deadline: deadline, at: time, known: known)
             }
             if case .new(let job) = insertion {
                 put([job])
@@ -347,6 +351,17 @@ extension Supervisor {
     /// Calls that block are made one after the other.
     func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await thread.run { () throws -> Value in try body() }
+    }
+}
+
+extension RetryDeadline {
+    /// Tells apart requests with the same key. Empty for requests without a deadline, as earlier versions had them.
+    fileprivate var suffix: String {
+        switch self {
+        case .kept: ""
+        case .none: ", without a deadline"
+        case .seconds(let seconds): ", with a deadline of \(seconds) s"
+        }
     }
 }
 

@@ -134,10 +134,8 @@ struct RemoteRuns {
     }
 
     /// Does a job again, as a new one.
-    func retry(_ job: QueueEntry) throws(ServiceError) -> SubmitResponse {
-        try client.call(
-            ClientRequest(.post, "/jobs/\(job.id.number)/retry", key: "cli-\(UUID().uuidString)"),
-            as: SubmitResponse.self)
+    func retry(_ job: QueueEntry, _ change: RetryRequest) throws -> SubmitResponse {
+        try client.call(.retry(job.id.number, change), as: SubmitResponse.self)
     }
 
     // MARK: Waiting
@@ -173,5 +171,13 @@ struct RemoteRuns {
         case .interrupted: try job(of: run)?.state.isEnd ?? true
         case .done, .failed, .stopped: true
         }
+    }
+}
+
+extension ClientRequest {
+    /// Hands a job in again, once.
+    static func retry(_ job: Int, _ change: RetryRequest) throws -> ClientRequest {
+        let body = change == RetryRequest() ? nil : try StrictJSON.encode(change)
+        return ClientRequest(.post, "/jobs/\(job)/retry", body: body, key: "cli-\(UUID().uuidString)")
     }
 }

@@ -71,9 +71,7 @@ struct SubmitCommand: AsyncParsableCommand {
         if key != nil, manifests.manifests.count > 1 {
             throw ValidationError("--key names one job; give one manifest.")
         }
-        if let seconds = deadline?.seconds, seconds != seconds.rounded() || seconds < 1 {
-            throw ValidationError("--deadline takes whole seconds here, at least one.")
-        }
+        try deadline?.checkForService()
     }
 
     func run() async throws {
@@ -129,6 +127,15 @@ struct SubmitCommand: AsyncParsableCommand {
         let file = PathText.name(of: path)
         let stem = [".yaml", ".yml"].first { file.hasSuffix($0) }.map { String(file.dropLast($0.count)) } ?? file
         return .text(text, folder: PathText.folder(of: path), name: stem)
+    }
+}
+
+extension TimeArgument {
+    /// Refuses deadlines that a service does not take.
+    func checkForService() throws {
+        guard seconds == seconds.rounded(), seconds >= 1 else {
+            throw ValidationError("--deadline takes whole seconds here, at least one.")
+        }
     }
 }
 
