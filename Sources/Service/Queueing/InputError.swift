@@ -62,7 +62,7 @@ package enum InputError: Error, Hashable, Sendable {
             "aging: '\(shown(text))' is no aging\n   = write points per time, as in 1/10min, or off"
         case .scheduleName(let name):
             "schedule: '\(shown(name))' is no name of a schedule\n   = a name has 1 to \(Labels.longestName) letters, "
-                + "digits, '.', '_', '-' and '/', and begins with a letter or digit"
+                + "digits, '.', '_' and '-', and begins with a letter or digit"
         case .timeZone(let name):
             "schedule: there is no time zone '\(shown(name))'\n   = write a name of the time zone database, such as "
                 + "Europe/Berlin or UTC"
