@@ -23,6 +23,25 @@ import Testing
         #expect(try pattern("GET", "/") == "GET /")
     }
 
+    @Test func `a route refuses a parameter that it does not know, and says which ones there are`() async throws {
+        let list = Route(.get, "/jobs", .read, parameters: ["state", "label"]) { _ in .text("list") }
+        let query = Query([("label", "a"), ("label", "b"), ("sate", "held")])
+        let refusal = await #expect(throws: Problem.self) {
+            try await list.wrapped(by: { $0 }).handler(APIRequest(query: query))
+        }
+        #expect(refusal?.status == 422)
+        #expect(refusal?.detail == "there is no parameter 'sate'")
+        #expect(refusal?.remedy == "The parameters are label, state.")
+        #expect(try await list.handler(APIRequest(query: Query([("state", "held")]))).status == 200)
+        let plain = Route(.post, "/drain", .admin) { _ in .empty() }
+        let other = await #expect(throws: Problem.self) {
+            try await plain.handler(APIRequest(query: Query([("dry_run", "true")])))
+        }
+        #expect(other?.remedy == "This address has no parameters.")
+        let document = Route(.get, "/", .open, parameters: .any) { _ in .text("page") }
+        #expect(try await document.handler(APIRequest(query: query)).status == 200)
+    }
+
     @Test func `a literal segment is chosen before a parameter`() throws {
         #expect(try pattern("GET", "/jobs/actions") == "GET /jobs/actions")
     }

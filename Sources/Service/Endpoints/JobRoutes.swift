@@ -10,7 +10,8 @@ extension Service {
     var jobRoutes: [Route] {
         [
             .api(.post, "/jobs", .submit, handler: submit),
-            .api(.get, "/jobs", .read, handler: list),
+            .api(
+                .get, "/jobs", .read, parameters: ["cursor", "label", "limit", "name", "owner", "state"], handler: list),
             .api(.post, "/jobs/actions", .submit, handler: act),
             .api(.get, "/jobs/{id}", .read) { request in try await show(request.job(), request) },
             .api(.patch, "/jobs/{id}", .submit, handler: change),

@@ -89,8 +89,11 @@ func answering(_ body: () async throws -> APIResponse) async throws -> APIRespon
 extension Route {
     /// A route whose errors become problems.
     static func api(
-        _ method: RequestMethod, _ path: String, _ access: Access, handler: @escaping Handler
+        _ method: RequestMethod, _ path: String, _ access: Access, parameters: QueryParameters = [],
+        handler: @escaping Handler
     ) -> Route {
-        Route(method, APIPath.root + path, access) { request in try await answering { try await handler(request) } }
+        Route(method, APIPath.root + path, access, parameters: parameters) { request in
+            try await answering { try await handler(request) }
+        }
     }
 }

@@ -5,21 +5,54 @@ package struct Route: Sendable {
     package let method: RequestMethod
     package let pattern: PathPattern
     package let access: Access
+    package let parameters: QueryParameters
     package let handler: Handler
 
     /// - Parameters:
     ///   - path: `/api/v1/jobs/{id}`: a segment in braces matches every segment that is not empty.
+    ///   - parameters: What the query may have. A request with another parameter is refused before its handler is called, because a
+    ///     misspelled parameter must not be ignored.
     ///   - handler: A thrown `Problem` is the answer. Other errors are logged, and answered by 500.
-    package init(_ method: RequestMethod, _ path: String, _ access: Access, handler: @escaping Handler) {
+    package init(
+        _ method: RequestMethod, _ path: String, _ access: Access, parameters: QueryParameters = [],
+        handler: @escaping Handler
+    ) {
+        self.init(method, PathPattern(path), access, parameters) { request in
+            try parameters.check(request.query)
+            return try await handler(request)
+        }
+    }
+
+    private init(
+        _ method: RequestMethod, _ pattern: PathPattern, _ access: Access, _ parameters: QueryParameters,
+        _ handler: @escaping Handler
+    ) {
         self.method = method
-        pattern = PathPattern(path)
+        self.pattern = pattern
         self.access = access
+        self.parameters = parameters
         self.handler = handler
     }
 
     /// The same route, with a handler around its own.
     package func wrapped(by wrap: (@escaping Handler) -> Handler) -> Route {
-        Route(method, pattern.description, access, handler: wrap(handler))
+        Route(method, pattern, access, parameters, wrap(handler))
+    }
+}
+
+/// The parameters that the query of a route may have.
+package enum QueryParameters: Hashable, Sendable, ExpressibleByArrayLiteral {
+    case known(Set<String>)
+    /// For documents that people open in browsers. Links to them may have parameters of other programs.
+    case any
+
+    package init(arrayLiteral names: String...) { self = .known(Set(names)) }
+
+    fileprivate func check(_ query: Query) throws(Problem) {
+        guard case .known(let names) = self else { return }
+        for parameter in query.parameters where !names.contains(parameter.name) {
+            throw .unknownParameter(parameter.name, known: names.sorted())
+        }
     }
 }
 
