@@ -42,6 +42,20 @@ import Testing
         #expect(try await document.handler(APIRequest(query: query)).status == 200)
     }
 
+    @Test func `a route that knows no keys refuses a change with one`() async throws {
+        let request = APIRequest(method: .post, headers: ["Idempotency-Key": "k1"])
+        let refusal = await #expect(throws: Problem.self) {
+            try await Route(.post, "/tokens", .admin) { _ in .empty() }.wrapped(by: { $0 }).handler(request)
+        }
+        #expect(refusal?.status == 422)
+        #expect(refusal?.detail == "Idempotency-Key: this address takes none")
+        let other = Route(.post, "/jobs", .submit, takesKey: true) { _ in .empty() }
+        #expect(try await other.handler(request).status == 204)
+        // A client may send it with everything. Reading is repeated without harm.
+        let list = Route(.get, "/jobs", .read) { _ in .empty() }
+        #expect(try await list.handler(APIRequest(headers: ["Idempotency-Key": "k1"])).status == 204)
+    }
+
     @Test func `a literal segment is chosen before a parameter`() throws {
         #expect(try pattern("GET", "/jobs/actions") == "GET /jobs/actions")
     }

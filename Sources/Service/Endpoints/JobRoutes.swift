@@ -9,7 +9,7 @@ import Supervision
 extension Service {
     var jobRoutes: [Route] {
         [
-            .api(.post, "/jobs", .submit, handler: submit),
+            .api(.post, "/jobs", .submit, takesKey: true, handler: submit),
             .api(
                 .get, "/jobs", .read, parameters: ["cursor", "label", "limit", "name", "owner", "state"], handler: list),
             .api(.post, "/jobs/actions", .submit, handler: act),
@@ -29,7 +29,7 @@ extension Service {
             .api(.post, "/jobs/{id}/release", .submit) { request in
                 try await change(request, "release") { job, now in try job.release(at: now) }
             },
-            .api(.post, "/jobs/{id}/retry", .submit, handler: retry),
+            .api(.post, "/jobs/{id}/retry", .submit, takesKey: true, handler: retry),
         ]
     }
 

@@ -13,7 +13,7 @@ extension Service {
     var workRoutes: [Route] {
         [
             .api(.get, "/workers", .read, handler: workers),
-            .api(.post, "/runs/{name}/retry", .submit, handler: retryRun),
+            .api(.post, "/runs/{name}/retry", .submit, takesKey: true, handler: retryRun),
             .api(.post, "/runs/{name}/verify", .submit, handler: verify),
         ]
     }

@@ -6,37 +6,43 @@ package struct Route: Sendable {
     package let pattern: PathPattern
     package let access: Access
     package let parameters: QueryParameters
+    /// Whether a request may have an `Idempotency-Key`.
+    package let takesKey: Bool
     package let handler: Handler
 
     /// - Parameters:
     ///   - path: `/api/v1/jobs/{id}`: a segment in braces matches every segment that is not empty.
     ///   - parameters: What the query may have. A request with another parameter is refused before its handler is called, because a
     ///     misspelled parameter must not be ignored.
+    ///   - takesKey: Whether the handler answers a request that is repeated with its `Idempotency-Key` as the first one. Other
+    ///     routes refuse keys of changes, because a client that sends one relies on it.
     ///   - handler: A thrown `Problem` is the answer. Other errors are logged, and answered by 500.
     package init(
         _ method: RequestMethod, _ path: String, _ access: Access, parameters: QueryParameters = [],
-        handler: @escaping Handler
+        takesKey: Bool = false, handler: @escaping Handler
     ) {
-        self.init(method, PathPattern(path), access, parameters) { request in
+        self.init(method, PathPattern(path), access, parameters, takesKey) { request in
             try parameters.check(request.query)
+            if method.isWrite, !takesKey, request.headers["Idempotency-Key"] != nil { throw Problem.unknownKey }
             return try await handler(request)
         }
     }
 
     private init(
         _ method: RequestMethod, _ pattern: PathPattern, _ access: Access, _ parameters: QueryParameters,
-        _ handler: @escaping Handler
+        _ takesKey: Bool, _ handler: @escaping Handler
     ) {
         self.method = method
         self.pattern = pattern
         self.access = access
         self.parameters = parameters
+        self.takesKey = takesKey
         self.handler = handler
     }
 
     /// The same route, with a handler around its own.
     package func wrapped(by wrap: (@escaping Handler) -> Handler) -> Route {
-        Route(method, pattern, access, parameters, wrap(handler))
+        Route(method, pattern, access, parameters, takesKey, wrap(handler))
     }
 }
 
