@@ -78,4 +78,27 @@ import Testing
         #expect(changes.refused.map(\.message) == ["job 4 has ended: done\n   = submit it again to run it again"])
         #expect(changes.changed == [])
     }
+
+    @Test func `a job that was retried is not retried again with others`() throws {
+        let jobs = [try Submission.ended(1, code: 1), try .ended(2, code: 1)]
+        let context = BulkAction.Context(owner: .user(0), now: .noon, nextID: 30) { id in
+            KnownJob(end: .failed(code: 1, text: ""), retriedAs: id == 1 ? 17 : nil)
+        }
+        let changes = try changes(.retry, jobs, context)
+        #expect(changes.submitted.map(\.retryOf) == [2])
+        #expect(changes.refused.map(\.job) == [1])
+        #expect(
+            changes.refused.map(\.message) == ["job 1 was retried as job 17\n   = retry job 17 if it does not succeed"])
+    }
+
+    @Test func `a retry that is refused is named by the job, and not by a number that no job has`() throws {
+        var skipped = try Submission.make(2, needs: [Need(1)])
+        try skipped.skip(because: 1, at: .noon)
+        let context = BulkAction.Context(owner: .user(0), now: .noon, nextID: 30) { _ in
+            KnownJob(end: .failed(code: 1, text: ""))
+        }
+        let changes = try changes(.retry, [skipped], context)
+        #expect(changes.refused.map(\.job) == [2])
+        #expect(changes.submitted == [])
+    }
 }

@@ -105,7 +105,7 @@ import Testing
         #expect(
             refusal { _ = try retry(job, known: { jobs[$0] }) }
                 == """
-                job 30 would never start: it needs the success of job 5, which has ended: failed with exit code 1
+                the job would never start: it needs the success of job 5, which has ended: failed with exit code 1
                    = retry job 5, and name the new job, or write '5:end'
                 """)
     }

@@ -253,8 +253,8 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
         try writeManifest("others", inputs: "'*.png'", in: "other")
         #expect(try await farm.penumbra("submit", "other/others.yaml", "--hold").code == 0)
         let result = try await penumbra(token, "submit", "team/night.yaml", "--after", "1")
-        #expect(result.code == 66)
-        #expect(result.errors == "there is no job 1\n   = 'penumbra queue --all' lists all jobs\n")
+        #expect(result.code == 64)
+        #expect(result.errors == "after: there is no job 1\n   = 'penumbra queue --all' lists all jobs\n")
         try await farm.end()
     }
 

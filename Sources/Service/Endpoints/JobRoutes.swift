@@ -9,8 +9,9 @@ import Supervision
 extension Service {
     var jobRoutes: [Route] {
         [
-            .api(.post, "/jobs", .submit, handler: submit),
-            .api(.get, "/jobs", .read, handler: list),
+            .api(.post, "/jobs", .submit, takesKey: true, handler: submit),
+            .api(
+                .get, "/jobs", .read, parameters: ["cursor", "label", "limit", "name", "owner", "state"], handler: list),
             .api(.post, "/jobs/actions", .submit, handler: act),
             .api(.get, "/jobs/{id}", .read) { request in try await show(request.job(), request) },
             .api(.patch, "/jobs/{id}", .submit, handler: change),
@@ -28,7 +29,7 @@ extension Service {
             .api(.post, "/jobs/{id}/release", .submit) { request in
                 try await change(request, "release") { job, now in try job.release(at: now) }
             },
-            .api(.post, "/jobs/{id}/retry", .submit, handler: retry),
+            .api(.post, "/jobs/{id}/retry", .submit, takesKey: true, handler: retry),
         ]
     }
 

@@ -11,15 +11,12 @@ extension Service {
             .api(.post, "/check", .submit, handler: check),
             .api(.post, "/plan", .submit, handler: plan),
             .api(.get, "/filters", .read) { request in
-                try request.refuseParameters()
                 return try .tagged(.json(encoding: try await queries.catalog().filters), for: request)
             },
             .api(.get, "/formats", .read) { request in
-                try request.refuseParameters()
                 return try .tagged(.json(encoding: try await queries.catalog().formats), for: request)
             },
             .api(.get, "/schema", .read) { request in
-                try request.refuseParameters()
                 var response = APIResponse.json(Array(try await queries.schema().utf8))
                 response.headers["Content-Type"] = "application/schema+json"
                 return try .tagged(response, for: request)

@@ -13,7 +13,7 @@ extension Service {
     var workRoutes: [Route] {
         [
             .api(.get, "/workers", .read, handler: workers),
-            .api(.post, "/runs/{name}/retry", .submit, handler: retryRun),
+            .api(.post, "/runs/{name}/retry", .submit, takesKey: true, handler: retryRun),
             .api(.post, "/runs/{name}/verify", .submit, handler: verify),
         ]
     }
@@ -21,7 +21,6 @@ extension Service {
     // MARK: Workers
 
     private func workers(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseParameters()
         let live = try await onArchive { archive in
             try archive.runs().compactMap { run in archive.live(of: run).map { (run.stored.name, run.stored.job, $0) } }
         }

@@ -83,7 +83,7 @@ extension Submission {
         guard ended.end != .done || ended.leftovers.stillBroken > 0 else { throw Refusal(self.id, .isDone) }
         var needs: [Need] = []
         for need in self.needs {
-            guard let open = try need.latest(of: id, known: known), !needs.contains(open) else { continue }
+            guard let open = try need.latest(of: self.id, known: known), !needs.contains(open) else { continue }
             needs.append(open)
         }
         return try Submission(
@@ -113,6 +113,8 @@ extension JobState.Request? {
 
 extension Need {
     /// The need of the latest retry of its job. Nil if it is met.
+    ///
+    /// - Parameter id: the job that is retried.
     fileprivate func latest(of id: JobID, known: (JobID) -> KnownJob?) throws(Refusal) -> Need? {
         var job = self.job
         while let other = known(job), let end = other.end {

@@ -187,8 +187,9 @@ package struct Need: Hashable, Sendable, Codable, CustomStringConvertible {
             throw Refusal(id, .needsTwice(need.job))
         }
         for need in sorted {
-            guard need.job < id else { throw Refusal(id, .needsLater(need.job)) }
+            guard need.job != id else { throw Refusal(id, known(id) == nil ? .needsUnknown(id) : .needsItself) }
             guard let other = known(need.job) else { throw Refusal(id, .needsUnknown(need.job)) }
+            guard need.job < id else { throw Refusal(id, .needsLater(need.job)) }
             if let end = other.end, !need.isMet(by: end) { throw Refusal(id, .needsFailed(need.job, end)) }
         }
         return sorted
