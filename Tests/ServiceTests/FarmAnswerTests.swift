@@ -185,8 +185,15 @@ import Testing
         try await farm.penumbra("queue", "cancel", "1")
         let first = try answer(.get, "/audit?limit=1")
         #expect(first.contains(#""action":"cancel""#) && first.contains(#""before":2"#), "\(first)")
+        #expect(first.contains(#""detail":"night: held to cancelled""#), "\(first)")
         let second = try answer(.get, "/audit?before=2")
         #expect(second.contains(#""action":"submit""#) && !second.contains("before"), "\(second)")
+        try await farm.penumbra("submit", "night.yaml", "--hold", "--label", "show=night")
+        try await farm.penumbra("queue", "priority", "2", "--to", "90")
+        try await farm.penumbra("queue", "label", "--set", "show=moon", "--filter", "label=show", "--expect", "1")
+        let changes = try answer(.get, "/audit?limit=2")
+        #expect(changes.contains(#""detail":"night: priority 50 to 90""#), "\(changes)")
+        #expect(changes.contains(#""detail":"set_label show: 'moon': 1 changed (2)""#), "\(changes)")
         try await farm.end()
     }
 

@@ -65,10 +65,47 @@ import Testing
         #expect(refused.code == 65)
         #expect(refused.errors.contains("line 3, column 12: "))
         #expect(refused.errors.contains("gaussian"))
-        let missing = try await farm.penumbra("submit", "missing.yaml")
-        #expect(missing.code == 64 || missing.code == 66)
-        #expect(missing.errors.contains("the manifest cannot be read"))
+        let missing = farm.folder.file("missing.yaml")
+        let reasons = [
+            (
+                "missing.yaml",
+                "\(missing): the manifest cannot be read: No such file or directory\n   = look for a misspelt name"
+            ),
+            ("photos", "\(farm.path)/photos: the manifest cannot be read: it is a folder\n   = name a file"),
+        ]
+        for (path, words) in reasons {
+            let refused = try await farm.penumbra("submit", path)
+            #expect(refused.code == 66)
+            #expect(refused.errors.contains(words), "\(refused.errors)")
+        }
+        try farm.write(String(repeating: "#", count: 1 << 21), to: "large.yaml")
+        let large = try await farm.penumbra("submit", "large.yaml")
+        #expect(large.code == 65)
+        #expect(large.errors.contains("the manifest cannot be read: it has more than 1 MB\n   = "), "\(large.errors)")
         #expect(try await farm.penumbra("queue", "--all", "--json").output.isEmpty)
+        try await farm.end()
+    }
+
+    @Test func `a command that would be refused again later does not say that the service is busy`() async throws {
+        try await farm.start()
+        #expect(try await farm.penumbra("submit", "night.yaml", "--after", "999999").code == 64)
+        try await farm.penumbra("submit", "night.yaml", "--hold")
+        try await farm.penumbra("queue", "cancel", "1")
+        let needs = try await farm.penumbra("submit", "night.yaml", "--after", "1")
+        #expect(needs.code == 64)
+        #expect(needs.errors.hasPrefix("the job would never start: it needs the success of job 1, which has ended: "))
+        #expect(try await farm.penumbra("queue", "cancel", "1").code == 64)
+        #expect(try await farm.penumbra("queue", "hold", "999999").code == 66)
+        try await farm.end()
+    }
+
+    @Test func `a list that a filter leaves empty says so`() async throws {
+        try await farm.start()
+        #expect(try await farm.penumbra("queue").output == "no jobs; 'penumbra submit MANIFEST' hands one in\n")
+        let found = try await farm.penumbra("queue", "--filter", "name=nosuch")
+        #expect(found.output == "no job matches; --all looks at jobs that have ended, too\n")
+        #expect(try await farm.penumbra("queue", "--all", "--filter", "name=nosuch").output == "no job matches\n")
+        #expect(try await farm.penumbra("queue", "--filter", "state=failed").output == "no job matches\n")
         try await farm.end()
     }
 

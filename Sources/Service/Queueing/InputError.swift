@@ -54,7 +54,7 @@ package enum InputError: Error, Hashable, Sendable {
         case .optionsVersion(let version):
             "options: version \(version) is of a later Penumbra\n   = this one knows version \(RunOptions.latestVersion)"
         case .key(let key):
-            "key: '\(shown(key))' is no idempotency key\n   = a key has 1 to \(Submission.longestKey) visible characters"
+            "key: '\(shown(key))' is no idempotency key\n   = a key has 1 to \(Submission.longestKey) visible ASCII characters, without blanks"
         case .need(let text):
             "after: '\(shown(text))' is no dependency\n   = write the number of a job, and ':success' or ':end' behind "
                 + "it: 17, or 17:end"

@@ -180,7 +180,8 @@ extension Supervisor {
             if let failure { throw failure }
             guard changed != job else { return job }
             let entry = AuditEntry(
-                at: time, caller: caller.owner.text, address: caller.address, action: action, job: changed)
+                at: time, caller: caller.owner.text, address: caller.address, action: action, job: changed,
+                changed.differences(from: job))
             let isEnded = if case .ended = job.state { true } else { false }
             try store.update(changed, messages: isEnded ? [] : messages(of: [changed]), audit: entry, at: time)
             put([changed])
@@ -217,7 +218,9 @@ extension Supervisor {
             let insertion = try store.insert(
                 JobRequest(owner: caller.owner, key: key, digest: digest),
                 audit: {
-                    AuditEntry(at: time, caller: caller.owner.text, address: caller.address, action: "retry", job: $0)
+                    AuditEntry(
+                        at: time, caller: caller.owner.text, address: caller.address, action: "retry", job: $0,
+                        ["a retry of \(id)"])
                 }, at: time
             ) { new, known in
                 try refuseIfFull(for: [job.manifest.place])
@@ -259,8 +262,7 @@ extension Supervisor {
                 audit: { changes in
                     AuditEntry(
                         at: time, caller: caller.owner.text, address: caller.address, action: "bulk",
-                        subject: filter.text, detail: "\(changes.changed.count) changed, \(changes.submitted.count) new"
-                    )
+                        subject: filter.text, detail: "\(action.words): \(changes.words)")
                 }, at: time)
             if case .done(let changes) = outcome {
                 put(changes.changed + changes.submitted)
@@ -375,9 +377,13 @@ extension ManifestSource.Place {
 }
 
 extension AuditEntry {
-    fileprivate init(at time: WallTime, caller: String, address: String?, action: String, job: Submission) {
+    /// - Parameter changes: what is another way than before, in words.
+    fileprivate init(
+        at time: WallTime, caller: String, address: String?, action: String, job: Submission, _ changes: [String] = []
+    ) {
         self.init(
-            at: time, caller: caller, address: address, action: action, subject: "\(job.id)", detail: job.name)
+            at: time, caller: caller, address: address, action: action, subject: "\(job.id)",
+            detail: job.name + (changes.isEmpty ? "" : ": \(changes.joined(separator: ", "))"))
     }
 }
 

@@ -75,8 +75,8 @@ extension SubmitRequest: Codable {
             if let name, !isName(name) {
                 throw values.fault(
                     .name,
-                    "'\(BodyError.shown(name))' is no name of a job\n   = a name has 1 to \(longestName) bytes, "
-                        + "no '/', and does not begin with '.'")
+                    "'\(BodyError.shown(name))' is no name of a manifest's file\n   = a name has 1 to \(longestName) "
+                        + "bytes, no '/', no control characters, and does not begin with '.'")
             }
             return .text(text, folder: try values.path(.folder), name: name)
         }

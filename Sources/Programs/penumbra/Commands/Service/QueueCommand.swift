@@ -114,8 +114,13 @@ struct QueueListCommand: AsyncParsableCommand {
         } catch {
             throw FarmError(.usage, error.message)
         }
-        if !all, filter.states.isEmpty { filter.states = Set(JobState.Name.open) }
+        let isOpenOnly = !all && filter.states.isEmpty
+        if isOpenOnly { filter.states = Set(JobState.Name.open) }
         let (query, json) = (filter.text, json)
+        let nothing =
+            self.filter == nil
+            ? "no jobs; 'penumbra submit MANIFEST' hands one in"
+            : "no job matches" + (isOpenOnly ? "; --all looks at jobs that have ended, too" : "")
         try await service.talking { client in
             var jobs: [QueueEntry] = []
             var cursor: String?
@@ -129,7 +134,7 @@ struct QueueListCommand: AsyncParsableCommand {
             } while cursor != nil
             guard !json else { return .done }
             guard !jobs.isEmpty else {
-                Console.print("no jobs; 'penumbra submit MANIFEST' hands one in")
+                Console.print(nothing)
                 return .done
             }
             for line in QueueText.table(jobs) { Console.print(line) }
