@@ -100,6 +100,26 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `followers of runs wait for a service that is started again`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        let run = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
+        let follow = "'\(Farm.programs)/penumbra' status --follow --server '\(server)' > told 2>&1"
+        _ = try await farm.run(
+            "/bin/bash", ["-c", "(\(follow); echo $? > code.new; mv code.new code) > log 2>&1 < /dev/null &"])
+        try await farm.wait { ((try? farm.read("told")) ?? "").contains(run) }
+        // Its run is interrupted, and the next service resumes it.
+        try await farm.end()
+        try await farm.start()
+        try gate.open(for: 3)
+        try await farm.wait { farm.exists("code") }
+        #expect(try farm.read("code") == "0\n", "\(try farm.read("told"))")
+        #expect(try await farm.waitForEnd(of: 1).state == .done)
+        try await farm.end()
+    }
+
     @Test func `a run that was begun by hand is shown, and is not retried or resumed by the service`() async throws {
         try farm.writeManifest()
         try await farm.start()
