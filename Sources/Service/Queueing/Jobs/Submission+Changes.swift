@@ -91,7 +91,7 @@ extension Submission {
 
     /// Ends it.
     mutating func end(_ end: JobState.End, run: String?, _ history: JobState.History, at now: WallTime) {
-        state = .ended(.init(end: end, time: now, run: run, tries: history.tries))
+        state = .ended(.init(end: end, time: now, run: run, tries: history.tries, started: state.started))
     }
 }
 
