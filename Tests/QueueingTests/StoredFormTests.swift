@@ -54,6 +54,10 @@ enum StoredForm {
                 #"{"cancelled_by":"token:7","run":"run-17",\#(time),"state":"running","tries":1}"#
             ),
             (ended(.done, run: "r"), #"{"run":"r",\#(time),"state":"done","tries":2}"#),
+            (
+                .ended(.init(end: .done, time: .noon, run: "r", tries: 2, started: .noon)),
+                #"{"run":"r",\#(time),"started":"2026-11-25T12:00:00Z","state":"done","tries":2}"#
+            ),
             (ended(.doneWithWorkLeft), #"{\#(time),"state":"work_left","tries":2}"#),
             (ended(.failed(code: 65, text: "x")), #"{"code":65,\#(time),"state":"failed","text":"x","tries":2}"#),
             (ended(.stopped(text: "x")), #"{\#(time),"state":"stopped","text":"x","tries":2}"#),

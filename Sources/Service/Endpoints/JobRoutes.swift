@@ -93,12 +93,13 @@ extension Service {
 
     private func show(_ id: JobID, _ request: APIRequest) async throws -> APIResponse {
         let (job, entry) = try await supervisor.job(id)
-        var response = try APIResponse.json(encoding: entry)
-        let tag = EntityTag(Supervisor.tag(of: job))
-        guard job.state.name == .waiting else { return response.tagged(tag, for: request) }
-        // The reason to wait may change although the job does not.
-        response.headers["ETag"] = tag.description
-        return response
+        let response = try APIResponse.json(encoding: entry)
+        let version = Supervisor.tag(of: job)
+        guard job.state.name == .waiting, case .bytes(let bytes) = response.body else {
+            return response.tagged(EntityTag(version), for: request)
+        }
+        // Its place in the queue and the reason to wait may change although the job does not.
+        return response.tagged(try EntityTag(version: version, details: bytes), for: request)
     }
 
     /// The end of the log of the job's last run.

@@ -60,13 +60,19 @@ package enum JobState: Hashable, Sendable {
         package let run: String?
         /// The number of processes that were started for it.
         package let tries: Int
+        /// When its last process was started. Nil if it had none at its end, or an earlier version has stored it.
+        package let started: WallTime?
         package let leftovers: Leftovers
 
-        package init(end: End, time: WallTime, run: String?, tries: Int, leftovers: Leftovers = Leftovers()) {
+        package init(
+            end: End, time: WallTime, run: String?, tries: Int, started: WallTime? = nil,
+            leftovers: Leftovers = Leftovers()
+        ) {
             self.end = end
             self.time = time
             self.run = run
             self.tries = tries
+            self.started = started
             self.leftovers = leftovers
         }
 
@@ -194,6 +200,16 @@ package enum JobState: Hashable, Sendable {
         switch self {
         case .starting, .running: true
         case .held, .waiting, .ended: false
+        }
+    }
+
+    /// When its last process was started. Nil while it waits.
+    package var started: WallTime? {
+        switch self {
+        case .held, .waiting: nil
+        case .starting(let starting): starting.since
+        case .running(let running): running.since
+        case .ended(let ended): ended.started
         }
     }
 

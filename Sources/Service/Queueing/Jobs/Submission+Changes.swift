@@ -97,7 +97,9 @@ extension Submission {
         _ end: JobState.End, run: String?, _ history: JobState.History,
         leaving leftovers: JobState.Leftovers = JobState.Leftovers(), at now: WallTime
     ) {
-        state = .ended(.init(end: end, time: now, run: run, tries: history.tries, leftovers: leftovers))
+        state = .ended(
+            .init(
+                end: end, time: now, run: run, tries: history.tries, started: state.started, leftovers: leftovers))
     }
 }
 

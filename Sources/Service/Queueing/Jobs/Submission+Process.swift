@@ -37,10 +37,10 @@ extension Submission {
         guard case .starting(let starting) = state else { throw unexpected(.startFailed) }
         var history = starting.history
         history.tries -= 1
-        if case .cancel(let owner) = starting.request {
-            return end(.cancelled(by: owner), run: starting.isResumed ? starting.run : nil, history, at: now)
-        }
         state = .waiting(.init(history: history, since: now, resumes: starting.run))
+        if case .cancel(let owner) = starting.request {
+            end(.cancelled(by: owner), run: starting.isResumed ? starting.run : nil, history, at: now)
+        }
     }
 
     /// What a process that is gone has left of its run.

@@ -17,7 +17,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let notBefore: WallTime?
     package let retryOf: JobID?
     package let submitted: WallTime
-    /// When its last process was started. Nil while it waits.
+    /// When its last process was started. Nil while it waits, and if it ended without a process.
     package let started: WallTime?
     package let ended: WallTime?
     package let exitCode: Int?
@@ -49,12 +49,10 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         waitingFor = standing?.reason
         let isCancelling = if case .cancel = job.state.request { true } else { false }
         cancelling = isCancelling ? true : nil
+        started = job.state.started
         switch job.state {
-        case .held, .waiting: (started, ended, exitCode, result) = (nil, nil, nil, nil)
-        case .starting(let starting): (started, ended, exitCode, result) = (starting.since, nil, nil, nil)
-        case .running(let running): (started, ended, exitCode, result) = (running.since, nil, nil, nil)
-        case .ended(let end):
-            (started, ended, exitCode, result) = (nil, end.time, end.end.exitCode, end.words)
+        case .held, .waiting, .starting, .running: (ended, exitCode, result) = (nil, nil, nil)
+        case .ended(let end): (ended, exitCode, result) = (end.time, end.end.exitCode, end.words)
         }
     }
 
