@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Queueing
 import Runs
 import ServiceAPI
@@ -117,6 +118,39 @@ import Testing
         try await farm.wait { farm.exists("code") }
         #expect(try farm.read("code") == "0\n", "\(try farm.read("told"))")
         #expect(try await farm.waitForEnd(of: 1).state == .done)
+        try await farm.end()
+    }
+
+    @Test func `a run whose coordinator was killed is waited for if the service resumes it`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        let run = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
+        kill(try #require(farm.openRuns().first), SIGKILL)
+        try gate.open(for: 9)
+        let waited = try await local("wait \(run)")
+        #expect(waited.code == 0, "\(waited.errors)")
+        #expect(waited.output.hasPrefix("night: done; "))
+        #expect(try farm.job(1).tries == 2)
+        try await farm.end()
+    }
+
+    @Test func `a new job is answered with its tag and its place in the queue`() async throws {
+        try farm.writeManifest()
+        try await farm.start()
+        try await farm.penumbra("queue", "drain")
+        let body = try StrictJSON.encode(SubmitRequest(.file(path: farm.folder.file("night.yaml"))))
+        let answer = try farm.client.send(ClientRequest(.post, "/jobs", body: body))
+        let job = try farm.client.decode(SubmitResponse.self, from: answer).job
+        #expect(job.position == 1)
+        #expect(job.waitingFor?.words == "the service is drained")
+        let tag = try #require(answer.etag)
+        let change = try StrictJSON.encode(JobChange(priority: try Priority(70)))
+        _ = try farm.client.send(ClientRequest(.patch, "/jobs/1", body: change, condition: tag))
+        #expect(throws: ServiceError.self) {
+            try farm.client.send(ClientRequest(.patch, "/jobs/1", body: change, condition: tag))
+        }
         try await farm.end()
     }
 

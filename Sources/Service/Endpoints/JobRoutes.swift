@@ -55,14 +55,15 @@ extension Service {
     }
 
     func answer(_ insertion: Insertion) async throws -> APIResponse {
-        let (entry, isNew) =
-            switch insertion {
-            case .new(let job): (QueueEntry(job), true)
-            case .repeated(let job): (try await supervisor.job(job.id).entry, false)
-            }
+        let isNew = if case .new = insertion { true } else { false }
+        let job = insertion.job
         return try .json(
-            encoding: SubmitResponse(entry, isNew: isNew), status: isNew ? 201 : 200,
-            headers: ["Location": "\(APIPath.root)/jobs/\(entry.id.number)"])
+            encoding: SubmitResponse(try await supervisor.entry(of: job), isNew: isNew), status: isNew ? 201 : 200,
+            headers: [
+                "Location": "\(APIPath.root)/jobs/\(job.id.number)",
+                // For a change that is to be made only if nobody has changed the job since.
+                "ETag": EntityTag(Supervisor.tag(of: job)).description,
+            ])
     }
 
     // MARK: Lists

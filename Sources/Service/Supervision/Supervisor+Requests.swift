@@ -315,6 +315,13 @@ extension Supervisor {
         }
     }
 
+    /// A job as it was, and why it waits now.
+    package func entry(of job: Submission) async throws -> QueueEntry {
+        try await onThread { [self] in
+            QueueEntry(job, standing: job.state.name == .waiting ? standings[job.id] : nil)
+        }
+    }
+
     private var standings: [JobID: Standing] {
         let now = now()
         return state.withLock { state in
