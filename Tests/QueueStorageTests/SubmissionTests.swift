@@ -12,7 +12,8 @@ import Testing
         let first = try stored.submit()
         let second = try stored.submit(
             owner: .token("x7"), key: "k", name: "a ☃ [night]?",
-            manifest: ManifestSource(.uploaded(text: "job:\n  name: a\n", folder: "/srv/ä"), digest: "m"), priority: 90,
+            manifest: ManifestSource(
+                .uploaded(text: "job:\n  name: a\n", folder: "/srv/ä"), digest: "m", fileName: "ö [1]"), priority: 90,
             labels: ["show": "night", "camera/a": "7 'x' \"y\""], needs: [Need(first.id, on: .end)], isHeld: true,
             notBefore: .noon(plus: 60), at: .noon + .milliseconds(7))
         #expect(try stored.store.job(first.id) == first)

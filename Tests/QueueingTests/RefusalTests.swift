@@ -121,7 +121,8 @@ import Testing
     func `a key has visible ASCII characters`(key: String) {
         #expect(
             refusal { _ = try Submission.make(key: key) }
-                == "key: '\(key.prefix(200))' is no idempotency key\n   = a key has 1 to 255 visible characters")
+                == "key: '\(key.prefix(200))' is no idempotency key\n   = a key has 1 to 255 visible ASCII characters, without "
+                + "blanks")
     }
 
     @Test func `a job that does not exist is named`() {

@@ -264,12 +264,12 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
         #expect(result.code == 64)
         #expect(
             result.errors == """
-                --root \(top): jobs of the token could change '\(top)/service', which belongs to the service
+                the folder \(top): jobs of the token could change '\(top)/service', which belongs to the service
                    = name a folder that neither holds it nor lies in it
 
                 """)
         let missing = try await token("--scope", "submit", "--root", "\(top)/nowhere")
-        #expect(missing.errors.hasPrefix("--root \(top)/nowhere: cannot be used: No such file or directory\n"))
+        #expect(missing.errors.hasPrefix("the folder \(top)/nowhere cannot be used: No such file or directory\n"))
         let admin = try await token("--scope", "admin", "--root", "\(top)/team")
         #expect(
             admin.errors.hasPrefix("roots: an administrator has no folders, because he could make a token without\n"))

@@ -48,21 +48,22 @@ extension Service {
     }
 
     private func retry(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseBody()
+        let body = try request.retryBody()
         return try await answer(
             try await supervisor.retry(
-                request.job(), by: request.queueCaller(), key: request.idempotencyKey()))
+                request.job(), by: request.queueCaller(), key: request.idempotencyKey(), deadline: body.deadline))
     }
 
     func answer(_ insertion: Insertion) async throws -> APIResponse {
-        let (entry, isNew) =
-            switch insertion {
-            case .new(let job): (QueueEntry(job), true)
-            case .repeated(let job): (try await supervisor.job(job.id).entry, false)
-            }
+        let isNew = if case .new = insertion { true } else { false }
+        let job = insertion.job
         return try .json(
-            encoding: SubmitResponse(entry, isNew: isNew), status: isNew ? 201 : 200,
-            headers: ["Location": "\(APIPath.root)/jobs/\(entry.id.number)"])
+            encoding: SubmitResponse(try await supervisor.entry(of: job), isNew: isNew), status: isNew ? 201 : 200,
+            headers: [
+                "Location": "\(APIPath.root)/jobs/\(job.id.number)",
+                // For a change that is to be made only if nobody has changed the job since.
+                "ETag": EntityTag(Supervisor.tag(of: job)).description,
+            ])
     }
 
     // MARK: Lists
@@ -220,6 +221,11 @@ extension APIRequest {
     func refuseBody() throws {
         guard !body.isEmpty else { return }
         _ = try StrictJSON.decode(Nothing.self, from: body)
+    }
+
+    /// The body of a retry. Most have none.
+    func retryBody() throws -> RetryRequest {
+        body.isEmpty ? RetryRequest() : try StrictJSON.decode(RetryRequest.self, from: body)
     }
 
     private struct Nothing: Decodable {

@@ -35,7 +35,9 @@ extension Problem {
             }
             let count = errors.count == 1 ? "1 error" : "\(errors.count) errors"
             self.init(
-                status: 422, kind: refusal.outcome == .missingInput ? "no-manifest" : ErrorBody.manifestKind,
+                status: 422,
+                kind: refusal.outcome == .missingInput
+                    ? ErrorBody.missingManifestKind : ErrorBody.manifestKind,
                 title: "The manifest is not accepted",
                 detail: "\(VisibleText.line(refusal.manifest)): \(count)", errors: errors)
         case let refusal as FolderRefusal:
@@ -79,8 +81,10 @@ extension Problem {
         // The request itself is wrong, and stays so.
         case .needsUnknown, .needsItself, .needsLater, .needsTwice, .tooManyNeeds:
             (422, "value", "A value is not accepted")
-        case .hasEnded, .isHeld, .isStarting, .isRunning, .hasStarted, .hasNotEnded, .isDone, .wasRetried, .needsFailed,
-            .unexpected:
+        case .needsFailed: (409, ErrorBody.needsKind, "The job would never start")
+        case .hasEnded, .hasStarted, .isDone, .wasRetried:
+            (409, ErrorBody.endedKind, "The job's state does not allow this any more")
+        case .isHeld, .isStarting, .isRunning, .hasNotEnded, .unexpected:
             (409, "state", "The job's state does not allow this")
         }
     }

@@ -36,7 +36,7 @@ extension Service {
 
     /// A new job that does the same as the one of the run.
     private func retryRun(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseBody()
+        let body = try request.retryBody()
         let (name, caller) = (request.runName, try request.queueCaller())
         guard let job = try await changedJob(of: request) else {
             let run = try await onArchive { try $0.run(exactly: name).stored.name }
@@ -45,7 +45,8 @@ extension Service {
                 "\(run): no job of the service has this run\n   = 'penumbra retry \(run)' does its failed frames again")
         }
         return try await answer(
-            try await supervisor.retry(job.id, by: caller, key: request.idempotencyKey()))
+            try await supervisor.retry(
+                job.id, by: caller, key: request.idempotencyKey(), deadline: body.deadline))
     }
 
     /// Compares the outputs that the run published with their records.

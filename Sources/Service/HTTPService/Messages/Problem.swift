@@ -90,6 +90,10 @@ extension Problem {
         detail: "Idempotency-Key: this address takes none",
         remedy: "Leave it out. docs/api.md says which requests take a key, and which can be repeated without one.")
 
+    static let unknownMethod = Problem(
+        status: 400, kind: "bad-request", title: "This is not a valid HTTP request",
+        detail: "The method is none that HTTP has", remedy: "Use GET, HEAD, OPTIONS, POST, PATCH or DELETE.")
+
     package static let malformed = Problem(
         status: 400, kind: "bad-request", title: "This is not a valid HTTP request",
         remedy: "Send HTTP/1.1 with one Host, and with either one Content-Length or Transfer-Encoding: chunked.")

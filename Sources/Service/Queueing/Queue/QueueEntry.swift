@@ -4,7 +4,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let key: String?
     package let owner: Owner
     package let name: String
-    /// The path of its manifest, or the folder of an uploaded text.
+    /// The path of its manifest. An uploaded text has one in its folder, where no file needs to be.
     package let manifest: String
     package let state: JobState.Name
     package let run: String?
@@ -34,11 +34,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         key = job.key
         owner = job.owner
         name = job.name
-        manifest =
-            switch job.manifest.place {
-            case .file(let path): path
-            case .uploaded(_, let folder): folder
-            }
+        manifest = job.manifestPath
         state = job.state.name
         run = job.state.run
         tries = job.state.tries
@@ -56,7 +52,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         started = job.state.started
         switch job.state {
         case .held, .waiting, .starting, .running: (ended, exitCode, result) = (nil, nil, nil)
-        case .ended(let end): (ended, exitCode, result) = (end.time, end.end.exitCode, end.end.words)
+        case .ended(let end): (ended, exitCode, result) = (end.time, end.end.exitCode, end.words)
         }
     }
 
