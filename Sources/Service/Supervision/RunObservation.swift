@@ -38,6 +38,17 @@ package struct RunObservation: Sendable {
         package let code: Int?
         /// Outputs that it has published.
         package let published: Int
+        package let leftovers: JobState.Leftovers
+
+        fileprivate init(
+            _ remainder: Submission.RunRemainder, code: Int? = nil, published: Int = 0,
+            leftovers: JobState.Leftovers = JobState.Leftovers()
+        ) {
+            self.remainder = remainder
+            self.code = code
+            self.published = published
+            self.leftovers = leftovers
+        }
     }
 
     /// What is left of the run now that it has no process.
@@ -45,12 +56,13 @@ package struct RunObservation: Sendable {
     /// - Throws: an error if the database cannot be read. Then nothing is known.
     package func end() throws -> End {
         guard let record = try StoredRuns.run(named: name, state: state) else {
-            return End(remainder: .none, code: nil, published: 0)
+            return End(.none)
         }
-        guard case .ended(let end) = record.state else {
-            return End(remainder: .interrupted, code: nil, published: 0)
-        }
-        return End(remainder: .ended, code: end.exitCode, published: record.counts.published)
+        guard case .ended(let end) = record.state else { return End(.interrupted) }
+        let counts = record.counts
+        return End(
+            .ended, code: end.exitCode, published: counts.published,
+            leftovers: JobState.Leftovers(kept: counts.kept, stillBroken: counts.stillBroken))
     }
 
     /// Asks the run to end in good order. Nothing happens before it has begun.

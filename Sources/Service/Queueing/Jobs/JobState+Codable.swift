@@ -1,7 +1,8 @@
 /// States are stored, as one flat object: `{"state": "starting", "run": "…", "since": "…", "tries": 1}`.
 extension JobState: Codable {
     private enum CodingKeys: String, CodingKey {
-        case state, since, run, tries, setback, waited, resumes, pause, code, text, by, because
+        case state, since, run, tries, setback, waited, resumes, pause, code, text, by, because, started, kept
+        case stillBroken = "still_broken"
         case isResumed = "resumed"
         case cancelledBy = "cancelled_by"
         case isStopping = "stopping"
@@ -29,6 +30,10 @@ extension JobState: Codable {
             try values.encode(ended.time, forKey: .since)
             try values.encodeIfPresent(ended.run, forKey: .run)
             try values.encode(ended.tries, forKey: .tries)
+            try values.encodeIfPresent(ended.started, forKey: .started)
+            let leftovers = ended.leftovers
+            if leftovers.kept > 0 { try values.encode(leftovers.kept, forKey: .kept) }
+            if leftovers.stillBroken > 0 { try values.encode(leftovers.stillBroken, forKey: .stillBroken) }
             switch ended.end {
             case .done, .doneWithWorkLeft: break
             case .failed(let code, let text):
@@ -77,7 +82,10 @@ extension JobState: Codable {
             .ended(
                 Ended(
                     end: end, time: since, run: try values.decodeIfPresent(String.self, forKey: .run),
-                    tries: history.tries))
+                    tries: history.tries, started: try values.decodeIfPresent(WallTime.self, forKey: .started),
+                    leftovers: Leftovers(
+                        kept: try values.decodeIfPresent(Int.self, forKey: .kept) ?? 0,
+                        stillBroken: try values.decodeIfPresent(Int.self, forKey: .stillBroken) ?? 0)))
         }
         func text() throws -> String { try values.decode(String.self, forKey: .text) }
         switch try values.decode(Name.self, forKey: .state) {
