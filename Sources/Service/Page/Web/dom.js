@@ -18,10 +18,23 @@ export function h(tag, ...children) {
 }
 const settable = {value: 1, checked: 1, disabled: 1, hidden: 1, selected: 1};
 
-/** Replaces the children of an element. */
+/** Replaces the children of an element. If one of them had the focus, what is called the same gets it: the keyboard stays where it was. */
 export function fill(element, ...children) {
+  const active = document.activeElement, hadFocus = active !== element && element.contains(active);
   element.replaceChildren(...children.flat(Infinity).filter(child => child != null && child !== false));
+  if (hadFocus && !active.isConnected) {
+    const called = one => one.id || `${one.getAttribute('href')} ${one.getAttribute('aria-label') ?? one.textContent}`;
+    [...element.querySelectorAll(active.localName)].find(one => called(one) === called(active))?.focus({preventScroll: true});
+  }
   return element;
+}
+
+/** Replaces the children of an element if they are made of something else than last time. What somebody has selected stays otherwise. */
+export function renew(element, source, make) {
+  const key = JSON.stringify(source);
+  if (element.source === key) return;
+  element.source = key;
+  fill(element, make());
 }
 
 /** Sets a text, and leaves the element alone if it has it already: then nothing is laid out anew, and selections stay. */

@@ -1,5 +1,5 @@
 // Failed frames, grouped by what is wrong.
-import {action, announce, copyable, failed, fill, fileName, h, visible} from './dom.js';
+import {action, announce, copyable, failed, fill, fileName, h, renew, visible} from './dom.js';
 import {encoded, freshKey, get, send} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
@@ -80,8 +80,8 @@ export function errorsView(_, view) {
       const answer = await get('errors');
       view.removeAttribute('aria-busy');
       number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}` : '';
-      fill(body, answer.errors.length ? errorGroups(answer) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
-    } catch (error) { fill(body, failed(error, load)); }
+      renew(body, answer, () => answer.errors.length ? errorGroups(answer) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
+    } catch (error) { renew(body, null, () => failed(error, load)); }
   }
   const soon = calmly(load, 4000);
   const endings = [live.on('job', soon), live.on('reset', load), live.on('back', load), live.on('run', event => { if (event.state === 'ended') soon(); })];

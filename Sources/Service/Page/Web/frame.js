@@ -1,5 +1,5 @@
 // One frame: its picture before and after, its facts, and what workers tried.
-import {facts, fill, h, path, say, visible} from './dom.js';
+import {facts, fill, h, path, renew, say, visible} from './dom.js';
 import {encoded, get} from './api.js';
 import {calmly, eachSecond} from './farm.js';
 import {compare} from './compare.js';
@@ -83,7 +83,7 @@ export function frameView(run, name, view) {
   async function loadAttempts() {
     const answer = await get(`${address}/attempts?task=${number}&limit=100`).catch(error => error.status === 422 ? get(`${address}/frames/${number}/attempts`) : Promise.reject(error));
     const shown = answer.attempts.slice(-100);
-    fill(attempts, shown.length ? h('ol.attempts', shown.map(attempt => h('li', {},
+    renew(attempts, [shown, isRunOpen(runState)], () => shown.length ? h('ol.attempts', shown.map(attempt => h('li', {},
       h('div.attempt', h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', attempt.task), ` try ${attempt.attempt}, worker ${attempt.worker}`,
         h('span.quiet', ` ${when(attempt.started)}${attempt.ended ? `, ${elapsed((new Date(attempt.ended) - new Date(attempt.started)) / 1000)}` : ''}`)),
       attempt.message ? h('p.message', visible(attempt.message, true)) : null,

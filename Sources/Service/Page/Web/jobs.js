@@ -1,5 +1,5 @@
 // What can be done with a job, and the page of one job.
-import {action, announce, ask, enable, facts, fill, h, path, say, visible} from './dom.js';
+import {action, announce, ask, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
 import {freshKey, get, request, send} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
 import * as live from './live.js';
@@ -96,7 +96,7 @@ export function because(job) {
 }
 
 export function jobView(id, view) {
-  let job = null, text = '';
+  let job = null, wrote = '';
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
   const link = h('p.lead');
@@ -109,19 +109,20 @@ export function jobView(id, view) {
     if (job.tries) {
       try {
         const next = await (await request('GET', `jobs/${id}/log`)).text();
-        if (next !== text) { text = next; fill(log, visible(text, true)); }
-        logPart.hidden = !text;
+        if (next !== wrote) { wrote = next; fill(log, visible(text, true)); }
+        logPart.hidden = !wrote;
       } catch (error) { if (error.status !== 404) throw error; }
     }
   }
   function show() {
     if (!job) return;
-    fill(title, visible(job.name));
+    renew(title, job.name, () => visible(job.name));
     badge.className = `badge ${job.state}`;
     say(badge, `${sign(job.state)} ${word(job.state)}`);
     say(sub, `job ${job.id}`);
     const reason = because(job);
-    fill(why, job.state === 'waiting' && reason ? ['Waits: ', reason] : visible(isOpen(job.state) ? reason : job.result ?? ''));
+    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : job.result ?? '';
+    renew(why, words, () => visible(words));
     if (!row) {
       row = jobActions(job, (answer, name) => { if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
       stepper = priorityStepper(job, answer => { job = answer; show(); });
@@ -130,9 +131,10 @@ export function jobView(id, view) {
     row.update(job);
     stepper.update(job);
     const now = farm.lives.get(job.run);
-    fill(link, job.run && job.tries ? h('a', {href: `#/runs/${job.run}`}, now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all frames') : null);
+    const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all frames';
+    renew(link, [job.run, job.tries, text], () => job.run && job.tries ? h('a', {href: `#/runs/${job.run}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);
-    fill(known, facts(
+    renew(known, job, () => facts(
       ['Place in the queue', job.position && `${job.position}`],
       ['Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null],
       ['Not before', job.not_before && when(job.not_before)],

@@ -1,5 +1,5 @@
 // One run: what it does, all its frames, its pictures and its problems.
-import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, say, visible} from './dom.js';
+import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, visible} from './dom.js';
 import {encoded, freshKey, get, lines, request, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
 import {frameMap, tileMap} from './map.js';
@@ -67,7 +67,7 @@ export function runView(name, view) {
   async function loadErrors() {
     const answer = await get(`${address}/errors`);
     problemsPart.hidden = !answer.errors.length;
-    fill(problems, errorGroups(answer, {run: name}));
+    renew(problems, answer, () => errorGroups(answer, {run: name}));
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
@@ -92,11 +92,12 @@ export function runView(name, view) {
     if (!run) return;
     const news = farm.lives.get(name), condition = news && isRunOpen(run.state) ? (news.isPaused ? 'paused' : 'running') : run.state;
     run.state = condition;
-    fill(title, visible(run.job));
+    renew(title, run.job, () => visible(run.job));
     state.className = `badge ${condition}`;
     say(state, `${sign(condition)} ${word(condition)}`);
     const isGoingOn = isRunOpen(condition);
-    fill(reason, visible(run.reason ?? (job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '')));
+    const why = run.reason ?? (job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
+    renew(reason, why, () => visible(why));
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
     enable(cancel.button, isGoingOn);
@@ -126,7 +127,7 @@ export function runView(name, view) {
     say(line, parts.join(' · '));
     showSlots(isGoingOn ? news?.running ?? [] : []);
     showTiles(isGoingOn ? news?.tiled ?? [] : []);
-    fill(known, facts(
+    renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers], () => facts(
       ['Manifest', path(run.manifest)],
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
       ['Started', h('time', {datetime: run.started}, when(run.started))],
@@ -202,7 +203,7 @@ export function runView(name, view) {
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
     if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
-    if (parts[1].status === 'rejected') { problemsPart.hidden = false; fill(problems, failedView(parts[1].reason, loadErrors)); }
+    if (parts[1].status === 'rejected') { problemsPart.hidden = false; renew(problems, null, () => failedView(parts[1].reason, loadErrors)); }
   };
   const press = button => { if (!button.button.disabled && button.isConnected) button.button.click(); };
   return {begin, close: () => { isClosed = true; endings.forEach(end => end()); }, title: name, keys: {p: () => press(pause), c: () => press(cancel), r: () => press(retry)}};

@@ -133,11 +133,11 @@ export function submitView(query, view) {
   // ---- A preview of one picture, with a slider for each number
   function previewPart() {
     const input = h('input', {id: 'preview-input', placeholder: 'the first of the job', autocomplete: 'off', spellcheck: 'false', value: stored.get('picture')});
-    const x = h('input', {value: '50%', inputmode: 'decimal'}), y = h('input', {value: '50%', inputmode: 'decimal'}), size = h('select', [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
+    const x = h('input', {type: 'number', min: 0, placeholder: 'middle'}), y = h('input', {type: 'number', min: 0, placeholder: 'middle'}), size = h('select', [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
     const sliders = h('div.sliders'), left = h('figure'), right = h('figure'), trouble = h('p.trouble', {role: 'alert'});
     const element = h('section.preview', h('h2', 'Preview'),
       field('Picture', input, 'a path of the job, from the folder'),
-      h('div.form', field('Middle, across', x, 'px or %'), field('Middle, down', y, 'px or %'), field('Size', size, 'exact pixels')),
+      h('div.form', field('From the left', x, 'in px'), field('From the top', y, 'in px'), field('Size', size, 'exact pixels')),
       h('div.pair', left, right), trouble, sliders);
     let timer = null, controller = null, urls = [];
     const soon = () => { clearTimeout(timer); timer = setTimeout(load, 250); };
@@ -146,9 +146,9 @@ export function submitView(query, view) {
       controller?.abort();
       const mine = controller = new AbortController();
       controllers.add(mine);
-      const place = text => /^\d+$/.test(text.trim()) ? Number(text) : text.trim(), name = input.value.trim(), start = folder.value.trim().replace(/\/$/, '');
-      const request = {...body(), x: place(x.value), y: place(y.value), size: Number(size.value)};
-      if (name) request.input = name.startsWith('/') ? name : `${start}/${name}`;
+      const request = {...body(), size: Number(size.value)};
+      if (x.value !== '' && y.value !== '') Object.assign(request, {x: Math.round(x.value), y: Math.round(y.value)});
+      if (input.value.trim()) request.input = input.value.trim();
       element.setAttribute('aria-busy', 'true');
       try {
         const [before, after] = await Promise.all([picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
