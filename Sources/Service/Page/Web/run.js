@@ -57,7 +57,11 @@ export function runView(name, view) {
   async function loadMap() {
     const mine = ++mapsAsked;
     early ??= [];
-    const answer = await get(`${address}/map`);
+    let answer;
+    try { answer = await get(`${address}/map`); } catch (error) {
+      if (mine === mapsAsked) early = null;
+      throw error;
+    }
     // A later request has a newer map.
     if (mine !== mapsAsked) return;
     map.load(answer);
