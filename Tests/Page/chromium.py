@@ -122,7 +122,7 @@ class Browser:
         self.call('Fetch.disable')
 
     def begin_trace(self):
-        self.call('Tracing.start', transferMode='ReportEvents', traceConfig={'includedCategories': ['toplevel', 'disabled-by-default-devtools.timeline', 'devtools.timeline']})
+        self.call('Tracing.start', transferMode='ReportEvents', traceConfig={'includedCategories': ['toplevel']})
 
     def end_trace(self):
         """The tasks of the page's thread, in milliseconds of the processor's time."""
@@ -136,7 +136,7 @@ class Browser:
                 traced += event['params']['value']
         self.events = [event for event in self.events if not event.get('method', '').startswith('Tracing.')]
         pages = {(event['pid'], event['tid']) for event in traced if event.get('name') == 'thread_name' and event.get('args', {}).get('name') == 'CrRendererMain'}
-        return [event['tdur'] / 1000 for event in traced if event.get('name', '').endswith('RunTask') and (event['pid'], event['tid']) in pages and 'tdur' in event]
+        return [event['tdur'] / 1000 for event in traced if event.get('name') == 'ThreadControllerImpl::RunTask' and (event['pid'], event['tid']) in pages and 'tdur' in event]
 
     def requests(self):
         return [event['params']['request']['url'] for event in self.events if event.get('method') == 'Network.requestWillBeSent']
