@@ -18,20 +18,21 @@ function route() {
   try { parts = path.split('/').filter(Boolean).map(decodeURIComponent); } catch { parts = []; }
   const [name, first, what, second] = parts, parameters = new URLSearchParams(query ?? '');
   // The module of a view is loaded when it is looked at first.
-  if (name === 'runs' && first && what === 'frames' && /^[1-9]\d{0,8}(p[1-9]\d{0,8})?$/.test(second ?? '')) return ['runs', async () => (await import('./frame.js')).frameView(first, second, view)];
-  if (name === 'runs' && first) return ['runs', async () => (await import('./run.js')).runView(first, view)];
-  if (name === 'jobs' && /^\d+$/.test(first ?? '')) return ['queue', async () => (await import('./jobs.js')).jobView(first, view)];
+  if (name === 'runs' && first && what === 'frames' && /^[1-9]\d{0,8}(p[1-9]\d{0,8})?$/.test(second ?? '')) return ['runs', () => import('./frame.js'), module => module.frameView(first, second, view)];
+  if (name === 'runs' && first) return ['runs', () => import('./run.js'), module => module.runView(first, view)];
+  if (name === 'jobs' && /^\d+$/.test(first ?? '')) return ['queue', () => import('./jobs.js'), module => module.jobView(first, view)];
   const views = {
-    queue: async () => (await import('./queue.js')).queueView, runs: async () => (await import('./runs.js')).runsView, errors: async () => (await import('./errors.js')).errorsView,
-    workers: async () => (await import('./workers.js')).workersView, schedules: async () => (await import('./schedules.js')).schedulesView, submit: async () => (await import('./submit.js')).submitView,
+    queue: [() => import('./queue.js'), 'queueView'], runs: [() => import('./runs.js'), 'runsView'], errors: [() => import('./errors.js'), 'errorsView'],
+    workers: [() => import('./workers.js'), 'workersView'], schedules: [() => import('./schedules.js'), 'schedulesView'], submit: [() => import('./submit.js'), 'submitView'],
   };
   const chosen = Object.hasOwn(views, name ?? '') ? name : 'queue';
-  return [chosen, async () => (await views[chosen]())(parameters, view)];
+  const [load, maker] = views[chosen];
+  return [chosen, load, module => module[maker](parameters, view)];
 }
 
 async function show() {
   if (!farm.session) return;
-  const [tab, make] = route(), mine = ++shown, isFirst = shown === 1;
+  const [tab, load, make] = route(), mine = ++shown, isFirst = shown === 1;
   current?.close();
   current = null;
   for (const link of place('nav').children) if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
@@ -42,10 +43,10 @@ async function show() {
   // Someone who walks by keyboard or hears the page begins at its new content.
   if (!isFirst && document.activeElement === document.body) view.focus({preventScroll: true});
   try {
-    const next = await make();
+    const module = await load();
     // Somebody may have gone on while the module came.
-    if (mine !== shown) { next.close(); return; }
-    current = next;
+    if (mine !== shown) return;
+    current = make(module);
     document.title = `${plain(current.title)} – Penumbra`;
     await current.begin();
   } catch (error) {
