@@ -72,6 +72,23 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `of several manifests none is submitted if one of them is wrong`() async throws {
+        try await farm.start()
+        try farm.writeManifest("day")
+        try farm.write("job: wrong\ninputs: photos/*\nfilters: [{gausian: {radius: 3}}]\n", to: "wrong.yaml")
+        let refused = try await farm.penumbra("submit", "night.yaml", "missing.yaml", "wrong.yaml", "day.yaml")
+        #expect(refused.code != 0)
+        #expect(refused.output.isEmpty)
+        // All problems are reported.
+        #expect(refused.errors.contains("missing.yaml: "))
+        #expect(refused.errors.contains("gaussian"))
+        #expect(refused.errors.hasSuffix("no job was submitted\n"))
+        #expect(try await farm.penumbra("queue", "--all", "--json").output.isEmpty)
+        let right = try await farm.penumbra("submit", "night.yaml", "day.yaml", "--hold")
+        #expect(right.output == "job 1 (night): held\njob 2 (day): held\n")
+        try await farm.end()
+    }
+
     @Test func `without a service a command says how to start one`() async throws {
         let result = try await farm.penumbra("submit", "night.yaml")
         #expect(result.code == 69)

@@ -19,6 +19,8 @@ struct SubmitCommand: AsyncParsableCommand {
             With --key a command can be repeated, after a lost connection for example: the same key leads to the same job. \
             Other keys, or none, make a new job.
 
+            Several manifests are all checked before the first job is made. If one of them is wrong, no job is made.
+
             With --wait the exit code is that of the run. Otherwise: 0 accepted; 64 a value is wrong; 65 a manifest is wrong; 66 a \
             file is missing; 69 no service listens; 75 the service is busy.
             """)
@@ -79,20 +81,53 @@ struct SubmitCommand: AsyncParsableCommand {
     func run() async throws {
         let requests = try manifests.manifests.map(request)
         let printer = JobPrinter(json: json, quiet: quiet)
-        let (wait, key) = (wait, key)
+        let (wait, key, names) = (wait, key, manifests.manifests)
         try await service.talking { client in
+            let refusal = try Self.check(requests, client)
+            guard refusal == .done else { return refusal }
             var jobs: [QueueEntry] = []
             for request in requests {
                 let body = try StrictJSON.encode(request)
-                let answer = try client.call(
-                    ClientRequest(.post, "/jobs", body: body, key: key ?? "cli-\(UUID().uuidString)"),
-                    as: SubmitResponse.self)
+                let answer: SubmitResponse
+                do {
+                    answer = try client.call(
+                        ClientRequest(.post, "/jobs", body: body, key: key ?? "cli-\(UUID().uuidString)"))
+                } catch let error as ServiceError where !jobs.isEmpty {
+                    throw FarmError(error.outcome, error.message + Self.remedy(jobs, names.dropFirst(jobs.count)))
+                }
                 if !wait { printer.accepted(answer) }
                 jobs.append(answer.job)
             }
             guard wait else { return .done }
             return try JobWaiter(client: client, printer: printer).wait(for: jobs)
         }
+    }
+
+    /// Checks several manifests before the first one is submitted. Otherwise a mistake in a later one would leave the
+    /// earlier ones submitted, and a repetition of the command would double their jobs.
+    ///
+    /// - Returns: the worst outcome. All problems are printed.
+    private static func check(_ requests: [SubmitRequest], _ client: APIClient) throws -> RunOutcome {
+        var worst = RunOutcome.done
+        guard requests.count > 1 else { return worst }
+        for request in requests {
+            let body = try StrictJSON.encode(request)
+            do throws(ServiceError) {
+                _ = try client.send(ClientRequest(.post, "/check", body: body))
+            } catch {
+                guard error.status != nil else { throw error }
+                Console.complain(error.message)
+                worst = max(worst, error.outcome)
+            }
+        }
+        if worst != .done { Console.complain("no job was submitted") }
+        return worst
+    }
+
+    /// What a user has to know if only some manifests could be submitted, because something changed after the check.
+    private static func remedy(_ jobs: [QueueEntry], _ rest: ArraySlice<String>) -> String {
+        "\n   = submitted: \(jobs.map(\.title).joined(separator: ", "))\n   = not submitted: "
+            + rest.map(PathText.visible).joined(separator: " ")
     }
 
     private func request(_ manifest: String) throws -> SubmitRequest {
