@@ -1,6 +1,7 @@
 import NoticeDelivery
 import QueueStorage
 import Queueing
+import TestSupport
 import Testing
 
 @Suite struct EndNoticeTests {
@@ -46,6 +47,22 @@ import Testing
         #expect(body.contains(#""command":"penumbra queue show 1""#))
         #expect(body.contains(#""reason":"cancelled by uid:5""#))
         #expect(body.contains(#""job":"night""#))
+    }
+
+    @Test func `a schedule that submits no job is told as a failure, the same problem once a day`() throws {
+        let notices = EndNotices(
+            NoticeRules(onEnd: [.hook], onFailure: [.ops]), fixture.origin, stateFolder: fixture.folder.file("state"))
+        let message = { (problem: String, time: WallTime) in
+            notices.messages(ofSchedule: "nightly", problem: problem, exitCode: 66, at: time)
+        }
+        let first = message("no job", .noon)
+        #expect(first.map(\.target) == ["webhook:https://example.org/hook", "mail:ops@example.org"])
+        let body = try #require(first.first?.body)
+        #expect(body.contains(#""job":"nightly""#) && body.contains(#""reason":"no job""#))
+        #expect(body.contains(#""command":"penumbra queue schedules""#))
+        #expect(message("no job", .noon + .seconds(3600)).map(\.event) == first.map(\.event))
+        #expect(message("no job", .noon + .seconds(86_400)).map(\.event) != first.map(\.event))
+        #expect(message("another", .noon).map(\.event) != first.map(\.event))
     }
 
     @Test func `a service keeps its name, and another one has another`() throws {

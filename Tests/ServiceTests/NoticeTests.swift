@@ -83,6 +83,28 @@ struct NoticeTests {
         try await farm.end()
     }
 
+    @Test func `a schedule and a watched folder whose manifest is missing are told`() async throws {
+        let receiver = try HookReceiver()
+        let missing = farm.folder.file("missing.yaml")
+        try writeConfig(
+            """
+            on_failure: [{webhook: "http://127.0.0.1:\(receiver.port)/hook"}]
+            service:
+              schedules: [{name: nightly, cron: '@daily', submit: {manifest: \(missing)}}]
+              watch: [{name: scans, submit: {manifest: \(missing)}}]
+
+            """)
+        try await farm.start()
+        try await farm.wait { receiver.requests.contains { $0.body.contains("watch 'scans': \(missing): ") } }
+        try await farm.end()
+        try await farm.start(environment: ["PENUMBRA_SERVICE_CLOCK_AHEAD": "86400"])
+        try await farm.wait {
+            receiver.requests.contains { $0.body.contains("schedule 'nightly': no job for 20") }
+        }
+        #expect(receiver.requests.allSatisfy { $0.body.contains(#""state":"failed""#) })
+        try await farm.end()
+    }
+
     @Test func `a job that was cancelled before it began is told, too`() async throws {
         let receiver = try HookReceiver()
         try tell(receiver)

@@ -88,10 +88,8 @@ import Testing
         #expect(unknown.errors == "there is no schedule 'gone'\n   = 'penumbra queue schedules' lists them\n")
         // The manifest does not exist, which is told.
         try await farm.wait { try schedules().first?.problem != nil }
-        #expect(
-            try schedules().first?.problem
-                == "watch 'scans': \(farm.folder.file("missing.yaml")): the manifest cannot be used\n   = 'penumbra check' says why"
-        )
+        let problem = try #require(try schedules().first?.problem)
+        #expect(problem.hasPrefix("watch 'scans': \(farm.folder.file("missing.yaml")): "), "\(problem)")
         try await farm.end()
     }
 

@@ -9,6 +9,7 @@ import Queueing
 import RenderFarm
 import Runs
 import Settings
+import Supervision
 
 /// Tells the targets of the config file of ends and of lateness.
 struct Notices {
@@ -47,6 +48,15 @@ struct Notices {
 
     /// The messages that are stored with the end of a job.
     func messages(of job: Submission) -> [OutboxMessage] { ends.messages(of: job) }
+
+    /// The messages about a schedule that submits no job.
+    func messages(of trouble: ScheduleTrouble) -> [OutboxMessage] {
+        ends.messages(
+            ofSchedule: trouble.name, problem: trouble.words, exitCode: trouble.exitCode, at: trouble.time)
+    }
+
+    /// There may be new messages.
+    func wake() { sender.wake() }
 
     /// Jobs have changed.
     func jobsChanged(_ jobs: [Submission]) {

@@ -60,7 +60,11 @@ struct RunningService {
             setup, store: store, checker: checker, launcher: PenumbraLauncher(program: program), observer: observer,
             now: clock.wallTime)
         let schedules = ScheduleRunner(
-            supervisor, manifests: checker, noted: { logger.error("\(VisibleText.line($0))") }, now: clock.wallTime)
+            supervisor, manifests: checker,
+            noted: { words in
+                logger.error("\(VisibleText.line(words))")
+                notices.wake()
+            }, notices: { notices.messages(of: $0) }, now: clock.wallTime)
         try await schedules.synchronise(with: settings.service.value.schedules)
         let endings = Endings()
         let service = Service(

@@ -34,6 +34,23 @@ package struct EndNotices: Sendable {
         return origin.messages(notice, to: targets, event: "job-\(job.id.number)-end")
     }
 
+    /// The messages of a schedule or a watched folder that submits no job now.
+    ///
+    /// - Parameters:
+    ///   - schedule: its name.
+    ///   - problem: why. The same problem is told once a day.
+    package func messages(
+        ofSchedule schedule: String, problem: String, exitCode: Int, at time: WallTime
+    ) -> [OutboxMessage] {
+        let targets = rules.targets(isFailure: true)
+        guard !targets.isEmpty else { return [] }
+        let end = Notice.End(run: nil, outcome: .failed, exitCode: exitCode, counts: nil, reason: problem)
+        let notice = Notice(
+            job: schedule, host: origin.host, time: time, command: "penumbra queue schedules", event: .ended(end))
+        let name = ShortDigest.text(schedule, problem)
+        return origin.messages(notice, to: targets, event: "schedule-\(name)-\(time.seconds / 86_400)")
+    }
+
     /// Nil if no coordinator has begun the run, or if its records cannot be read: the end is told nevertheless.
     private func found(run name: String) -> (record: RunRecord, failures: [String])? {
         guard let record = try? StoredRuns.run(named: name, state: stateFolder) else { return nil }

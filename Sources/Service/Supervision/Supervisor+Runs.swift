@@ -108,6 +108,8 @@ extension Supervisor {
         }
         arguments += ["--run", run, "--resumable", "--quiet", "--no-notify", "--state-dir", setup.stateFolder]
         arguments += setup.runArguments + job.options.arguments
+        // As with 'penumbra run --watch': an empty folder is no error there, because pictures come and go.
+        if case .watch = job.owner { arguments.append("--allow-empty") }
         let confinement = try confinement(of: job, run)
         // Programs of a cluster would run outside of the folders.
         if confinement != nil { arguments += ["--engine", "local"] }
