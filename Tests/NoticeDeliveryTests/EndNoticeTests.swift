@@ -49,6 +49,20 @@ import Testing
         #expect(body.contains(#""job":"night""#))
     }
 
+    @Test func `commands name the folders of a service that is not at its usual place`() throws {
+        let rules = NoticeRules(onEnd: [.hook])
+        var origin = fixture.origin
+        (origin.serviceOption, origin.stateOption) = (" --service-dir /srv/q", " --state-dir /srv/s")
+        let notices = EndNotices(rules, origin, stateFolder: fixture.folder.file("state"))
+        let job = try fixture.end(code: 66, rules)
+        let bodies =
+            notices.messages(of: job)
+            + notices.messages(ofSchedule: "nightly", problem: "no job", exitCode: 66, at: .noon)
+        for (body, command) in zip(bodies.map(\.body), ["show 1", "schedules"]) {
+            #expect(body.contains(#""command":"penumbra queue \#(command) --service-dir /srv/q""#))
+        }
+    }
+
     @Test func `a schedule that submits no job is told as a failure, the same problem once a day`() throws {
         let notices = EndNotices(
             NoticeRules(onEnd: [.hook], onFailure: [.ops]), fixture.origin, stateFolder: fixture.folder.file("state"))

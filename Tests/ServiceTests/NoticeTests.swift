@@ -79,7 +79,7 @@ struct NoticeTests {
         let mail = try farm.read("mail")
         #expect(mail.hasPrefix("To: ops@example.org\nSubject: Penumbra: night failed: 1 of 3 frames ("))
         #expect(mail.contains("broken.png"))
-        #expect(mail.contains("  penumbra show \(try #require(try farm.job(2).run))\n"))
+        #expect(mail.contains("  penumbra show \(try #require(try farm.job(2).run)) --state-dir \(farm.stateFolder)\n"))
         try await farm.end()
     }
 
@@ -114,7 +114,12 @@ struct NoticeTests {
         try await farm.wait { !receiver.requests.isEmpty }
         let body = try #require(receiver.requests.first?.body)
         #expect(body.contains(#""state":"cancelled""#))
-        #expect(body.contains(#""command":"penumbra queue show 1""#))
+        // The command talks to this service, and not to another one of the user.
+        let command = try #require(body.firstMatch(of: #/"command":"penumbra ([^"]*)"/#)?.1)
+        #expect(command == "queue show 1 --service-dir \(farm.serviceFolder.path)")
+        let shown = try await farm.run(
+            "\(Farm.programs)/penumbra", command.split(separator: " ").map(String.init))
+        #expect(shown.output.contains("state: cancelled"), "\(shown.output)\(shown.errors)")
         try await farm.end()
     }
 }

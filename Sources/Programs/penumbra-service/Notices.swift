@@ -1,3 +1,4 @@
+import Exports
 import Foundation
 import HTTPService
 import JobModel
@@ -19,11 +20,17 @@ struct Notices {
     private let clock: ServiceClock
     private let logger: Logger
 
-    init(_ settings: Settings, _ store: QueueStore, _ clock: ServiceClock, _ logger: Logger) throws {
+    /// - Parameter serviceFolder: Nil for the one that commands look for beside the state folder.
+    init(
+        _ settings: Settings, serviceFolder: String?, _ store: QueueStore, _ clock: ServiceClock, _ logger: Logger
+    ) throws {
         let rules = NoticeRules(settings)
         let stateFolder = settings.stateFolder.value
-        let origin = try NoticeOrigin.of(
+        var origin = try NoticeOrigin.of(
             store, host: ProcessInfo.processInfo.hostName, random: .random(in: .min ... .max))
+        // Whoever reads a notice may have other settings.
+        if settings.stateFolder.origin != .standard { origin.stateOption = Self.option("--state-dir", stateFolder) }
+        origin.serviceOption = serviceFolder.map { Self.option("--service-dir", $0) } ?? origin.stateOption
         ends = EndNotices(rules, origin, stateFolder: stateFolder)
         do {
             late = try LateJobs(rules, origin, store: store, zone: .current) { job in
@@ -45,6 +52,9 @@ struct Notices {
         self.clock = clock
         self.logger = logger
     }
+
+    /// ` --state-dir '/srv/my state'`
+    private static func option(_ name: String, _ path: String) -> String { " \(name) \(ShellWord.quoted(path))" }
 
     /// The messages that are stored with the end of a job.
     func messages(of job: Submission) -> [OutboxMessage] { ends.messages(of: job) }

@@ -40,18 +40,21 @@ struct RunningService {
         defer { store.close() }
         let program = try Self.penumbra()
         var setup = setup
-        let notices = try Notices(settings, store, clock, logger)
+        let notices = try Notices(
+            settings,
+            serviceFolder: folder == ServiceFolder(besideStateFolder: setup.stateFolder) ? nil : folder.path, store,
+            clock, logger)
         setup.endMessages = { notices.messages(of: $0) }
         setup.confined.programs = PathNames.folder(of: program) ?? ""
         let feed = EventFeed(boot: Self.bootName(), clock: clock)
         var observer = Supervisor.Observer()
         observer.changed = { jobs in
-            Service.publish(jobs, to: feed)
+            Service.publish(jobs, to: feed, ownerName: store.name(of:))
             notices.jobsChanged(jobs)
             for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
         }
         observer.noted = { note in
-            logger.error("\(VisibleText.line(note.text))")
+            logger.error("\(VisibleText.message(note.text))")
             Service.publish(note, to: feed)
         }
         observer.step = Self.stepHook()
@@ -62,10 +65,10 @@ struct RunningService {
         let schedules = ScheduleRunner(
             supervisor, manifests: checker,
             noted: { words in
-                logger.error("\(VisibleText.line(words))")
+                logger.error("\(VisibleText.message(words))")
                 notices.wake()
             }, notices: { notices.messages(of: $0) }, now: clock.wallTime)
-        try await schedules.synchronise(with: settings.service.value.schedules)
+        try ScheduleRunner.check(settings.service.value.schedules)
         let endings = Endings()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed, schedules: schedules,
@@ -83,6 +86,8 @@ struct RunningService {
             options, routes: service.routes, authenticator: tokens, logger: logger, clock: clock)
         endings.server = server
         let sockets = try server.bind()
+        // A service that cannot start changes nothing.
+        try await schedules.synchronise(with: settings.service.value.schedules)
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
         for address in pageAddresses(sockets) { logger.info("the page is there", metadata: ["address": "\(address)"]) }
         let stops = StopSignals()

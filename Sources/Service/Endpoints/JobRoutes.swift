@@ -56,7 +56,7 @@ extension Service {
     func answer(_ insertion: Insertion) async throws -> APIResponse {
         let (entry, isNew) =
             switch insertion {
-            case .new(let job): (QueueEntry(job), true)
+            case .new(let job): (QueueEntry(job, ownerName: try await ownerName(of: job)), true)
             case .repeated(let job): (try await supervisor.job(job.id).entry, false)
             }
         return try .json(
@@ -64,12 +64,18 @@ extension Service {
             headers: ["Location": "\(APIPath.root)/jobs/\(entry.id.number)"])
     }
 
+    private func ownerName(of job: Submission) async throws -> String? {
+        guard case .token = job.owner else { return nil }
+        return try await supervisor.onStore { $0.name(of: job.owner) }
+    }
+
     // MARK: Lists
 
     private static let pageLength = 100
 
     private func list(_ request: APIRequest) async throws -> APIResponse {
-        let filter = try request.filter(except: ["cursor", "limit"])
+        let filter = try await supervisor.resolved(
+            request.filter(except: ["cursor", "limit"]).named(for: request))
         var limit = Self.pageLength
         if let text = try request.query.value("limit") {
             guard let number = Int(text), (1...QueueStore.longestPage).contains(number) else {
@@ -150,7 +156,8 @@ extension Service {
     private func act(_ request: APIRequest) async throws -> APIResponse {
         let body = try StrictJSON.decode(ActionRequest.self, from: request.body)
         let outcome = try await supervisor.apply(
-            body.action, to: body.filter, expecting: body.expected, by: request.queueCaller())
+            body.action, to: supervisor.resolved(body.filter.named(for: request)), expecting: body.expected,
+            by: request.queueCaller())
         return try .json(encoding: ActionResponse(outcome))
     }
 }

@@ -30,7 +30,9 @@ package struct EndNotices: Sendable {
             reason: ended.end.noticeReason, failures: run?.failures ?? [])
         let notice = Notice(
             job: job.name, host: origin.host, time: ended.time,
-            command: run == nil ? "penumbra queue show \(job.id.number)" : nil, event: .ended(end))
+            command: ended.run.flatMap { run == nil ? nil : "penumbra show \($0)\(origin.stateOption)" }
+                ?? "penumbra queue show \(job.id.number)\(origin.serviceOption)",
+            event: .ended(end))
         return origin.messages(notice, to: targets, event: "job-\(job.id.number)-end")
     }
 
@@ -46,7 +48,8 @@ package struct EndNotices: Sendable {
         guard !targets.isEmpty else { return [] }
         let end = Notice.End(run: nil, outcome: .failed, exitCode: exitCode, counts: nil, reason: problem)
         let notice = Notice(
-            job: schedule, host: origin.host, time: time, command: "penumbra queue schedules", event: .ended(end))
+            job: schedule, host: origin.host, time: time, command: "penumbra queue schedules\(origin.serviceOption)",
+            event: .ended(end))
         let name = ShortDigest.text(schedule, problem)
         return origin.messages(notice, to: targets, event: "schedule-\(name)-\(time.seconds / 86_400)")
     }

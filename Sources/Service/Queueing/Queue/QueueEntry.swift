@@ -3,6 +3,8 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let id: JobID
     package let key: String?
     package let owner: Owner
+    /// The name of the owner's token. Nil for another owner, and in the service's own records.
+    package let ownerName: String?
     package let name: String
     /// The path of its manifest, or the folder of an uploaded text.
     package let manifest: String
@@ -29,10 +31,11 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let position: Int?
     package let waitingFor: WaitReason?
 
-    package init(_ job: Submission, standing: Standing? = nil) {
+    package init(_ job: Submission, standing: Standing? = nil, ownerName: String? = nil) {
         id = job.id
         key = job.key
         owner = job.owner
+        self.ownerName = ownerName
         name = job.name
         manifest =
             switch job.manifest.place {
@@ -65,6 +68,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     /// The names are those of the API.
     private enum CodingKeys: String, CodingKey {
         case id, key, owner, name, manifest, state, run, tries, priority
+        case ownerName = "owner_name"
         case runNext = "run_next"
         case labels, after
         case notBefore = "not_before"
