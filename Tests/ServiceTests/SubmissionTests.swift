@@ -41,6 +41,36 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `jobs are waited for by their numbers, also before they have a run`() async throws {
+        try await farm.start()
+        try await farm.penumbra("queue", "drain")
+        try await farm.penumbra("submit", "night.yaml")
+        let unknown = try await farm.penumbra("queue", "wait", "1", "7")
+        #expect((unknown.code, unknown.errors.hasPrefix("there is no job 7")) == (66, true))
+        let queue = { (action: String) in
+            "'\(Farm.programs)/penumbra' queue \(action) --server '\(farm.serviceFolder.controlSocket)'"
+        }
+        let result = try await farm.run(
+            "/bin/bash", ["-c", "\(queue("wait 1")) & \(queue("undrain")) > undrained; wait $!"])
+        #expect((result.code, result.output) == (0, "job 1 (night): done\n"))
+        try farm.write("no picture", to: "photos/broken.png")
+        try await farm.penumbra("submit", "night.yaml")
+        #expect(try await farm.penumbra("queue", "wait", "1", "2", "--quiet").code == 1)
+        try await farm.end()
+    }
+
+    @Test func `the log has requests that change something or are refused, and no reads`() async throws {
+        try await farm.start()
+        try await farm.penumbra("queue")
+        try await farm.penumbra("submit", "night.yaml", "--hold")
+        #expect(try await farm.penumbra("queue", "show", "7").code == 66)
+        // The line is written after the answer. The end of the service waits for it.
+        try await farm.end()
+        #expect(farm.log.contains("method=POST path=/api/v1/jobs "))
+        #expect(farm.log.contains("method=GET path=/api/v1/jobs/7 "))
+        #expect(farm.log.matches(of: /method=GET/).count == 1)
+    }
+
     @Test func `the same key is the same job, and another request with it is refused`() async throws {
         try await farm.start()
         for _ in 0..<3 { #expect(try await farm.penumbra("submit", "night.yaml", "--key", "night-7").code == 0) }

@@ -79,6 +79,10 @@ struct PenumbraService: AsyncParsableCommand {
         }
         _ = try parsedAging()
         for address in listen { _ = try Self.listener(address) }
+        if let wrong = host.first(where: { !HostNames.isName($0) }) {
+            throw ValidationError(
+                "--host takes a name without a port, as in farm.example.org, not '\(VisibleText.line(wrong))'.")
+        }
     }
 
     private func parsedAging() throws -> Aging? {
@@ -113,7 +117,11 @@ struct PenumbraService: AsyncParsableCommand {
             where exitCode(for: error) == .success || error is ValidationError || "\(type(of: error))" == "CommandError"
         {
             // Words of the parser: help, the version, and wrong options.
-            exit(withError: error)
+            let code = exitCode(for: error)
+            guard !code.isSuccess else { exit(withError: error) }
+            // People start this program by its other name.
+            complain(fullMessage(for: error).replacing("penumbra-service --help", with: "penumbra serve --help"))
+            Foundation.exit(code.rawValue)
         } catch {
             let known = ServiceFailure(error)
             complain(known.message)
@@ -156,6 +164,12 @@ struct PenumbraService: AsyncParsableCommand {
         if webSocket || configured.hasWebSocket == true { options.listeners.append(.web(path: folder.webSocket)) }
         options.listeners += try (listen.isEmpty ? configured.listen : listen).map(Self.listener)
         options.isBehindProxy = behindProxy || configured.isBehindProxy == true
+        if let wrong = configured.hosts.first(where: { !HostNames.isName($0) }) {
+            throw FarmError(
+                .badManifest,
+                "the config file: service: hosts takes names without ports, as in farm.example.org, not "
+                    + "'\(VisibleText.line(wrong))'")
+        }
         options.hosts = HostNames(host.isEmpty ? configured.hosts : host)
         try await RunningService(setup, settings, options).run()
     }
