@@ -94,6 +94,9 @@ import Testing
             _ = try await service.look()
         }
         #expect(try service.jobs.count == 1)
+        // That is no failure.
+        #expect(await service.runner.failures.isEmpty)
+        #expect(try service.notices.isEmpty)
         #expect(try service.stored().last == service.time.now)
         #expect(
             service.told.last
@@ -130,6 +133,7 @@ import Testing
             service.troubles.withLock(\.last)
                 == ScheduleTrouble(name: "nightly", words: words, exitCode: 65, time: time))
         #expect(try await service.runner.list().schedules.map(\.problem) == [words])
+        #expect(await service.runner.failures == [words])
         service.manifests.state.withLock { $0.fault = .none }
         service.time.advance(.seconds(3600))
         _ = try await service.look()

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ServiceAPI
+import ServiceClient
 import TestSupport
 import Testing
 
@@ -75,7 +76,10 @@ import Testing
             """, to: "config/penumbra/penumbra.yaml")
         try await farm.start()
         // The notice about the watched folder is the mail that fails.
-        try await farm.wait { farm.log.contains("was not delivered") }
+        try await farm.wait {
+            try farm.client.call(ClientRequest(.get, "/diagnosis"), as: ServiceDiagnosis.self).undelivered?.count == 1
+        }
+        try await farm.wait { farm.backups().count == 1 }
         let result = try await doctor()
         #expect(result.code == 69)
         #expect(result.output.contains("FAIL  \(sendmail) cannot be run, so no mail is sent\n"))

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Notifications
 import Queueing
+import ServiceAPI
 import TestSupport
 import Testing
 

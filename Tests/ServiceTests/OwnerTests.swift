@@ -1,5 +1,6 @@
 import Foundation
 import Queueing
+import ServiceAPI
 import TestSupport
 import Testing
 

@@ -22,7 +22,7 @@ extension Service {
     private func diagnosis() async throws -> ServiceDiagnosis {
         let condition = try await supervisor.condition()
         let (store, folder) = (store, QueueStore.backupFolder(of: about.serviceFolder))
-        let list = try await schedules.list()
+        let failures = await schedules.failures
         let yesterday = now() + .seconds(-86_400)
         let (problems, undelivered, backup) = try await Blocking.run { () throws in
             // More would not fit on a screen, and say the same.
@@ -34,7 +34,7 @@ extension Service {
         return ServiceDiagnosis(
             version: about.version, pid: about.processID, isDrained: condition.limits.isDrained,
             trouble: condition.trouble, problems: problems,
-            schedules: list.schedules.compactMap(\.problem), undelivered: undelivered, lastBackup: backup, now: now())
+            schedules: failures, undelivered: undelivered, lastBackup: backup, now: now())
     }
 
     private static func words(_ messages: UndeliveredMessages) -> String {
@@ -42,7 +42,10 @@ extension Service {
         // Addresses of webhooks are often secret.
         let address = parts.first == "webhook" ? NotificationTarget.host(of: parts.last ?? "") : parts.last ?? ""
         let count = messages.count == 1 ? "a notice" : "\(messages.count) notices"
+        // The outbox has an error in one line. Its remedies are in the log.
+        let end = messages.error.firstRange(of: #"\u{a}"#)?.lowerBound ?? messages.error.endIndex
+        let error = messages.error[..<end]
         return
-            "\(count) to \(VisibleText.line("\(parts.first ?? "") \(address)")) could not be delivered: \(messages.error)"
+            "\(count) to \(VisibleText.line("\(parts.first ?? "") \(address)")) could not be delivered: \(error)"
     }
 }

@@ -18,6 +18,8 @@ package actor ScheduleRunner {
     private let sleep: @Sendable (Duration) async throws -> Void
     /// Why a schedule submits nothing now.
     var problems: [String: String] = [:]
+    /// Schedules whose problem keeps jobs from being submitted. It is no failure if a time passes because of a rule.
+    private var failing: Set<String> = []
     /// Since when errors that may pass have kept a schedule from submitting its job.
     private var delayed: [String: WallTime] = [:]
     /// The last notice of each schedule, by one of its messages, so that a look does not store it again.
@@ -90,12 +92,15 @@ package actor ScheduleRunner {
         var wanted: [String: ScheduleSpecification] = [:]
         do {
             let (schedules, unreadable) = try await supervisor.onStore { try $0.schedules() }
-            for row in unreadable { tell(row.subject, row.message) }
+            for row in unreadable { await tell(row.subject, ScheduleProblem(row.message, outcome: .storage)) }
             for schedule in schedules where schedule.isEnabled {
                 do {
                     wanted[schedule.name] = try ScheduleSpecification(schedule)
                 } catch {
-                    tell(schedule.name, "schedule '\(schedule.name)': \(ScheduleFailure(error).words)")
+                    let failure = ScheduleFailure(error)
+                    await tell(
+                        schedule.name,
+                        ScheduleProblem("schedule '\(schedule.name)': \(failure.words)", outcome: failure.outcome))
                 }
             }
         } catch {
@@ -143,7 +148,7 @@ package actor ScheduleRunner {
             let failure = ScheduleFailure(error)
             // Other errors are looked at when the time has come.
             guard !failure.isPassing, problems[name] == nil else { return }
-            tell(name, "schedule '\(name)': its manifest was wrong at \(now()): \(failure.words)")
+            tell(name, "schedule '\(name)': its manifest was wrong at \(now()): \(failure.words)", isFailure: true)
         }
     }
 
@@ -241,13 +246,17 @@ package actor ScheduleRunner {
                 supervisor.note(error)
             }
         }
-        tell(name, problem?.words)
+        tell(name, problem?.words, isFailure: problem?.outcome != nil)
     }
+
+    /// Why schedules and watched folders submit no jobs now.
+    package var failures: [String] { failing.compactMap { problems[$0] }.sorted() }
 
     /// Each problem is told once, until it changes.
     ///
     /// - Parameter words: nil if nothing is wrong.
-    func tell(_ name: String, _ words: String?) {
+    func tell(_ name: String, _ words: String?, isFailure: Bool = false) {
+        if isFailure { failing.insert(name) } else { failing.remove(name) }
         guard problems[name] != words else { return }
         problems[name] = words
         if let words { noted(words) }

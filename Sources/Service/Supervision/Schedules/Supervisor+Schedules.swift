@@ -112,7 +112,9 @@ struct ScheduleFailure {
         case let error as ManifestRefusal:
             let first = error.errors.first
             let place = first?.line.map { ":\($0)" } ?? ""
-            words = "\(VisibleText.line(error.manifest))\(place): \(first?.message ?? "the manifest is not accepted")"
+            let manifest = VisibleText.line(error.manifest)
+            let message = first?.message ?? "the manifest is not accepted"
+            words = message.hasPrefix(manifest) ? message : "\(manifest)\(place): \(message)"
             isPassing = false
             outcome = error.outcome
         case let error as BodyError:

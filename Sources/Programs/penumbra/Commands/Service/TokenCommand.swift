@@ -167,13 +167,15 @@ struct TokenListCommand: AsyncParsableCommand {
                 Console.print("no tokens; 'penumbra token add' makes one")
                 return .done
             }
+            let now = WallTime(seconds: Int(Date().timeIntervalSince1970))
             var table = Table(["token", "name", "scope", "folders", "created", "expires", "state"])
             for token in tokens {
                 table.add(
                     token.id, VisibleText.line(token.name), token.scope.rawValue,
                     token.roots.isEmpty ? "all" : token.roots.map(VisibleText.line).joined(separator: " "),
                     token.created.text, token.expires?.text ?? "never",
-                    token.revoked.map { "revoked \($0)" } ?? token.used.map { "used \($0)" } ?? "unused")
+                    token.revoked.map { "revoked \($0)" } ?? (token.expires.map { $0 <= now } == true ? "expired" : nil)
+                        ?? token.used.map { "used \($0)" } ?? "unused")
             }
             for line in table.lines { Console.print(line) }
             return .done
