@@ -1,6 +1,7 @@
 import Foundation
 import Queueing
 import ServiceAPI
+import ServiceClient
 import TestSupport
 import Testing
 
@@ -43,6 +44,8 @@ import Testing
         #expect(!list.output.contains("token:"))
         #expect(
             try await farm.penumbra("queue", "show", "1").output.contains("owner: anna (token:\(Self.id(token)))\n"))
+        let audit = try farm.client.send(ClientRequest(.get, "/audit")).body
+        #expect(String(decoding: audit, as: UTF8.self).contains(#""caller_name":"anna""#))
         let unknown = try await farm.penumbra("queue", "--filter", "owner=ben")
         #expect(unknown.code == 64)
         #expect(unknown.errors.hasPrefix("filter: no token is called 'ben'\n"))
