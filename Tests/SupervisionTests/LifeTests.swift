@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (75, "night: another run of this job is running; try again at 2026-11-25T12:00:10Z", 10),
+        (75, "night: another run of this job is running; try again at 2026-11-25T12:00:02Z", 2),
         (69, "no worker; try again at 2026-11-25T12:00:30Z", 30),
         (74, "the disk is full; try again at 2026-11-25T12:00:30Z", 30),
     ])
@@ -113,6 +113,52 @@ import Testing
         await farm.look()
         #expect(farm.runs.orders.count == 2)
         #expect(try await farm.job(id).state.tries == 2)
+    }
+
+    @Test func `a job waits for another one of its manifest by number, and starts when that ends`() async throws {
+        let manifest = ManifestSource.Place.file(path: "/srv/night.yaml")
+        let first = try await farm.begin(manifest)
+        let second = try await farm.submit(manifest, priority: 90)
+        let third = try await farm.submit(manifest)
+        await farm.look()
+        #expect(farm.runs.orders.count == 1)
+        for id in [second, third] {
+            #expect(try await farm.reason(id) == "waits for job 1, which runs the same manifest")
+        }
+        try farm.runs.end(first.run, code: 0)
+        await farm.look()
+        #expect(farm.runs.orders.map(\.job) == [first.job, second])
+        #expect(try await farm.reason(third) == "waits for job 2, which runs the same manifest")
+        #expect(try await farm.job(third).state.tries == 0)
+    }
+
+    @Test func `a job whose folder another run has tries again when that ends, and its run keeps its name`()
+        async throws
+    {
+        let first = try await farm.begin()
+        let id = try await farm.submit()
+        await farm.look()
+        let run = try await farm.run(id)
+        farm.runs.exit(run, code: 75, saying: "night: another run writes to web")
+        await farm.look()
+        #expect(try await farm.reason(id) == "night: another run writes to web; try again at 2026-11-25T12:00:02Z")
+        farm.advance(by: .seconds(1))
+        try farm.runs.end(first.run, code: 0)
+        await farm.look()
+        #expect(farm.runs.orders.map(\.run) == [first.run, run, run])
+    }
+
+    @Test func `whoever has mended what kept a job back lets it try at once`() async throws {
+        let id = try await farm.submit()
+        await farm.look()
+        farm.runs.exit(try await farm.run(id), code: 74, saying: "the disk is full")
+        await farm.look()
+        #expect(farm.runs.orders.count == 1)
+        _ = try await farm.supervisor.change(id, by: .init(owner: .user(0)), action: "run_next") { job, now, _ in
+            try job.runNext(at: now)
+        }
+        await farm.look()
+        #expect(farm.runs.orders.count == 2)
     }
 
     @Test func `a run that is killed is resumed under its name, and the fifth time without progress stops its job`()

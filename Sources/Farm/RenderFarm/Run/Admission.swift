@@ -282,11 +282,12 @@ extension Admission {
         case .taken(let lock): return lock
         case .busy(.run):
             throw FarmError(
-                .busy, "\(job.name): another run of this job is running; --lock-wait TIME, such as 5m, waits for it")
+                .busy,
+                "\(job.name): another run of this job is running\n   = --lock-wait TIME, such as 5m, waits for it")
         case .busy(.folder(let folder)):
             throw FarmError(
                 .busy,
-                "\(job.name): another run writes to \(PathText.shown(folder, from: context.folder)); --lock-wait TIME, "
+                "\(job.name): another run writes to \(PathText.shown(folder, from: context.folder))\n   = --lock-wait TIME, "
                     + "such as 5m, waits for it")
         }
     }
