@@ -41,7 +41,7 @@ struct RunningService {
         let program = try Self.penumbra()
         var setup = setup
         let notices = try Notices(settings, store, clock, logger)
-        setup.endMessages = { notices.messages(of: $0) }
+        setup.messages = { notices.messages(of: $0) }
         setup.confined.programs = PathNames.folder(of: program) ?? ""
         let feed = EventFeed(boot: Self.bootName(), clock: clock)
         var observer = Supervisor.Observer()

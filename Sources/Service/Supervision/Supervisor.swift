@@ -20,8 +20,8 @@ package final class Supervisor: Sendable {
         package var runArguments: [String]
         /// What runs of tokens with folders may open beside these.
         package var confined = ConfinedPlaces()
-        /// What to tell of a job that has ended. It is stored in the transaction of the end. May block.
-        package var endMessages: @Sendable (Submission) -> [OutboxMessage] = { _ in [] }
+        /// What to tell of a job that has changed. It is stored in the transaction of the change. May block.
+        package var messages: @Sendable (Submission) -> [OutboxMessage] = { _ in [] }
 
         package init(folder: ServiceFolder, stateFolder: String, limits: Limits, runArguments: [String] = []) {
             self.folder = folder
@@ -244,7 +244,7 @@ package final class Supervisor: Sendable {
 
     /// The messages of jobs that have just changed.
     func messages(of jobs: [Submission]) -> [OutboxMessage] {
-        jobs.flatMap { job in if case .ended = job.state { setup.endMessages(job) } else { [OutboxMessage]() } }
+        jobs.flatMap(setup.messages)
     }
 
     /// Jobs that are stored become those of the queue.
