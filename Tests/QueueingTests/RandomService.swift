@@ -270,6 +270,7 @@ struct RandomService {
                 case .lock(_, let again): again > now && state.pause?.until == again && state.pause?.cause == .locked
                 case .backoff(_, let again): again > now && state.pause?.until == again && state.pause?.cause != .locked
                 case .drained: isReady && limits.isDrained
+                case .config(let text): isReady && !limits.isDrained && limits.obstacle == text
                 case .startsNow: starts.contains(job.id)
                 case .sameManifest(let other):
                     isReady && !limits.isDrained && !starts.contains(job.id) && holder == other

@@ -57,6 +57,10 @@ import Testing
             words(jobs, Limits(workers: 8, isDrained: true), wants: busy)
                 == [2: "the service is drained", 3: "the service is drained"])
         #expect(words([jobs[1]], Limits(workers: 0)) == [2: "no workers"])
+        var obstructed = Limits.usual
+        obstructed.obstacle = "a.yaml:19:1: unknown key"
+        #expect(
+            words([jobs[1]], obstructed) == [2: "until the config file is corrected: a.yaml:19:1: unknown key"])
     }
 
     @Test func `a job says which one has a run of its manifest`() throws {
@@ -95,6 +99,7 @@ import Testing
             .backoff(text: "", again: .noon),
             #"{"kind":"backoff","text":"","time":"2026-11-25T12:00:00Z","words":"its process was gone; try again at 2026-11-25T12:00:00Z"}"#
         ),
+        (.config("x"), #"{"kind":"config","text":"x","words":"until the config file is corrected: x"}"#),
         (.drained, #"{"kind":"drained","words":"the service is drained"}"#),
         (.startsNow, #"{"kind":"starts_now","words":"starts now"}"#),
         (

@@ -254,6 +254,22 @@ import Testing
         #expect(farm.runs.orders.count == 1)
     }
 
+    @Test func `jobs wait while the config file has a mistake, which is told once, and no process is started`()
+        async throws
+    {
+        let mistake = "/etc/penumbra.yaml:19:1: unknown key 'servce'"
+        farm.seen.obstacle = mistake
+        let id = try await farm.submit()
+        for _ in 0..<3 { await farm.look() }
+        #expect(farm.runs.orders.isEmpty)
+        #expect(try await farm.state(id) == .waiting)
+        #expect(try await farm.reason(id) == "until the config file is corrected: \(mistake)")
+        #expect(farm.seen.notes == [.trouble("no job starts: \(mistake)")])
+        farm.seen.obstacle = nil
+        await farm.look()
+        #expect(farm.runs.orders.count == 1)
+    }
+
     @Test func `only max_runs runs are open at once`() async throws {
         let farm = try TestFarm(maxRuns: 2)
         for _ in 0..<3 { try await farm.submit() }

@@ -38,9 +38,10 @@ final class TestFarm {
         _ folder: TemporaryFolder, _ limits: Limits, _ store: QueueStore, _ checker: TestChecker, _ runs: FakeRuns,
         _ seen: Seen
     ) throws -> Supervisor {
-        let setup = Supervisor.Setup(
+        var setup = Supervisor.Setup(
             folder: ServiceFolder(folder.file("service")), stateFolder: folder.file("state"), limits: limits,
             runArguments: ["--workers", "\(limits.workers)"])
+        setup.obstacle = { seen.obstacle }
         var observer = Supervisor.Observer()
         observer.changed = { jobs in seen.add(jobs) }
         observer.noted = { note in seen.add(note) }
@@ -135,6 +136,7 @@ final class Seen: Sendable {
         var time = WallTime.noon
         var changes: [[Submission]] = []
         var notes: [SupervisorNote] = []
+        var obstacle: String?
     }
 
     private let state = Mutex(State())
@@ -143,6 +145,12 @@ final class Seen: Sendable {
     func advance(by time: Duration) { state.withLock { $0.time = $0.time + time } }
     func add(_ jobs: [Submission]) { state.withLock { $0.changes.append(jobs) } }
     func add(_ note: SupervisorNote) { state.withLock { $0.notes.append(note) } }
+
+    /// Why no run can begin.
+    var obstacle: String? {
+        get { state.withLock(\.obstacle) }
+        set { state.withLock { $0.obstacle = newValue } }
+    }
 
     /// One entry for each transaction.
     var changes: [[Submission]] { state.withLock(\.changes) }

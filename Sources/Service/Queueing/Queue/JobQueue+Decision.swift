@@ -7,6 +7,8 @@ package struct Limits: Hashable, Sendable {
     /// No job starts. Those that run go on.
     package var isDrained: Bool
     package var aging: Aging?
+    /// Why no run can begin now, such as a mistake in the config file that runs read. Nil if nothing prevents it.
+    package var obstacle: String?
 
     package init(workers: Int, maxRuns: Int = 4, isDrained: Bool = false, aging: Aging? = nil) {
         self.workers = workers
@@ -137,6 +139,8 @@ extension JobQueue {
                 waited = candidate.waited
                 if limits.isDrained {
                     reason = .drained
+                } else if let obstacle = limits.obstacle {
+                    reason = .config(obstacle)
                 } else if starts.contains(job.id) {
                     reason = .startsNow
                 } else if let other = locks[job.lock] {

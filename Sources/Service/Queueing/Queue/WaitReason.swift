@@ -20,6 +20,8 @@ package enum WaitReason: Hashable, Sendable {
     case backoff(text: String, again: WallTime)
     /// The service starts no jobs.
     case drained
+    /// No run can begin, because the config file has a mistake.
+    case config(String)
     /// The next decision starts it.
     case startsNow
     /// This job has an open run of the same manifest.
@@ -40,7 +42,7 @@ package enum WaitReason: Hashable, Sendable {
         case skippedSoon = "skipped_soon"
         case needs
         case notBefore = "not_before"
-        case lock, backoff, drained
+        case lock, backoff, drained, config
         case startsNow = "starts_now"
         case sameManifest = "same_manifest"
         case maxRuns = "max_runs"
@@ -55,6 +57,7 @@ package enum WaitReason: Hashable, Sendable {
         case .lock: .lock
         case .backoff: .backoff
         case .drained: .drained
+        case .config: .config
         case .startsNow: .startsNow
         case .sameManifest: .sameManifest
         case .maxRuns: .maxRuns
@@ -73,6 +76,7 @@ package enum WaitReason: Hashable, Sendable {
         case .backoff(let text, let again):
             (text.isEmpty ? "its process was gone" : VisibleText.line(text)) + "; try again at \(again)"
         case .drained: "the service is drained"
+        case .config(let text): "until the config file is corrected: \(VisibleText.line(text))"
         case .startsNow: "starts now"
         case .sameManifest(let job): "waits for \(job), which runs the same manifest"
         case .maxRuns(let count): count == 1 ? "1 run is open (max_runs)" : "\(count) runs are open (max_runs)"
@@ -84,7 +88,7 @@ package enum WaitReason: Hashable, Sendable {
     package var time: WallTime? {
         switch self {
         case .notBefore(let time), .lock(_, let time), .backoff(_, let time): time
-        case .skippedSoon, .needs, .drained, .startsNow, .sameManifest, .maxRuns, .workers: nil
+        case .skippedSoon, .needs, .drained, .config, .startsNow, .sameManifest, .maxRuns, .workers: nil
         }
     }
 
@@ -94,13 +98,13 @@ package enum WaitReason: Hashable, Sendable {
         case .skippedSoon(let cause): [cause]
         case .sameManifest(let job): [job]
         case .needs(let jobs), .workers(let jobs): jobs
-        case .notBefore, .lock, .backoff, .drained, .startsNow, .maxRuns: []
+        case .notBefore, .lock, .backoff, .drained, .config, .startsNow, .maxRuns: []
         }
     }
 
     private var text: String? {
         switch self {
-        case .lock(let text, _), .backoff(let text, _): text
+        case .lock(let text, _), .backoff(let text, _), .config(let text): text
         case .skippedSoon, .needs, .notBefore, .drained, .startsNow, .sameManifest, .maxRuns, .workers: nil
         }
     }
@@ -153,6 +157,7 @@ extension WaitReason: Codable {
         case .lock: self = .lock(text: try read(.text), again: try read(.time))
         case .backoff: self = .backoff(text: try read(.text), again: try read(.time))
         case .drained: self = .drained
+        case .config: self = .config(try read(.text))
         case .startsNow: self = .startsNow
         case .maxRuns: self = .maxRuns(try read(.count))
         case .workers: self = .workers(by: jobs)
