@@ -202,7 +202,7 @@ extension Supervisor {
         do {
             let end = try run.end()
             let progressed = end.published > 0 || run.progress > open.firstProgress ?? 0
-            let text = RunLogFile.lastMessage(at: logPath(open.run))
+            let text = end.failures ?? RunLogFile.lastMessage(at: logPath(open.run))
             let changed = try changing(id, audit: nil) { job throws(Refusal) in
                 switch (exit, job.state) {
                 case (.neverStarted, .starting(let starting)) where starting.isUnchanged(end.remainder):
