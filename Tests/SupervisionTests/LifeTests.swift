@@ -3,6 +3,7 @@ import JobModel
 import QueueStorage
 import Queueing
 import Runs
+import SafeFiles
 import ServiceAPI
 import Supervision
 import TestSupport
@@ -268,6 +269,29 @@ import Testing
         farm.seen.obstacle = nil
         await farm.look()
         #expect(farm.runs.orders.count == 1)
+    }
+
+    @Test func `a job whose run is paused says so`() async throws {
+        let (id, run) = try await farm.begin()
+        for isPaused in [true, false] {
+            try farm.runs.report(run, wants: 5, isPaused: isPaused)
+            await farm.look()
+            let entry = try await farm.supervisor.job(id).entry
+            #expect(entry.paused == (isPaused ? true : nil))
+            #expect(entry.stateWords == (isPaused ? "paused" : "running"))
+            #expect(try await farm.supervisor.jobs(JobFilter(), before: nil, limit: 9).jobs == [entry])
+        }
+    }
+
+    @Test func `a job whose frames failed for several causes names all of them`() async throws {
+        let (id, run) = try await farm.begin()
+        let log = "night: 2 frames failed: broken or unreadable picture\nnight: 1 frame failed: not permitted"
+        try FileSystem.append(Array(log.utf8), to: farm.runs.orders[0].logPath)
+        try farm.runs.end(run, code: 1, failures: ["not permitted": 1, "broken or unreadable picture": 2])
+        await farm.look()
+        #expect(
+            try await farm.supervisor.job(id).entry.result
+                == "failed with exit code 1: night: 3 frames failed: 2 broken or unreadable picture, 1 not permitted")
     }
 
     @Test func `only max_runs runs are open at once`() async throws {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import JobModel
 package import Queueing
 package import QueueStorage
+import Runs
 import Synchronization
 
 /// What people and programs ask of the queue.
@@ -295,8 +296,8 @@ extension Supervisor {
             let page = try store.list(filter, before: cursor, limit: limit)
             let standings = page.jobs.contains { $0.state.name == .waiting } ? standings : [:]
             return Listing(
-                jobs: page.jobs.map { QueueEntry($0, standing: standings[$0.id]) }, total: try store.count(filter),
-                next: page.next, unreadable: page.unreadable)
+                jobs: page.jobs.map { QueueEntry($0, standing: standings[$0.id], isPaused: isPaused($0.id)) },
+                total: try store.count(filter), next: page.next, unreadable: page.unreadable)
         }
     }
 
@@ -305,9 +306,12 @@ extension Supervisor {
         try await onThread { [self] in
             guard let job = try store.job(id) else { throw Refusal(id, .unknownJob) }
             let standing = job.state.name == .waiting ? standings[id] : nil
-            return (job, QueueEntry(job, standing: standing))
+            return (job, QueueEntry(job, standing: standing, isPaused: isPaused(id)))
         }
     }
+
+    /// As its run has last reported.
+    private func isPaused(_ id: JobID) -> Bool { state.withLock { $0.runs[id]?.live?.isPaused ?? false } }
 
     private var standings: [JobID: Standing] {
         let now = now()
