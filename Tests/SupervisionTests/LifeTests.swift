@@ -329,6 +329,23 @@ import Testing
             ])
     }
 
+    @Test func `a manifest that has changed and is refused says so in the result, and has a log`() async throws {
+        let id = try await farm.submit()
+        #expect(try await farm.supervisor.logPath(of: id) == nil)
+        farm.checker.change()
+        await farm.look()
+        let order = farm.runs.orders[0]
+        farm.runs.exit(order.run, code: 66, saying: "/srv/night.yaml: the manifest cannot be read")
+        await farm.look()
+        #expect(
+            try await farm.supervisor.job(id).entry.result
+                == "failed with exit code 66: /srv/night.yaml: the manifest cannot be read (the manifest has changed since it was "
+                + "submitted)")
+        // It has no run, because none has begun.
+        #expect(try await farm.job(id).state.run == nil)
+        #expect(try await farm.supervisor.logPath(of: id) == order.logPath)
+    }
+
     @Test func `an uploaded manifest runs from a private file, under a name in its folder`() async throws {
         let id = try await farm.submit(.uploaded(text: "job: night\n", folder: "/srv/a"), name: "night")
         await farm.look()

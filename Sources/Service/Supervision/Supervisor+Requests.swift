@@ -310,6 +310,16 @@ extension Supervisor {
         }
     }
 
+    /// The log of the job's last process. A process that refuses its manifest has a log, and no run. Nil if there was no process.
+    ///
+    /// - Throws: ``Refusal`` if there is no such job.
+    package func logPath(of id: JobID) async throws -> String? {
+        try await onThread { [self] in
+            guard let job = try store.job(id) else { throw Refusal(id, .unknownJob) }
+            return try (job.state.run ?? store.latestRun(of: id)).map(logPath)
+        }
+    }
+
     /// As its run has last reported.
     private func isPaused(_ id: JobID) -> Bool { state.withLock { $0.runs[id]?.live?.isPaused ?? false } }
 
