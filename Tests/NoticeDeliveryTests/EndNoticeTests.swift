@@ -30,6 +30,34 @@ import Testing
         #expect(targets(try fixture.submit(), NoticeRules(onEnd: [.ops])) == [])
     }
 
+    @Test func `a job that waits for a person is told once, and so is its end, to the same targets`() throws {
+        let rules = NoticeRules(onFailure: [.ops])
+        var job = try fixture.submit()
+        for _ in 0..<3 {
+            try job.start(run: "run-1", at: fixture.now)
+            try job.processEnded(
+                code: 74, leaving: .none, text: "/srv/out: Permission denied", progressed: false, at: fixture.now)
+            try fixture.store.update(job, messages: fixture.messages(of: job, rules), at: fixture.now)
+            fixture.pass(3600)
+        }
+        let told = try fixture.store.dueMessages(at: fixture.now, limit: 10)
+        #expect(told.count == 1)
+        #expect(told.first?.message.event.hasPrefix("farm-job-1-delay-") == true)
+        #expect(told.first?.message.body.contains("/srv/out: Permission denied") == true)
+        try job.start(run: "run-1", at: fixture.now)
+        try job.processEnded(code: 0, leaving: .ended, text: "", progressed: true, at: fixture.now)
+        #expect(targets(job, rules) == ["mail:ops@example.org"])
+        #expect(targets(try fixture.end(code: 0, rules), rules) == [])
+    }
+
+    @Test(arguments: [75, 137])
+    func `a job that goes on by itself is not told`(code: Int) throws {
+        var job = try fixture.submit()
+        try job.start(run: "run-1", at: fixture.now)
+        try job.processEnded(code: code, leaving: .none, text: "", progressed: false, at: fixture.now)
+        #expect(targets(job, NoticeRules(onEnd: [.hook], onFailure: [.ops])) == [])
+    }
+
     @Test func `the same end has the same names, and the secret's file is in none of them`() throws {
         let rules = NoticeRules(onEnd: [.hook])
         let job = try fixture.end(code: 0, rules)

@@ -12,7 +12,7 @@ import Runs
 import Settings
 import Supervision
 
-/// Tells the targets of the config file of ends and of lateness.
+/// Tells the targets of the config file of ends, of jobs that wait for a person, and of lateness.
 struct Notices {
     private let ends: EndNotices
     private let late: LateJobs
@@ -56,7 +56,7 @@ struct Notices {
     /// ` --state-dir '/srv/my state'`
     private static func option(_ name: String, _ path: String) -> String { " \(name) \(ShellWord.quoted(path))" }
 
-    /// The messages that are stored with the end of a job.
+    /// The messages that are stored with a change of a job.
     func messages(of job: Submission) -> [OutboxMessage] { ends.messages(of: job) }
 
     /// The messages about a schedule that submits no job.
@@ -70,7 +70,14 @@ struct Notices {
 
     /// Jobs have changed.
     func jobsChanged(_ jobs: [Submission]) {
-        if jobs.contains(where: { if case .ended = $0.state { true } else { false } }) { sender.wake() }
+        let hasNews = jobs.contains { job in
+            switch job.state {
+            case .ended: true
+            case .waiting(let waiting): waiting.pause?.cause.needsPerson == true
+            case .held, .starting, .running: false
+            }
+        }
+        if hasNews { sender.wake() }
     }
 
     /// Sends until the task is cancelled.

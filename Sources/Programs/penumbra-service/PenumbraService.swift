@@ -135,8 +135,10 @@ struct PenumbraService: AsyncParsableCommand {
 
     mutating func run() async throws {
         let current = FileManager.default.currentDirectoryPath
+        InheritedPaths.makeAbsolute(in: current)
         var flags = Settings.Flags()
-        (flags.stateFolder, flags.workers, flags.configFile) = (stateDir, workers, configFile)
+        (flags.stateFolder, flags.workers) = (stateDir, workers)
+        flags.configFile = configFile.map { Self.absolute($0, in: current) }
         let settings = try Settings.load(flags, folder: current)
         try settings.refuseNetworkState()
         let state = settings.stateFolder.value
@@ -150,6 +152,7 @@ struct PenumbraService: AsyncParsableCommand {
         var setup = Supervisor.Setup(folder: folder, stateFolder: state, limits: limits)
         if let workers { setup.runArguments += ["--workers", "\(workers)"] }
         if let file = settings.configFile { setup.runArguments += ["--config", file] }
+        setup.obstacle = { [flags] in Self.mistake(in: flags, current) }
         setup.confined.scratch = settings.scratch.value.map { [$0] } ?? []
         setup.confined.readable =
             ([settings.configFile, settings.worker.value].compactMap { $0 } + settings.pluginFolders.value).map {
@@ -172,6 +175,16 @@ struct PenumbraService: AsyncParsableCommand {
         }
         options.hosts = HostNames(host.isEmpty ? configured.hosts : host)
         try await RunningService(setup, settings, options).run()
+    }
+
+    /// The first mistake in the config file as it is now. Every run reads it when it begins. Nil if it has none.
+    private static func mistake(in flags: Settings.Flags, _ current: String) -> String? {
+        do throws(FarmError) {
+            _ = try Settings.load(flags, folder: current)
+            return nil
+        } catch {
+            return error.message.split(separator: "\n").first.map(String.init) ?? "it cannot be read"
+        }
     }
 
     private static func absolute(_ path: String, in folder: String) -> String {

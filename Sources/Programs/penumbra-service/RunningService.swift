@@ -44,7 +44,7 @@ struct RunningService {
             settings,
             serviceFolder: folder == ServiceFolder(besideStateFolder: setup.stateFolder) ? nil : folder.path, store,
             clock, logger)
-        setup.endMessages = { notices.messages(of: $0) }
+        setup.messages = { notices.messages(of: $0) }
         setup.confined.programs = PathNames.folder(of: program) ?? ""
         let feed = EventFeed(boot: Self.bootName(), clock: clock)
         var observer = Supervisor.Observer()

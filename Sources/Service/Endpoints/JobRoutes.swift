@@ -100,17 +100,16 @@ extension Service {
         let (job, entry) = try await supervisor.job(id)
         var response = try APIResponse.json(encoding: entry)
         let tag = EntityTag(Supervisor.tag(of: job))
-        guard job.state.name == .waiting else { return response.tagged(tag, for: request) }
-        // The reason to wait may change although the job does not.
+        guard [.waiting, .running].contains(job.state.name) else { return response.tagged(tag, for: request) }
+        // The reason to wait, and whether its run is paused, may change although the job does not.
         response.headers["ETag"] = tag.description
         return response
     }
 
-    /// The end of the log of the job's last run.
+    /// The end of the log of the job's last process.
     private func log(_ request: APIRequest) async throws -> APIResponse {
-        let job = try await supervisor.job(request.job()).job
-        guard let run = job.state.run else { return .text("") }
-        return .text(await Blocking.run { [path = supervisor.logPath(run)] in RunLogFile.text(at: path) })
+        guard let path = try await supervisor.logPath(of: request.job()) else { return .text("") }
+        return .text(await Blocking.run { RunLogFile.text(at: path) })
     }
 
     // MARK: Changes

@@ -5,7 +5,8 @@ package import QueueStorage
 package import Queueing
 import Runs
 
-/// Makes the messages of the ends of jobs. They are stored in the transactions of the ends.
+/// Makes the messages of the ends of jobs, and of jobs that wait for a person to mend something. They are stored in the transactions of
+/// the changes.
 package struct EndNotices: Sendable {
     private let rules: NoticeRules
     private let origin: NoticeOrigin
@@ -17,11 +18,31 @@ package struct EndNotices: Sendable {
         self.stateFolder = stateFolder
     }
 
-    /// - Returns: none for a job that has not ended, and if nobody wants to be told. Reads the records of its run.
+    /// - Returns: none for other jobs, and if nobody wants to be told. Reads the records of its run.
     package func messages(of job: Submission) -> [OutboxMessage] {
-        guard rules.tellsOfEnds, case .ended(let ended) = job.state else { return [] }
+        guard rules.tellsOfEnds else { return [] }
+        switch job.state {
+        case .ended(let ended): return messages(of: job, ended)
+        case .waiting(let waiting): return waiting.pause.map { messages(of: job, waiting, $0) } ?? []
+        case .held, .starting, .running: return []
+        }
+    }
+
+    /// A job is told of once: the outbox has a message of one name once.
+    private func messages(of job: Submission, _ waiting: JobState.Waiting, _ pause: JobState.Pause) -> [OutboxMessage] {
+        let targets = rules.targets(isFailure: true)
+        guard pause.cause.needsPerson, !targets.isEmpty else { return [] }
+        let delay = Notice.Delay(exitCode: pause.cause.exitCode, reason: pause.text, next: pause.until)
+        let notice = Notice(
+            job: job.name, host: origin.host, time: waiting.since,
+            command: "penumbra queue show \(job.id.number)\(origin.serviceOption)", event: .delayed(delay))
+        return origin.messages(notice, to: targets, event: "job-\(job.id.number)-delay")
+    }
+
+    private func messages(of job: Submission, _ ended: JobState.Ended) -> [OutboxMessage] {
         let outcome = ended.end.noticeOutcome
-        let targets = rules.targets(isFailure: outcome.isFailure)
+        // Who was told that it waits is told how it has ended.
+        let targets = rules.targets(isFailure: outcome.isFailure || ended.wasDelayed)
         guard !targets.isEmpty else { return [] }
         let run = ended.run.flatMap { found(run: $0) }
         let end = Notice.End(

@@ -150,8 +150,8 @@ package final class FarmManifestChecker: ManifestChecker {
     static func manifest(_ place: ManifestSource.Place, name: String?) -> RunRequest.Manifest {
         switch place {
         case .file(let path): RunRequest.Manifest(path: path)
-        case .uploaded(let text, let folder):
-            RunRequest.Manifest(path: PathNames.joined(folder, "\(name ?? "job").yaml"), text: text)
+        case .uploaded(let text, _):
+            RunRequest.Manifest(path: place.path(for: name ?? "job"), text: text)
         }
     }
 

@@ -4,6 +4,7 @@ import FoundationEssentials
 import JobModel
 package import Queueing
 package import QueueStorage
+import Runs
 import Synchronization
 
 /// What people and programs ask of the queue.
@@ -319,7 +320,7 @@ extension Supervisor {
                 jobs: page.jobs.map { job in
                     var name: String?
                     if case .token(let id) = job.owner { name = names[id] }
-                    return QueueEntry(job, standing: standings[job.id], ownerName: name)
+                    return QueueEntry(job, standing: standings[job.id], isPaused: isPaused(job.id), ownerName: name)
                 }, total: try store.count(filter),
                 next: page.next, unreadable: page.unreadable)
         }
@@ -330,9 +331,22 @@ extension Supervisor {
         try await onThread { [self] in
             guard let job = try store.job(id) else { throw Refusal(id, .unknownJob) }
             let standing = job.state.name == .waiting ? standings[id] : nil
-            return (job, QueueEntry(job, standing: standing, ownerName: store.name(of: job.owner)))
+            return (job, QueueEntry(job, standing: standing, isPaused: isPaused(id), ownerName: store.name(of: job.owner)))
         }
     }
+
+    /// The log of the job's last process. A process that refuses its manifest has a log, and no run. Nil if there was no process.
+    ///
+    /// - Throws: ``Refusal`` if there is no such job.
+    package func logPath(of id: JobID) async throws -> String? {
+        try await onThread { [self] in
+            guard let job = try store.job(id) else { throw Refusal(id, .unknownJob) }
+            return try (job.state.run ?? store.latestRun(of: id)).map(logPath)
+        }
+    }
+
+    /// As its run has last reported.
+    private func isPaused(_ id: JobID) -> Bool { state.withLock { $0.runs[id]?.live?.isPaused ?? false } }
 
     private var standings: [JobID: Standing] {
         let now = now()

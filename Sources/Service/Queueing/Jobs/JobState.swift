@@ -60,12 +60,15 @@ package enum JobState: Hashable, Sendable {
         package let run: String?
         /// The number of processes that were started for it.
         package let tries: Int
+        /// ``History/isDelayed``
+        package let wasDelayed: Bool
 
-        package init(end: End, time: WallTime, run: String?, tries: Int) {
+        package init(end: End, time: WallTime, run: String?, tries: Int, wasDelayed: Bool = false) {
             self.end = end
             self.time = time
             self.run = run
             self.tries = tries
+            self.wasDelayed = wasDelayed
         }
     }
 
@@ -77,7 +80,8 @@ package enum JobState: Hashable, Sendable {
         case failed(code: Int, text: String)
         /// Somebody outside of the queue stopped its run, or its processes died too often.
         case stopped(text: String)
-        case cancelled(by: Owner)
+        /// - Parameter by: Nil if its run was cancelled by other means than the queue, such as `penumbra cancel`.
+        case cancelled(by: Owner?)
         /// A job whose success it needs, perhaps through others, ended in another way.
         case skipped(because: JobID)
     }
@@ -96,6 +100,8 @@ package enum JobState: Hashable, Sendable {
         package var setback: Setback?
         /// How long the job has waited without being held back by anything of its own. For aging.
         package var waited = Duration.zero
+        /// Whether a process ended because of a trouble that a person may have to mend. People are told of it once, and of the end.
+        package var isDelayed = false
 
         package init() {}
     }
@@ -117,6 +123,24 @@ package enum JobState: Hashable, Sendable {
         case storage
         /// The process is gone, and its run has no end.
         case vanished
+
+        /// Whether a person may have to mend something before the job can go on.
+        package var needsPerson: Bool {
+            switch self {
+            case .unavailable, .storage: true
+            case .locked, .vanished: false
+            }
+        }
+
+        /// The exit code of such a process. Nil if it has none.
+        package var exitCode: Int? {
+            switch self {
+            case .locked: RunOutcome.busy.number
+            case .unavailable: RunOutcome.unavailable.number
+            case .storage: RunOutcome.storage.number
+            case .vanished: nil
+            }
+        }
     }
 
     /// A time that has to pass before the next process.
@@ -223,7 +247,8 @@ extension JobState.End {
         case .failed(let code, let text):
             "failed with exit code \(code)" + (text.isEmpty ? "" : ": \(VisibleText.line(text))")
         case .stopped(let text): "stopped: \(VisibleText.line(text))"
-        case .cancelled(let owner): "cancelled by \(VisibleText.line(owner.text))"
+        case .cancelled(let owner?): "cancelled by \(VisibleText.line(owner.text))"
+        case .cancelled(nil): "cancelled: somebody cancelled its run"
         case .skipped(let cause): "skipped, because \(cause) did not succeed"
         }
     }

@@ -1,3 +1,5 @@
+import JobModel
+
 /// A submitted job: what was asked for, and what has become of it. A row of the service's database.
 ///
 /// One submission becomes one run. Several processes may take part in the run, if some of them are killed.
@@ -86,6 +88,27 @@ package struct Submission: Hashable, Sendable {
     /// Whether a request with this job's owner and key is the same one. Another request with a used key is refused.
     package func checkRepetition(digest: String) throws(Refusal) {
         guard digest == self.digest else { throw Refusal(id, .keyIsUsed(key ?? "")) }
+    }
+}
+
+extension Submission {
+    /// Only one run of a manifest's job is open at a time: it has a lock. Other jobs with the same value wait for it.
+    package struct RunLock: Hashable, Sendable {
+        /// The path of the manifest. That of an uploaded text needs no file.
+        package let path: String
+        let name: String
+    }
+
+    package var lock: RunLock { RunLock(path: manifest.place.path(for: name), name: name) }
+}
+
+extension ManifestSource.Place {
+    /// The path of the manifest. An uploaded text has one in its folder, where no file needs to be.
+    package func path(for name: String) -> String {
+        switch self {
+        case .file(let path): path
+        case .uploaded(_, let folder): PathNames.joined(folder, "\(name).yaml")
+        }
     }
 }
 

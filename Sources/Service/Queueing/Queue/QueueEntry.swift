@@ -27,11 +27,18 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let result: String?
     /// Whether its run has been asked to end.
     package let cancelling: Bool?
+    /// Whether somebody has paused its run. Only lists and answers about jobs know it, events do not.
+    package let paused: Bool?
     /// Nil unless it waits.
     package let position: Int?
     package let waitingFor: WaitReason?
 
-    package init(_ job: Submission, standing: Standing? = nil, ownerName: String? = nil) {
+    /// The state, as people see it.
+    package var stateWords: String {
+        (paused == true ? "paused" : state.rawValue) + (cancelling == true ? ", to be cancelled" : "")
+    }
+
+    package init(_ job: Submission, standing: Standing? = nil, isPaused: Bool = false, ownerName: String? = nil) {
         id = job.id
         key = job.key
         owner = job.owner
@@ -56,6 +63,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         waitingFor = standing?.reason
         let isCancelling = if case .cancel = job.state.request { true } else { false }
         cancelling = isCancelling ? true : nil
+        paused = isPaused && job.state.name == .running ? true : nil
         switch job.state {
         case .held, .waiting: (started, ended, exitCode, result) = (nil, nil, nil, nil)
         case .starting(let starting): (started, ended, exitCode, result) = (starting.since, nil, nil, nil)
@@ -75,7 +83,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         case retryOf = "retry_of"
         case submitted, started, ended
         case exitCode = "exit_code"
-        case result, cancelling, position
+        case result, cancelling, paused, position
         case waitingFor = "waiting_for"
     }
 }

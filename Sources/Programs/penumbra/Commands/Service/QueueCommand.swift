@@ -375,7 +375,7 @@ enum QueueText {
         let names = OwnerNames(jobs)
         for job in jobs {
             table.add(
-                "\(job.id.number)", VisibleText.line(job.name), job.state.rawValue,
+                "\(job.id.number)", VisibleText.line(job.name), job.paused == true ? "paused" : job.state.rawValue,
                 job.runNext == nil ? "\(job.priority.value)" : "next", job.submitted.text,
                 VisibleText.line(names[job]),
                 because(job))
@@ -398,7 +398,7 @@ enum QueueText {
         let after = job.after.map(\.description).joined(separator: ", ")
         let labels = job.labels.texts.joined(separator: ", ")
         return [job.title]
-            + line("state", job.state.rawValue + (job.cancelling == true ? ", to be cancelled" : ""))
+            + line("state", job.stateWords)
             + line("result", job.result) + line("waits", job.waitingFor?.words)
             + line("position", job.position.map(String.init)) + line("manifest", job.manifest) + line("run", job.run)
             + line("processes", job.tries > 1 ? "\(job.tries)" : nil)
