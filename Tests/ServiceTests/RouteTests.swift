@@ -276,7 +276,7 @@ private struct JSONNumber: Decodable {
 private struct NoAnswers: FarmQueries {
     func catalog() async throws -> Catalog { throw FarmQueryError.busy }
     func schema() async throws -> String { throw FarmQueryError.busy }
-    func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String {
+    func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
         throw FarmQueryError.busy
     }
     func verify(_ outputs: [String]) async throws -> String { throw FarmQueryError.busy }

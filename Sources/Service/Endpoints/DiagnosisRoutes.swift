@@ -12,7 +12,6 @@ extension Service {
     var diagnosisRoutes: [Route] {
         [
             .api(.get, "/diagnosis", .admin) { request in
-                try request.refuseParameters()
                 return try .json(encoding: try await diagnosis())
             }
         ]

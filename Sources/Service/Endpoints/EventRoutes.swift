@@ -5,10 +5,13 @@ package import Supervision
 
 /// What happens, for those who follow it.
 extension Service {
-    var eventRoutes: [Route] { [.api(.get, "/events", .read, handler: follow)] }
+    var eventRoutes: [Route] {
+        [
+            .api(.get, "/events", .read, parameters: ["after", "job", "run"], handler: follow)
+        ]
+    }
 
     private func follow(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseParameters(except: ["after", "job", "run"])
         let number = try request.number("job", 1...Int.max)
         var subjects = Set(number.map { [Self.subject(JobID($0))] } ?? [])
         let run = try request.query.value("run")

@@ -19,9 +19,8 @@ extension Service {
                 try await supervisor.drain(body.isDrained, by: request.queueCaller())
                 return try .json(encoding: await status())
             },
-            .api(.get, "/runs", .read) { request in
+            .api(.get, "/runs", .read, parameters: ["ended"]) { request in
                 let ended = try request.number("ended", 0...Int.max)
-                try request.refuseParameters(except: ["ended"])
                 let owner = request.onlyOwner
                 let lines = try await onArchive { [store] archive in
                     let runs = try archive.runs().filter { run in
@@ -35,7 +34,7 @@ extension Service {
                 let name = request.runName
                 return try .json(encoding: try await onArchive { try RunLine($0.run(exactly: name), in: $0) })
             },
-            .api(.get, "/runs/{name}/frames", .read, handler: frames),
+            .api(.get, "/runs/{name}/frames", .read, parameters: ["after", "limit", "state"], handler: frames),
             .api(.get, "/runs/{name}/frames/{number}/attempts", .read, handler: attempts),
             .api(.get, "/runs/{name}/map", .read, handler: map),
             .api(.post, "/runs/{name}/pause", .submit) { try await ask($0) { try $0.folder.ask(.pause) } },
@@ -131,14 +130,5 @@ extension APIRequest {
             )
         }
         return number
-    }
-
-    /// A misspelled parameter must not be ignored.
-    func refuseParameters(except known: Set<String> = []) throws {
-        guard let unknown = query.parameters.first(where: { !known.contains($0.name) }) else { return }
-        throw Problem(
-            status: 422, kind: "value", title: "A value is not accepted",
-            detail: "there is no parameter '\(VisibleText.line(unknown.name))'",
-            remedy: known.isEmpty ? nil : "The parameters are \(known.sorted().joined(separator: ", ")).")
     }
 }

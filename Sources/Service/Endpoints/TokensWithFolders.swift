@@ -56,7 +56,8 @@ extension Service {
     func refuseForeign(_ needs: [Need], _ request: APIRequest) async throws {
         guard let owner = request.onlyOwner else { return }
         for need in needs {
-            guard try await supervisor.job(need.job).job.owner == owner else { throw Refusal(need.job, .unknownJob) }
+            let job = try await supervisor.onStore { try $0.job(need.job) }
+            guard job?.owner == owner else { throw Refusal(need.job, .needsUnknown(need.job)) }
         }
     }
 

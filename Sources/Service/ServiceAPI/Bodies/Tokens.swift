@@ -34,7 +34,7 @@ extension TokenRequest: Codable {
             throw values.fault(
                 .name,
                 "'\(BodyError.shown(name))' is no name of a token\n   = a name has 1 to \(Self.longestName) "
-                    + "visible characters")
+                    + "visible ASCII characters, without blanks")
         }
         let word = try values.decode(String.self, forKey: .scope)
         guard let scope = TokenScope(rawValue: word) else {
@@ -45,10 +45,7 @@ extension TokenRequest: Codable {
         }
         self.scope = scope
         roots = try values.texts(.roots, most: Self.mostRoots)
-        for root in roots where root.utf8.first != UInt8(ascii: "/") {
-            throw values.fault(
-                .roots, "'\(BodyError.shown(root))' is no absolute path\n   = write a path that begins with '/'")
-        }
+        for root in roots { try values.check(path: root, of: .roots) }
         expires = try values.optional(.expires)
     }
 

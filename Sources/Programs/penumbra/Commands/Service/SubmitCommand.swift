@@ -73,9 +73,7 @@ struct SubmitCommand: AsyncParsableCommand {
         if key != nil, manifests.manifests.count > 1 {
             throw ValidationError("--key names one job; give one manifest.")
         }
-        if let seconds = deadline?.seconds, seconds != seconds.rounded() || seconds < 1 {
-            throw ValidationError("--deadline takes whole seconds here, at least one.")
-        }
+        try deadline?.checkForService()
     }
 
     func run() async throws {
@@ -85,7 +83,7 @@ struct SubmitCommand: AsyncParsableCommand {
         try await service.talking { client in
             let refusal = try Self.check(requests, client)
             guard refusal == .done else { return refusal }
-            var jobs: [QueueEntry] = []
+            var jobs: [SubmitResponse] = []
             for request in requests {
                 let body = try StrictJSON.encode(request)
                 let answer: SubmitResponse
@@ -96,7 +94,7 @@ struct SubmitCommand: AsyncParsableCommand {
                     throw FarmError(error.outcome, error.message + Self.remedy(jobs, names.dropFirst(jobs.count)))
                 }
                 if !wait { printer.accepted(answer) }
-                jobs.append(answer.job)
+                jobs.append(answer)
             }
             guard wait else { return .done }
             return try JobWaiter(client: client, printer: printer).wait(for: jobs)
@@ -125,8 +123,8 @@ struct SubmitCommand: AsyncParsableCommand {
     }
 
     /// What a user has to know if only some manifests could be submitted, because something changed after the check.
-    private static func remedy(_ jobs: [QueueEntry], _ rest: ArraySlice<String>) -> String {
-        "\n   = submitted: \(jobs.map(\.title).joined(separator: ", "))\n   = not submitted: "
+    private static func remedy(_ jobs: [SubmitResponse], _ rest: ArraySlice<String>) -> String {
+        "\n   = submitted: \(jobs.map(\.job.title).joined(separator: ", "))\n   = not submitted: "
             + rest.map(PathText.visible).joined(separator: " ")
     }
 
@@ -167,13 +165,22 @@ struct SubmitCommand: AsyncParsableCommand {
     }
 }
 
+extension TimeArgument {
+    /// Refuses deadlines that a service does not take.
+    func checkForService() throws {
+        guard seconds == seconds.rounded(), seconds >= 1 else {
+            throw ValidationError("--deadline takes whole seconds here, at least one.")
+        }
+    }
+}
+
 /// Prints jobs as commands hand them in or wait for them.
 struct JobPrinter: Sendable {
     let json: Bool
     let quiet: Bool
 
     func accepted(_ answer: SubmitResponse) {
-        if json { return Console.printJSON(answer.job.jsonLine) }
+        if json { return Console.printJSON(answer.jsonLine) }
         guard !quiet else { return }
         let state =
             answer.isNew ? answer.job.state.rawValue : "was submitted before, and is \(answer.job.state.rawValue)"
@@ -189,8 +196,9 @@ struct JobPrinter: Sendable {
         Console.complain("\(job.title): \(words)")
     }
 
-    func ended(_ job: QueueEntry) {
-        if json { return Console.printJSON(job.jsonLine) }
+    /// - Parameter isNew: whether this command has made the job.
+    func ended(_ job: QueueEntry, isNew: Bool) {
+        if json { return Console.printJSON(SubmitResponse(job, isNew: isNew).jsonLine) }
         let isBad = job.exitCode != 0
         guard isBad || !quiet else { return }
         let line = "\(job.title): \(job.result ?? job.state.rawValue)"
@@ -208,13 +216,13 @@ struct JobWaiter: Sendable {
     private static let mostFailures = 2400
 
     /// - Returns: the worst outcome of the jobs.
-    func wait(for jobs: [QueueEntry]) throws -> RunOutcome {
+    func wait(for jobs: [SubmitResponse]) throws -> RunOutcome {
         var worst: Int32 = 0
-        for job in jobs { worst = max(worst, Int32(try wait(for: job.id).exitCode ?? 0)) }
+        for job in jobs { worst = max(worst, Int32(try wait(for: job.job.id, isNew: job.isNew).exitCode ?? 0)) }
         throw ExitCode(worst)
     }
 
-    private func wait(for id: JobID) throws(ServiceError) -> QueueEntry {
+    private func wait(for id: JobID, isNew: Bool) throws(ServiceError) -> QueueEntry {
         var (last, failures): (QueueEntry?, Int) = (nil, 0)
         let pause = APIClient.Options().pause
         while true {
@@ -222,7 +230,7 @@ struct JobWaiter: Sendable {
                 let job = try client.call(ClientRequest(.get, "/jobs/\(id.number)"), as: QueueEntry.self)
                 failures = 0
                 if job.state.isEnd {
-                    printer.ended(job)
+                    printer.ended(job, isNew: isNew)
                     return job
                 }
                 if job.state != last?.state || job.waitingFor?.kind != last?.waitingFor?.kind { printer.passed(job) }
