@@ -279,6 +279,10 @@ import Testing
             #"{"name":"b","scope":"read","roots":["srv"]}"#,
             "roots: 'srv' is no absolute path\n   = write a path that begins with '/'"
         ),
+        (
+            #"{"name":"b","scope":"submit","roots":[]}"#,
+            "roots: it is empty\n   = name a folder, or leave 'roots' out for all folders"
+        ),
     ])
     func `a token that is wrong is refused with words`(text: String, message: String) {
         #expect(self.message(TokenRequest.self, text) == message)

@@ -221,6 +221,10 @@ import Testing
         for path in ["/runs/\(run)/errors", "/events?run=\(run)"] {
             #expect(try await ask("GET", path).contains(#""type":"/problems/no-run""#), "\(path)")
         }
+        #expect(try await ask("GET", "/events?job=1").contains(#""type":"/problems/no-job""#))
+        // Jobs of others are not counted, either.
+        #expect(try await ask("GET", "/status").contains(#""done":0,"#))
+        #expect(try answer(.get, "/status").contains(#""done":1,"#))
         #expect(try await ask("GET", "/errors") == #"{"errors":[],"frames":0,"total":0}"#)
         #expect(try await ask("GET", "/audit").contains(#""type":"/problems/scope""#))
         try await farm.end()

@@ -111,6 +111,34 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `what does not exist is 404, and not an endless silence or an empty list`() async throws {
+        try await farm.start()
+        #expect(try await submit().status == 201)
+        let run = try #require(try await farm.waitForEnd(of: 1).run)
+        for path in [
+            "/events?job=99", "/events?run=night-7", "/runs/\(run)/frames/0/attempts", "/runs/\(run)/frames/3/attempts",
+        ] {
+            #expect(try await send("GET", path).status == 404, "\(path)")
+        }
+        #expect(try await send("GET", "/runs/\(run)/frames/2/attempts").status == 200)
+        try await farm.end()
+    }
+
+    @Test func `a schedule with a wrong manifest is refused when it is made, and not at night`() async throws {
+        try await farm.start()
+        func schedule(_ name: String) -> String {
+            #"{"name": "nightly", "cron": "0 2 * * *", "submit": {"manifest": "\#(farm.path)/\#(name)"}}"#
+        }
+        let missing = try await send("POST", "/schedules", schedule("nihgt.yaml"))
+        #expect(missing.status == 422 && missing.body.contains(#""type":"/problems/no-manifest""#))
+        try farm.write("job: x\ninput: y\n", to: "wrong.yaml")
+        let wrong = try await send("POST", "/schedules", schedule("wrong.yaml"))
+        #expect(wrong.status == 422 && wrong.body.contains(#""errors":["#))
+        #expect(try await send("GET", "/schedules").body == #"{"schedules":[],"unreadable":[]}"#)
+        #expect(try await send("POST", "/schedules", schedule("night.yaml")).status == 201)
+        try await farm.end()
+    }
+
     @Test func `a job that waits for a job that does not exist is refused as a wrong request`() async throws {
         try await farm.start()
         let unknown = try await submit(#", "after": [99999]"#)

@@ -13,7 +13,9 @@ import Supervision
 extension Service {
     var farmRoutes: [Route] {
         [
-            .api(.get, "/status", .read) { _ in try .json(encoding: await status()) },
+            .api(.get, "/status", .read) { request in
+                try .json(encoding: await status(countingJobsOf: request.onlyOwner))
+            },
             .api(.post, "/drain", .admin) { request in
                 let body = try StrictJSON.decode(DrainRequest.self, from: request.body)
                 try await supervisor.drain(body.isDrained, by: request.queueCaller())
@@ -52,8 +54,8 @@ extension Service {
         ]
     }
 
-    private func status() async throws -> ServiceStatus {
-        let condition = try await supervisor.condition()
+    private func status(countingJobsOf owner: Owner? = nil) async throws -> ServiceStatus {
+        let condition = try await supervisor.condition(countingJobsOf: owner)
         let uptime = now() - about.started
         return ServiceStatus(
             version: about.version, pid: about.processID, started: about.started,
@@ -74,12 +76,17 @@ extension Service {
 
     private func attempts(_ request: APIRequest) async throws -> APIResponse {
         let name = request.runName
-        guard let number = Int(request.parameters["number"] ?? ""), number > 0 else {
-            throw Problem(status: 404, kind: "no-frame", title: "There is no such frame")
-        }
+        let text = request.parameters["number"] ?? ""
+        let unknown = Problem(
+            status: 404, kind: "no-frame", title: "There is no such frame",
+            detail: "the run has no frame '\(VisibleText.line(String(text.prefix(20))))'")
+        guard let number = Int(text), number > 0, String(number) == text else { throw unknown }
         let lines = try await onArchive { archive in
-            try archive.details(of: archive.run(exactly: name)).attempts.filter { $0.number == number }.map(
-                AttemptLine.init)
+            let run = try archive.run(exactly: name)
+            let attempts = try archive.details(of: run).attempts.filter { $0.number == number }
+            // Frames that needed no work have no attempts.
+            if attempts.isEmpty, let map = try archive.map(of: run), !map.has(inputNumber: number) { throw unknown }
+            return attempts.map(AttemptLine.init)
         }
         return try .json(encoding: ["attempts": lines])
     }

@@ -11,6 +11,8 @@ extension Service {
             },
             .api(.post, "/schedules", .admin) { request in
                 let body = try StrictJSON.decode(ScheduleRequest.self, from: request.body)
+                // What is wrong with its manifest is told now, and not at night.
+                _ = try await supervisor.check(body.job.place, name: body.job.source.name, body.job.options)
                 let entry = try await answering { try await schedules.add(body, by: request.queueCaller()) }
                 return try .json(
                     encoding: entry, status: 201,

@@ -61,6 +61,11 @@ extension Service {
         }
     }
 
+    /// The error of a run that does not exist, which is also told of runs that the caller does not see.
+    static func unknownRun(_ name: String) -> FarmError {
+        FarmError(.missingInput, "no run is called '\(VisibleText.line(String(name.prefix(200))))'")
+    }
+
     private func check(_ visibility: Visibility?, _ owner: Owner, _ request: APIRequest) async throws {
         switch visibility {
         case .all: return
@@ -69,9 +74,7 @@ extension Service {
             guard try await supervisor.job(id).job.owner == owner else { throw Refusal(id, .unknownJob) }
         case .ownRun:
             let name = request.parameters["name"] ?? ""
-            guard try await supervisor.job(ofRun: name)?.owner == owner else {
-                throw FarmError(.missingInput, "no run is called '\(VisibleText.line(String(name.prefix(200))))'")
-            }
+            guard try await supervisor.job(ofRun: name)?.owner == owner else { throw Self.unknownRun(name) }
         case nil:
             throw Problem(
                 status: 403, kind: "folders", title: "A token with folders may not do this",

@@ -383,12 +383,14 @@ extension Supervisor {
         package let trouble: String?
     }
 
-    package func condition() async throws -> Condition {
+    /// - Parameter owner: whose jobs are counted. Nil for those of all.
+    package func condition(countingJobsOf owner: Owner? = nil) async throws -> Condition {
         try await onThread { [self] in
             var counts: [JobState.Name: Int] = [:]
             for name in JobState.Name.allCases {
                 var filter = JobFilter()
                 filter.states = [name]
+                if let owner { filter.owners = [owner] }
                 counts[name] = try store.count(filter)
             }
             return state.withLock { [counts] state in
