@@ -205,7 +205,7 @@ struct QueueWaitCommand: AsyncParsableCommand {
         try await service.talking { client in
             // A wrong number is reported at once, and not after the jobs before it.
             let found = try jobs.map { try client.call(ClientRequest(.get, "/jobs/\($0)"), as: QueueEntry.self) }
-            return try JobWaiter(client: client, printer: printer).wait(for: found)
+            return try JobWaiter(client: client, printer: printer).wait(for: found.map(\.id))
         }
     }
 }

@@ -197,8 +197,9 @@ struct JobPrinter: Sendable {
     }
 
     /// - Parameter isNew: whether this command has made the job.
-    func ended(_ job: QueueEntry, isNew: Bool) {
-        if json { return Console.printJSON(SubmitResponse(job, isNew: isNew).jsonLine) }
+    /// - Parameter isNew: nil for a job that this command has not submitted.
+    func ended(_ job: QueueEntry, isNew: Bool?) {
+        if json { return Console.printJSON(isNew.map { SubmitResponse(job, isNew: $0).jsonLine } ?? job.jsonLine) }
         let isBad = job.exitCode != 0
         guard isBad || !quiet else { return }
         let line = "\(job.title): \(job.result ?? job.state.rawValue)"
@@ -216,13 +217,18 @@ struct JobWaiter: Sendable {
     private static let mostFailures = 2400
 
     /// - Returns: the worst outcome of the jobs.
-    func wait(for jobs: [SubmitResponse]) throws -> RunOutcome {
+    func wait(for jobs: [SubmitResponse]) throws -> RunOutcome { try wait(for: jobs.map { ($0.job.id, $0.isNew) }) }
+
+    /// - Returns: the worst outcome of the jobs.
+    func wait(for jobs: [JobID]) throws -> RunOutcome { try wait(for: jobs.map { ($0, nil) }) }
+
+    private func wait(for jobs: [(id: JobID, isNew: Bool?)]) throws -> RunOutcome {
         var worst: Int32 = 0
-        for job in jobs { worst = max(worst, Int32(try wait(for: job.job.id, isNew: job.isNew).exitCode ?? 0)) }
+        for job in jobs { worst = max(worst, Int32(try wait(for: job.id, isNew: job.isNew).exitCode ?? 0)) }
         throw ExitCode(worst)
     }
 
-    private func wait(for id: JobID, isNew: Bool) throws(ServiceError) -> QueueEntry {
+    private func wait(for id: JobID, isNew: Bool?) throws(ServiceError) -> QueueEntry {
         var (last, failures): (QueueEntry?, Int) = (nil, 0)
         let pause = APIClient.Options().pause
         while true {
