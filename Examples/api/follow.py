@@ -33,6 +33,14 @@ class SocketConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
+class Away(Exception):
+    """The service does not answer at present, or asks to come back later."""
+
+    def __init__(self, reason, pause=2):
+        super().__init__(reason)
+        self.pause = pause
+
+
 class Service:
     def __init__(self, address):
         self.address = address
@@ -50,14 +58,39 @@ class Service:
         if body is not None:
             body = json.dumps(body)
             headers["Content-Type"] = "application/json"
-        connection = self.open(timeout)
-        connection.request(method, "/api/v1" + path, body, headers)
-        answer = connection.getresponse()
+        try:
+            connection = self.open(timeout)
+            connection.request(method, "/api/v1" + path, body, headers)
+            answer = connection.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            raise Away(str(error) or type(error).__name__) from error
         if answer.status >= 500 or answer.status == 429:
-            raise ConnectionError(f"{answer.status} {answer.reason}")
+            pause = answer.headers.get("Retry-After", "")
+            raise Away(f"{answer.status} {answer.reason}", int(pause) if pause.isdigit() else 2)
         if answer.status >= 400:
             refuse(json.load(answer))
         return answer
+
+    def ask(self, method, path, body=None, headers=None, tries=None):
+        """The JSON of the answer. The request is repeated until the service answers, so it has to be one that may come twice."""
+        while True:
+            try:
+                answer = self.send(method, path, body, headers)
+                try:
+                    return json.load(answer)
+                except (OSError, http.client.HTTPException, ValueError) as error:
+                    raise Away(str(error) or type(error).__name__) from error
+            except Away as away:
+                tries = tries and tries - 1
+                if tries == 0:
+                    raise
+                tell(away)
+
+
+def tell(away):
+    """Says that the service is away, and waits a little."""
+    print(f"lost the service ({away}); trying again", file=sys.stderr)
+    time.sleep(min(away.pause, 30))
 
 
 def refuse(problem):
@@ -75,21 +108,30 @@ def events(service, path):
             headers = {"Last-Event-ID": last} if last else {}
             # Every 15 seconds the service shows that it is there.
             answer = service.send("GET", path, headers=headers, timeout=45)
-            yield "open", None
-            name, data = None, []
-            for line in answer:
-                field, _, value = line.decode().rstrip("\n").partition(": ")
-                if field == "id":
-                    last = value
-                elif field == "event":
-                    name = value
-                elif field == "data":
-                    data.append(value)
-                elif not field and name:
-                    yield name, json.loads("\n".join(data))
-                    name, data = None, []
-        except (OSError, http.client.HTTPException) as error:
-            print(f"lost the service ({error}); trying again", file=sys.stderr)
+        except Away as away:
+            tell(away)
+            continue
+        yield "open", None
+        lines = iter(answer)
+        name, data = None, []
+        while True:
+            try:
+                line = next(lines, None)
+            except (OSError, http.client.HTTPException) as error:
+                print(f"lost the service ({error}); trying again", file=sys.stderr)
+                break
+            if line is None:
+                break
+            field, _, value = line.decode().rstrip("\n").partition(": ")
+            if field == "id":
+                last = value
+            elif field == "event":
+                name = value
+            elif field == "data":
+                data.append(value)
+            elif not field and name:
+                yield name, json.loads("\n".join(data))
+                name, data = None, []
         time.sleep(2)
 
 
@@ -100,9 +142,11 @@ def main():
     key = sys.argv[3] if len(sys.argv) == 4 else str(uuid.uuid4())
     body = {"manifest": os.path.abspath(sys.argv[2])}
     try:
-        job = json.load(service.send("POST", "/jobs", body, {"Idempotency-Key": key}))
-    except OSError as error:
-        sys.exit(f"the service does not answer: {error}")
+        # The key makes it one job, however often the request comes.
+        job = service.ask("POST", "/jobs", body, {"Idempotency-Key": key}, tries=4)
+    except Away as away:
+        print(f"the service does not answer: {away}", file=sys.stderr)
+        return 69
     print(f"job {job['id']}: {job['state']}", flush=True)
     return follow(service, job["id"], job["state"])
 
@@ -113,7 +157,7 @@ def follow(service, number, shown):
             job = data["job"]
         elif name in ("open", "reset"):
             # The stream is open already, so no change falls between the two.
-            job = json.load(service.send("GET", f"/jobs/{number}"))
+            job = service.ask("GET", f"/jobs/{number}")
         else:
             continue
         if job["state"] != shown:

@@ -143,19 +143,19 @@ import Testing
         try Data().write(to: URL(filePath: "\(top)/file"))
         #expect(
             try error(["srv/a"])
-                == "--root srv/a: the path is relative\n   = give an absolute path, because the service has another folder"
+                == "the folder srv/a: the path is relative\n   = give an absolute path, because the service has another folder"
         )
         #expect(
             try error(["/"])
-                == "--root /: this is the whole file system\n   = leave '--root' out for a token without limits, or name a folder"
+                == "the folder /: this is the whole file system\n   = name a folder in it, or none for a token without limits"
         )
-        #expect(try error(["/usr/.."]).hasPrefix("--root /usr/..: this is the whole file system\n"))
+        #expect(try error(["/usr/.."]).hasPrefix("the folder /usr/..: this is the whole file system\n"))
         #expect(
             try error(["\(top)/none"])
-                == "--root \(top)/none: cannot be used: No such file or directory\n   = name a folder that exists")
+                == "the folder \(top)/none cannot be used: No such file or directory\n   = name a folder that exists")
         #expect(
             try error(["\(top)/file"])
-                == "--root \(top)/file: cannot be used: Not a directory\n   = name a folder that exists")
+                == "the folder \(top)/file cannot be used: Not a directory\n   = name a folder that exists")
     }
 
     @Test(arguments: ["", "/service", "/service/keys", "/way", "/a/../service"])
@@ -163,7 +163,7 @@ import Testing
         try link("way", to: "service")
         #expect(
             try error(["\(top)\(root)"], apartFrom: ["\(top)/service"]) == """
-                --root \(top)\(root): jobs of the token could change '\(top)/service', which belongs to the service
+                the folder \(top)\(root): jobs of the token could change '\(top)/service', which belongs to the service
                    = name a folder that neither holds it nor lies in it
                 """)
     }

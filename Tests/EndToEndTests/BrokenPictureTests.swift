@@ -55,6 +55,15 @@ import Testing
                 != nil)
     }
 
+    @Test func `broken pictures are tried again on request`() async throws {
+        #expect(try await Program.run("run", "--quiet", "job.yaml", in: workspace).code == 1)
+        let again = try await Program.run("run", "--quiet", "--retry-broken", "job.yaml", in: workspace)
+        #expect(again.code == 1)
+        #expect(again.errors.hasPrefix("test: 2 frames failed: broken or unreadable picture\n"))
+        let next = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(next.code == 0 && next.output.contains("test: 0 published, 3 skipped, 2 still broken in "))
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `a picture that failed before its run was killed is told by the next run, and once`() async throws {
         let gate = try await Gate(in: workspace)

@@ -67,6 +67,28 @@ import Yams
         }
     }
 
+    @Test func `every route takes the parameters and the keys that are described, and no others`() {
+        let paths = document["paths"] as? [String: [String: Any]] ?? [:]
+        let shared = (document["components"] as? [String: Any])?["parameters"] as? [String: [String: Any]] ?? [:]
+        for route in routes.routes {
+            let item = paths["\(route.pattern)"] ?? [:]
+            let operation = item[route.method.rawValue.lowercased()] as? [String: Any] ?? [:]
+            let described = [item, operation].flatMap { $0["parameters"] as? [[String: Any]] ?? [] }
+            let parameters = described.map { parameter -> [String: Any] in
+                let reference = (parameter["$ref"] as? String)?.split(separator: "/").last.map(String.init)
+                return reference.flatMap { shared[$0] } ?? parameter
+            }
+            let isKeyDescribed = parameters.contains { $0["name"] as? String == "Idempotency-Key" }
+            #expect(route.takesKey == isKeyDescribed, "\(route.method.rawValue) \(route.pattern)")
+            let names = parameters.compactMap { $0["in"] as? String == "query" ? $0["name"] as? String : nil }
+            guard case .known(let known) = route.parameters else {
+                #expect(route.access == .open && names == [], "\(route.pattern)")
+                continue
+            }
+            #expect(known == Set(names), "\(route.method.rawValue) \(route.pattern)")
+        }
+    }
+
     @Test func `every reference leads somewhere, and everything is referred to`() throws {
         let text = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/openapi.yaml"),

@@ -112,6 +112,36 @@ import Testing
         #expect(changes(differ.look(at: map, nil)) == .some(nil))
     }
 
+    @Test func `what a run did last is told before its end`() {
+        var map = FrameMap((1...3).map { FrameID($0) })
+        var differ = RunDiffer("night")
+        _ = differ.look(at: map, nil)
+        for number in 1...3 { _ = map.set(FrameID(number), .published) }
+        let changes = differ.end(at: map)
+        guard case .frames(let event)? = changes.first, case .run(let last)? = changes.last else {
+            Issue.record("no event")
+            return
+        }
+        #expect(event.changes?.map { [$0.first, $0.count, Int($0.letter)] } == [[0, 3, 112]])
+        #expect(event.counts["published"] == 3)
+        #expect(changes.count == 2 && last.state == .ended)
+        // Nothing is told twice.
+        #expect(differ.end(at: map) == [.run(last)])
+    }
+
+    @Test func `a map that cannot be read at the end is to be read again`() {
+        var differ = RunDiffer("night")
+        let ended = differ.end(at: nil)
+        _ = differ.look(at: FrameMap([FrameID(1)]), nil)
+        let changes = differ.end(at: nil)
+        guard case .frames(let event)? = changes.first else {
+            Issue.record("no event")
+            return
+        }
+        #expect(event.changes == nil && event.counts["waiting"] == 1)
+        #expect(changes.count == 2 && [changes[1]] == ended)
+    }
+
     @Test func `a frame with too many tiles is told without them`() {
         let tiles = 4 * (RunDiffer.longestTiles + 1)
         var differ = RunDiffer("night")

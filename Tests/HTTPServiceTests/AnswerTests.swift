@@ -20,7 +20,13 @@ import Testing
             #expect(method.status == 405)
             #expect(method["Allow"] == "GET, HEAD, POST, OPTIONS")
             #expect(method.problem == "method-not-allowed")
-            #expect(try await ask(service, "BREW", "/open").status == 400)
+            let unknown = try await ask(service, "BREW", "/open")
+            #expect(unknown.status == 400)
+            #expect(
+                unknown.body
+                    == #"{"detail":"The method is none that HTTP has","remedy":"Use GET, HEAD, OPTIONS, POST, PATCH or "#
+                    + #"DELETE.","status":400,"title":"This is not a valid HTTP request","type":"/problems/bad-request"}"#
+            )
             #expect(try await ask(service, "PROPFIND", "/open").status == 405)
         }
     }

@@ -54,6 +54,18 @@ import Testing
         #expect(queue.take(at: .zero) == .reset(number: 39))
     }
 
+    @Test func `events are joined up to a barrier, and never over it`() {
+        var queue = queue(capacity: 10)
+        queue.offer(event(1, "frames"))
+        #expect(taken(&queue, at: .zero) == ["1 frames 1"])
+        for number in 2...3 { queue.offer(event(number, "frames")) }
+        queue.offer(FeedEvent(number: 4, name: "run", data: Array("4".utf8), isBarrier: true))
+        queue.offer(event(5))
+        for number in 6...7 { queue.offer(event(number, "frames")) }
+        #expect(queue.take(at: .milliseconds(1)) == .later(.milliseconds(250)))
+        #expect(taken(&queue, at: .milliseconds(250)) == ["3 frames 2+3", "4 run 4", "5 job 5", "7 frames 6+7"])
+    }
+
     @Test func `large events make a follower slow, too`() {
         var queue = queue(capacity: 1000)
         let data = [UInt8](repeating: 0, count: FollowerQueue.mostBytes / 2)

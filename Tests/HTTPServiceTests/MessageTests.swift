@@ -90,6 +90,24 @@ import Testing
         #expect(status("\(tag)", method: .post) == 200)
     }
 
+    @Test func `what is shown beside a version decides on 304, and not on 412`() throws {
+        let tag = try EntityTag(version: "abc", details: [1])
+        let moved = try EntityTag(version: "abc", details: [2])
+        #expect(tag.value.hasPrefix("abc.") && tag != moved)
+        func status(_ seen: EntityTag) -> Int {
+            let request = APIRequest(headers: ["If-None-Match": "\"x\", W/\(seen)"])
+            return APIResponse.text("job").tagged(tag, for: request).status
+        }
+        #expect(status(tag) == 304)
+        #expect(status(moved) == 200)
+        for seen in ["\(tag)", "\(moved)", "W/\(moved)", "\"abc\"", "\"x\", \(moved)", "*"] {
+            #expect(throws: Never.self) { try APIRequest(headers: ["If-Match": seen]).requireMatch(EntityTag("abc")) }
+        }
+        for seen in ["\"abd.1\"", "\"ab\"", "abc", "\"", ""] {
+            #expect(throws: Problem.self) { try APIRequest(headers: ["If-Match": seen]).requireMatch(EntityTag("abc")) }
+        }
+    }
+
     @Test func `a change of another version is 412`() throws {
         let tag = EntityTag("17-3")
         try APIRequest().requireMatch(tag)

@@ -23,6 +23,39 @@ import Testing
         #expect(try pattern("GET", "/") == "GET /")
     }
 
+    @Test func `a route refuses a parameter that it does not know, and says which ones there are`() async throws {
+        let list = Route(.get, "/jobs", .read, parameters: ["state", "label"]) { _ in .text("list") }
+        let query = Query([("label", "a"), ("label", "b"), ("sate", "held")])
+        let refusal = await #expect(throws: Problem.self) {
+            try await list.wrapped(by: { $0 }).handler(APIRequest(query: query))
+        }
+        #expect(refusal?.status == 422)
+        #expect(refusal?.detail == "there is no parameter 'sate'")
+        #expect(refusal?.remedy == "The parameters are label, state.")
+        #expect(try await list.handler(APIRequest(query: Query([("state", "held")]))).status == 200)
+        let plain = Route(.post, "/drain", .admin) { _ in .empty() }
+        let other = await #expect(throws: Problem.self) {
+            try await plain.handler(APIRequest(query: Query([("dry_run", "true")])))
+        }
+        #expect(other?.remedy == "This address has no parameters.")
+        let document = Route(.get, "/", .open, parameters: .any) { _ in .text("page") }
+        #expect(try await document.handler(APIRequest(query: query)).status == 200)
+    }
+
+    @Test func `a route that knows no keys refuses a change with one`() async throws {
+        let request = APIRequest(method: .post, headers: ["Idempotency-Key": "k1"])
+        let refusal = await #expect(throws: Problem.self) {
+            try await Route(.post, "/tokens", .admin) { _ in .empty() }.wrapped(by: { $0 }).handler(request)
+        }
+        #expect(refusal?.status == 422)
+        #expect(refusal?.detail == "Idempotency-Key: this address takes none")
+        let other = Route(.post, "/jobs", .submit, takesKey: true) { _ in .empty() }
+        #expect(try await other.handler(request).status == 204)
+        // A client may send it with everything. Reading is repeated without harm.
+        let list = Route(.get, "/jobs", .read) { _ in .empty() }
+        #expect(try await list.handler(APIRequest(headers: ["Idempotency-Key": "k1"])).status == 204)
+    }
+
     @Test func `a literal segment is chosen before a parameter`() throws {
         #expect(try pattern("GET", "/jobs/actions") == "GET /jobs/actions")
     }

@@ -92,6 +92,18 @@ import Testing
         #expect(Notice.make(outcome: outcome, counts: .make(left: 40)).headline == words)
     }
 
+    @Test(arguments: [
+        (0, 0, 0, "nothing to do"), (3, 0, 0, "3 published"), (3, 1, 2, "3 published, 1 kept, 2 still broken"),
+        (0, 2, 0, "2 kept"), (0, 0, 1, "1 still broken"),
+    ])
+    func `a job that is done says what its run has not rendered`(
+        published: Int, kept: Int, stillBroken: Int, words: String
+    ) {
+        var counts = RunCounts.make(published: published, failed: 0)
+        (counts.kept, counts.stillBroken) = (kept, stillBroken)
+        #expect(Notice.make(outcome: .done, counts: counts).headline == "archive is done: \(words)")
+    }
+
     @Test func `a job that is late says since when`() throws {
         let late = Notice(
             job: "archive", host: "render1", time: try time("2026-11-26T05:00:02Z"),

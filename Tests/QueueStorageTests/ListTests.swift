@@ -45,7 +45,10 @@ import Testing
     private static let filters = [
         "", "state=waiting", "state=held,running", "state=open", "state=ended", "owner=token:a",
         "owner=token:a&owner=uid:7",
-        "label=show", "label=show=a", "label=show=a&label=x", "name=n*", "name=*", "name=*b", "name=a[1]", "name=a?",
+        "label=show", "label=show=a", "label=show=a&label=x", "label=show=*", "label=show=a*",
+        "label=show=*b&label=x=1*",
+        "label=show=[ab]", "label=show=?", "label=show=%E2%98%83*", "label=show=", "name=n*", "name=*", "name=*b",
+        "name=a[1]", "name=a?",
         "name=n*&name=a[*", "name=*%C3%A9", "name=%E2%98%83*", "label=show=%E2%98%83", "owner=token:%E2%98%83",
         "state=waiting,held&owner=token:a&label=show=a&name=*n*", "name=a%00b",
     ]
@@ -54,7 +57,10 @@ import Testing
     private func fill(_ random: inout SplitMix64) throws -> [Submission] {
         let names = ["night", "nab", "b", "a[1]", "a1", "a?", "ab", "☃ snow", "a[2", ""]
         let owners: [Owner] = [.token("a"), .user(7), .schedule("s"), .token("☃")]
-        let labels = [[:], ["show": "a"], ["show": "b"], ["show": "a", "x": "1"], ["show": "☃"]]
+        let labels = [
+            [:], ["show": "a"], ["show": "b"], ["show": "a", "x": "1"], ["show": "☃"], ["show": "ab", "x": "12"],
+            ["show": "?"], ["show": ""],
+        ]
         return try (0..<120).map { number in
             var job = try stored.submit(
                 owner: owners.randomElement(using: &random) ?? .user(7),

@@ -104,7 +104,11 @@ import Testing
     @Test func `a database of the version before sessions gets them, and keeps what it has`() throws {
         let job = try stored.submit()
         stored.store.close()
-        try stored.change("DROP TABLE sessions; DELETE FROM grdb_migrations WHERE identifier = 'service 2'")
+        try stored.change(
+            """
+            DROP TABLE sessions; ALTER TABLE submissions DROP COLUMN manifest_name;
+            DELETE FROM grdb_migrations WHERE identifier IN ('service 2', 'service 3')
+            """)
         let store = try QueueStore(folder: stored.folder.path)
         #expect(try store.load().queue.jobs == [job])
         _ = try store.add(session(1))

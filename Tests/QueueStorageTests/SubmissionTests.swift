@@ -12,7 +12,8 @@ import Testing
         let first = try stored.submit()
         let second = try stored.submit(
             owner: .token("x7"), key: "k", name: "a ☃ [night]?",
-            manifest: ManifestSource(.uploaded(text: "job:\n  name: a\n", folder: "/srv/ä"), digest: "m"), priority: 90,
+            manifest: ManifestSource(
+                .uploaded(text: "job:\n  name: a\n", folder: "/srv/ä"), digest: "m", fileName: "ö [1]"), priority: 90,
             labels: ["show": "night", "camera/a": "7 'x' \"y\""], needs: [Need(first.id, on: .end)], isHeld: true,
             notBefore: .noon(plus: 60), at: .noon + .milliseconds(7))
         #expect(try stored.store.job(first.id) == first)
@@ -76,10 +77,12 @@ import Testing
         throws
     {
         let failed = try stored.end(code: 1)
-        #expect(
-            message { try stored.submit(needs: [Need(9)]) } == "job 2 cannot need job 9: a job needs only earlier ones")
-        #expect(message { try stored.submit(needs: [Need(0)]) } == "job 2 cannot need job 0: there is no such job")
-        #expect(message { try stored.submit(needs: [Need(failed.id)]) }?.hasPrefix("job 2 would never start") == true)
+        for unknown: JobID in [0, 2, 9] {
+            #expect(
+                message { try stored.submit(needs: [Need(unknown)]) }
+                    == "after: there is no \(unknown)\n   = 'penumbra queue --all' lists all jobs")
+        }
+        #expect(message { try stored.submit(needs: [Need(failed.id)]) }?.hasPrefix("the job would never start") == true)
         #expect(try stored.submit().id == 2)
     }
 

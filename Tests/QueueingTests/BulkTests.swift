@@ -29,6 +29,35 @@ import Testing
         }
     }
 
+    @Test func `what was changed is told in words`() throws {
+        let before = try Submission.make(labels: ["old": "x", "show": "night"], needs: [Need(3)])
+        var job = before
+        #expect(job.differences(from: before) == [])
+        try job.set(Priority(90))
+        job.set(try Labels(["new": "", "show": "moon"]))
+        try job.set([Need(3, on: .end), Need(4)], known: { _ in KnownJob(end: nil) })
+        try job.hold()
+        #expect(
+            job.differences(from: before) == [
+                "priority 50 to 90", "label new: none to ''", "label old: 'x' to none", "label show: 'night' to 'moon'",
+                "after 3:success to 3:end, 4:success", "waiting to held",
+            ])
+        var running = try Submission.running()
+        try running.runNext(at: .noon)
+        try running.cancel(by: .user(0), at: .noon)
+        #expect(running.differences(from: try .running()) == ["runs next", "to be cancelled"])
+        #expect(try Submission.running().differences(from: running) == ["runs next no more"])
+    }
+
+    @Test func `a bulk action says which jobs it has changed`() throws {
+        let jobs = [try Submission.make(1), try .ended(2), try .make(3)]
+        #expect(try changes(.hold, jobs).words == "2 changed (1, 3), 1 refused (2)")
+        #expect(try changes(.hold, [.make(1, isHeld: true)]).words == "nothing changed")
+        #expect(try changes(.hold, (1...51).map { try .make(JobID($0)) }).words.hasSuffix("50, …)"))
+        #expect(BulkAction.setPriority(try Priority(70)).words == "set_priority 70")
+        #expect(BulkAction.setLabel("show", nil).words == "set_label show: none")
+    }
+
     @Test func `only jobs that the filter matches are changed`() throws {
         let jobs = [try Submission.make(1), try .make(2, owner: .token("7"))]
         let outcome = try BulkAction.hold.apply(
@@ -77,5 +106,28 @@ import Testing
         #expect(changes.submitted.map(\.needs) == [[], [Need(30)], [Need(30)]])
         #expect(changes.refused.map(\.message) == ["job 4 has ended: done\n   = submit it again to run it again"])
         #expect(changes.changed == [])
+    }
+
+    @Test func `a job that was retried is not retried again with others`() throws {
+        let jobs = [try Submission.ended(1, code: 1), try .ended(2, code: 1)]
+        let context = BulkAction.Context(owner: .user(0), now: .noon, nextID: 30) { id in
+            KnownJob(end: .failed(code: 1, text: ""), retriedAs: id == 1 ? 17 : nil)
+        }
+        let changes = try changes(.retry, jobs, context)
+        #expect(changes.submitted.map(\.retryOf) == [2])
+        #expect(changes.refused.map(\.job) == [1])
+        #expect(
+            changes.refused.map(\.message) == ["job 1 was retried as job 17\n   = retry job 17 if it does not succeed"])
+    }
+
+    @Test func `a retry that is refused is named by the job, and not by a number that no job has`() throws {
+        var skipped = try Submission.make(2, needs: [Need(1)])
+        try skipped.skip(because: 1, at: .noon)
+        let context = BulkAction.Context(owner: .user(0), now: .noon, nextID: 30) { _ in
+            KnownJob(end: .failed(code: 1, text: ""))
+        }
+        let changes = try changes(.retry, [skipped], context)
+        #expect(changes.refused.map(\.job) == [2])
+        #expect(changes.submitted == [])
     }
 }

@@ -22,6 +22,8 @@ import Testing
             ("", [1, 2, 3, 4, 5, 6]), ("state=waiting", [1, 6]), ("state=waiting,held", [1, 2, 6]),
             ("state=held&state=failed", [2, 5]), ("state=open", [1, 2, 3, 6]), ("state=ended", [4, 5]),
             ("label=show", [1, 6]), ("label=show=a", [1]), ("label=show=b=c", [6]), ("label=show=b%3Dc", [6]),
+            ("label=show=b*", [6]), ("label=show=*c", [6]), ("label=show=*", [1, 6]), ("label=camera=*7", [1]),
+            ("label=show=a*&label=camera=b*", []), ("label=show=", []),
             ("label=show&label=camera=a7", [1]), ("label=show=a&label=show=b", []), ("label=none", []),
             ("owner=token:7", [6]), ("owner=uid:1000&owner=token:7", [1, 2, 3, 4, 5, 6]), ("name=night", [1, 3, 4, 5]),
             ("name=night*", [1, 2, 3, 4, 5]), ("name=*y", [2, 6]), ("name=d*y&name=nightly", [2, 6]),

@@ -61,21 +61,29 @@ import Testing
         func message(_ needs: [Need], _ known: KnownJob? = KnownJob(end: nil)) -> String? {
             refusal { _ = try Submission.make(needs: needs, known: { _ in known }) }
         }
-        #expect(message([Need(99)]) == "job 17 cannot need job 99: a job needs only earlier ones")
-        #expect(message([Need(17)]) == "job 17 cannot need job 17: a job needs only earlier ones")
-        #expect(message([Need(5)], nil) == "job 17 cannot need job 5: there is no such job")
-        #expect(message([Need(5), Need(5, on: .end)]) == "job 17 needs job 5 twice\n   = name each job once")
+        #expect(message([Need(5)], nil) == "after: there is no job 5\n   = 'penumbra queue --all' lists all jobs")
+        #expect(message([Need(99)], nil) == "after: there is no job 99\n   = 'penumbra queue --all' lists all jobs")
+        #expect(
+            message([Need(99)])
+                == """
+                after: job 99 is later than job 17, and a job waits only for earlier ones
+                   = submit a new job that waits for job 99
+                """)
+        // A new job does not exist before it is accepted.
+        #expect(message([Need(17)], nil) == "after: there is no job 17\n   = 'penumbra queue --all' lists all jobs")
+        #expect(message([Need(17)]) == "after: job 17 cannot wait for itself")
+        #expect(message([Need(5), Need(5, on: .end)]) == "after: job 5 is there twice\n   = name each job once")
         #expect(
             message([Need(5)], KnownJob(end: .cancelled(by: .user(0))))
                 == """
-                job 17 would never start: it needs the success of job 5, which has ended: cancelled by uid:0
+                the job would never start: it needs the success of job 5, which has ended: cancelled by uid:0
                    = retry job 5, and name the new job, or write '5:end'
                 """)
         #expect(
-            message([Need(5)], KnownJob(end: .doneWithWorkLeft))?.hasPrefix("job 17 would never start: ") == true)
+            message([Need(5)], KnownJob(end: .doneWithWorkLeft))?.hasPrefix("the job would never start: ") == true)
         #expect(
             refusal { _ = try Submission.make(500, needs: (1...101).map { Need(JobID($0)) }) }
-                == "job 500 needs 101 jobs: at most 100 are allowed")
+                == "after: there are 101 jobs, and a job waits for at most 100")
     }
 
     @Test func `a job that has not ended, or is done, is not retried`() throws {
@@ -113,7 +121,8 @@ import Testing
     func `a key has visible ASCII characters`(key: String) {
         #expect(
             refusal { _ = try Submission.make(key: key) }
-                == "key: '\(key.prefix(200))' is no idempotency key\n   = a key has 1 to 255 visible characters")
+                == "key: '\(key.prefix(200))' is no idempotency key\n   = a key has 1 to 255 visible ASCII characters, without "
+                + "blanks")
     }
 
     @Test func `a job that does not exist is named`() {

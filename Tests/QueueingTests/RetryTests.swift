@@ -14,7 +14,9 @@ import Testing
         #expect(retry.retryOf == 17)
         #expect(retry.owner == .token("7"))
         #expect(retry.manifest == job.manifest)
-        #expect(retry.options == job.options)
+        var options = job.options
+        options.triesBroken = true
+        #expect(retry.options == options)
         #expect(retry.priority.value == 70)
         #expect(retry.labels.texts == ["show=night"])
         #expect(retry.submitted == .noon(plus: 60))
@@ -25,6 +27,48 @@ import Testing
     @Test(arguments: [1, 3, 65, 143])
     func `whatever did not succeed can be retried`(code: Int) throws {
         #expect(try retry(Submission.ended(code: code)).retryOf == 17)
+    }
+
+    /// A job whose run has ended well and has left pictures that are still broken.
+    private func done(kept: Int = 0, stillBroken: Int = 0) throws -> Submission {
+        var job = try Submission.running()
+        try job.processEnded(
+            code: 0, leaving: .ended, text: "", progressed: true,
+            leftovers: .init(kept: kept, stillBroken: stillBroken), at: .noon)
+        return job
+    }
+
+    @Test func `a job that is done can be retried for the pictures that are still broken, and for nothing else`() throws
+    {
+        #expect(try retry(done(stillBroken: 1)).retryOf == 17)
+        let kept = try done(kept: 1)
+        #expect(
+            refusal { _ = try retry(kept) }
+                == "job 17 has ended: done\n   = submit it again to run it again")
+    }
+
+    @Test(arguments: [(RetryDeadline.kept, 60), (.none, nil), (.seconds(600), 600)] as [(RetryDeadline, Int?)])
+    func `a retry has the deadline of its job, or another one, or none`(deadline: RetryDeadline, expected: Int?) throws
+    {
+        var job = try Submission(
+            id: 17, owner: .user(1000), digest: "d", name: "night",
+            manifest: ManifestSource(.file(path: "/srv/a/night.yaml"), digest: "m"),
+            options: RunOptions(overrides: ["a=1"], isForced: true, deadline: 60), at: .noon, known: { _ in nil })
+        try job.cancel(by: .user(0), at: .noon)
+        let options = try job.retry(
+            as: 30, by: .token("7"), digest: "d2", deadline: deadline, at: .noon, known: { _ in nil }
+        ).options
+        #expect(options.deadline == expected)
+        #expect(options.overrides == ["a=1"] && options.isForced && options.triesBroken)
+    }
+
+    @Test func `a deadline that no run takes is refused for a retry, too`() throws {
+        let job = try Submission.ended(code: 3)
+        #expect(
+            refusal {
+                _ = try job.retry(
+                    as: 30, by: .token("7"), digest: "d2", deadline: .seconds(0), at: .noon, known: { _ in nil })
+            }?.hasPrefix("deadline: 0 seconds are not between a second and a week\n") == true)
     }
 
     /// A job that was skipped because job 5 did not succeed.
@@ -61,7 +105,7 @@ import Testing
         #expect(
             refusal { _ = try retry(job, known: { jobs[$0] }) }
                 == """
-                job 30 would never start: it needs the success of job 5, which has ended: failed with exit code 1
+                the job would never start: it needs the success of job 5, which has ended: failed with exit code 1
                    = retry job 5, and name the new job, or write '5:end'
                 """)
     }

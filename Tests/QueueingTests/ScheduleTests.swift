@@ -115,14 +115,14 @@ import Testing
         #expect(submitted.count > 5)
     }
 
-    @Test(arguments: ["", "a b", "-x", "ü"])
+    @Test(arguments: ["", "a b", "-x", "ü", "show/night"])
     func `a schedule has a name that fits a key`(name: String) throws {
         let zone = try Schedule.zone(named: "UTC")
         #expect(
             refusal { _ = try Schedule(name: name, cron: CronExpression("@daily"), zone: zone) }
                 == """
                 schedule: '\(name)' is no name of a schedule
-                   = a name has 1 to 63 letters, digits, '.', '_', '-' and '/', and begins with a letter or digit
+                   = a name has 1 to 63 letters, digits, '.', '_' and '-', and begins with a letter or digit
                 """)
     }
 }

@@ -54,12 +54,22 @@ enum StoredForm {
                 #"{"cancelled_by":"token:7","run":"run-17",\#(time),"state":"running","tries":1}"#
             ),
             (ended(.done, run: "r"), #"{"run":"r",\#(time),"state":"done","tries":2}"#),
+            (
+                .ended(.init(end: .done, time: .noon, run: "r", tries: 2, started: .noon)),
+                #"{"run":"r",\#(time),"started":"2026-11-25T12:00:00Z","state":"done","tries":2}"#
+            ),
             (ended(.doneWithWorkLeft), #"{\#(time),"state":"work_left","tries":2}"#),
             (ended(.failed(code: 65, text: "x")), #"{"code":65,\#(time),"state":"failed","text":"x","tries":2}"#),
             (ended(.stopped(text: "x")), #"{\#(time),"state":"stopped","text":"x","tries":2}"#),
             (ended(.cancelled(by: nil)), #"{\#(time),"state":"cancelled","tries":2}"#),
             (ended(.cancelled(by: .user(5))), #"{"by":"uid:5",\#(time),"state":"cancelled","tries":2}"#),
             (ended(.skipped(because: 3)), #"{"because":3,\#(time),"state":"skipped","tries":2}"#),
+            (
+                .ended(
+                    .init(
+                        end: .done, time: .noon, run: "r", tries: 1, leftovers: .init(kept: 2, stillBroken: 1))),
+                #"{"kept":2,"run":"r",\#(time),"state":"done","still_broken":1,"tries":1}"#
+            ),
         ]
     }
 
@@ -88,6 +98,32 @@ enum StoredForm {
         #expect(try StoredForm.text(of: RunOptions()) == #"{"version":1}"#)
         #expect(RunOptions().arguments == [])
         #expect(try StoredForm.value(RunOptions.self, of: "{}") == RunOptions())
+    }
+
+    @Test func `a retry tries broken pictures again, which is stored with it`() throws {
+        var options = RunOptions()
+        options.triesBroken = true
+        #expect(try StoredForm.text(of: options) == #"{"retry_broken":true,"version":1}"#)
+        #expect(try StoredForm.value(of: StoredForm.text(of: options)) == options)
+        #expect(options.arguments == ["--retry-broken"])
+    }
+
+    @Test(arguments: [
+        (JobState.Leftovers(), "done"), (.init(kept: 1), "done; 1 frame kept as it was"),
+        (.init(kept: 2, stillBroken: 1), "done; 2 frames kept as they were; 1 frame still broken"),
+        (.init(stillBroken: 3), "done; 3 frames still broken"),
+    ])
+    func `a job says what its run has not rendered`(leftovers: JobState.Leftovers, words: String) throws {
+        var job = try Submission.running()
+        try job.processEnded(
+            code: 0, leaving: .ended, text: "", progressed: true, leftovers: leftovers, at: .noon)
+        #expect(QueueEntry(job).result == words)
+    }
+
+    @Test(arguments: [(nil, "/srv/a/night.yaml"), ("shown", "/srv/a/shown.yaml")] as [(String?, String)])
+    func `an uploaded manifest has a path in its folder`(fileName: String?, path: String) throws {
+        let manifest = ManifestSource(.uploaded(text: "", folder: "/srv/a"), digest: "m", fileName: fileName)
+        #expect(QueueEntry(try Submission.make(manifest: manifest)).manifest == path)
     }
 
     @Test func `the folders of a job are stored with it, and none is not the same as all`() throws {

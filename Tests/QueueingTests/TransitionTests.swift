@@ -7,6 +7,7 @@ import Testing
         #expect(job.state == .waiting(.init(since: .noon)))
         try job.start(run: "night-1", at: .noon(plus: 1))
         #expect(job.state.name == .starting)
+        #expect(job.state.started == .noon(plus: 1))
         #expect(job.state.run == "night-1")
         #expect(job.state.tries == 1)
         try job.started(at: .noon(plus: 2))
@@ -18,6 +19,22 @@ import Testing
         #expect(ended.time == .noon(plus: 9))
         #expect(ended.run == "night-1")
         #expect(ended.tries == 1)
+        // So a program can say how long it took.
+        #expect(ended.started == .noon(plus: 2))
+    }
+
+    @Test func `a job that ends while it waits was not started, and one that ends in its process was`() throws {
+        var waiting = try Submission.make()
+        try waiting.cancel(by: .user(0), at: .noon(plus: 3))
+        #expect(waiting.state.isEnded && waiting.state.started == nil)
+        var taken = try Submission.starting()
+        try taken.cancel(by: .user(0), at: .noon(plus: 3))
+        try taken.takeBackStart(at: .noon(plus: 4))
+        #expect(taken.state.isEnded && taken.state.started == nil)
+        var running = try Submission.running()
+        try running.cancel(by: .user(0), at: .noon(plus: 3))
+        try running.processEnded(code: 130, leaving: .ended, text: "", progressed: true, at: .noon(plus: 4))
+        #expect(running.state.isEnded && running.state.started == .noon)
     }
 
     @Test(arguments: [

@@ -40,6 +40,8 @@ import Testing
             #expect(map.cells.map(\.frame) == frames)
             #expect(map.cells.allSatisfy { truth[$0.frame] == $0.cell && map[$0.frame] == $0.cell })
             #expect(map[FrameID(61)] == nil && map.set(FrameID(61), .failed) == nil)
+            let numbers = Set(frames.map(\.number))
+            #expect((0...61).allSatisfy { map.has(inputNumber: $0) == numbers.contains($0) })
             #expect(FrameMap(file: map.file) == map)
             #expect(FrameMap(text: map.text) == map)
         }

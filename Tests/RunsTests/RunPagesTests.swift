@@ -115,4 +115,15 @@ import TestSupport
         #expect(FramePlace.frame(text) == frame)
         if let frame { #expect(FramePlace.text(frame) == text) }
     }
+
+    @Test func `a task is named by its frame, page, kind and tile, and by nothing else`() {
+        for text in ["37", "37p2", "37/probe", "37p2/tile-0", "37/tile-12"] {
+            #expect(TaskFilter(text) != nil, "\(text)")
+        }
+        for text in [
+            "", "0", "-1", "+1", "01", "37p0", "37p", "37p-1", "37/", "37/Probe", "37/tile-", "37/tile--1",
+            "37/tile-01",
+            "37/tile-1-2", "37/a/b", "p2", "37 ",
+        ] { #expect(TaskFilter(text) == nil, "\(text)") }
+    }
 }

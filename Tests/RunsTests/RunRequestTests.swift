@@ -15,6 +15,7 @@ import Testing
         (request.only, request.limit, request.filesFrom) = (["a*"], 7, "list.txt")
         (request.inputs, request.leftOf) = (["/in/1.png"], "20261125T000000Z-abcdef")
         (request.isForced, request.allowsEmpty, request.allowsGone, request.isStrict) = (true, true, true, true)
+        request.triesBroken = true
         (request.orphans, request.lockWait, request.deadline) = (.allRemoved, 30, 3000.5)
         (request.isWatching, request.isDetached) = (true, true)
         (request.engine, request.slurmArguments, request.workers) = (.slurm, ["--constraint=fast"], 3)
@@ -37,6 +38,16 @@ import Testing
         var other = whole()
         other.limit = 8
         #expect(other.text != whole().text)
+    }
+
+    @Test func `a request that tries no broken pictures again has the text that earlier versions have stored`() {
+        let request = RunRequest(manifests: [RunRequest.Manifest(path: "job.yaml")], folder: "/in")
+        #expect(!request.triesBroken && !request.text.contains("roken"))
+        var other = request
+        other.triesBroken = true
+        #expect(other.text.contains(#""retryBroken":true"#))
+        other.triesBroken = false
+        #expect(other.text == request.text)
     }
 
     @Test func `what is not there has its default`() throws {

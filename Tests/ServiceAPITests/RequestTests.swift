@@ -49,6 +49,35 @@ import Testing
             try value(#"{"folder":"/srv/a","text":""}"#) == SubmitRequest(.text("", folder: "/srv/a", name: nil)))
     }
 
+    @Test(arguments: [
+        (RetryDeadline.kept, "{}"), (.none, #"{"deadline":null}"#), (.seconds(60), #"{"deadline":60}"#),
+    ])
+    func `a retry may have another deadline, or none`(deadline: RetryDeadline, body: String) throws {
+        let request = RetryRequest(deadline: deadline)
+        #expect(try text(request) == body)
+        #expect(try value(body) == request)
+    }
+
+    @Test func `a retry with a wrong deadline is refused`() {
+        #expect(
+            message(RetryRequest.self, #"{"deadline":0}"#)?.contains(
+                "deadline: 0 seconds are not between a second and a week") == true)
+        #expect(message(RetryRequest.self, #"{"deadline":"1h"}"#) != nil)
+        #expect(message(RetryRequest.self, #"{"frames":"1"}"#) != nil)
+    }
+
+    @Test func `a path that is too long is told as that`() throws {
+        let longest = "/" + String(repeating: "a", count: 4094)
+        let request: SubmitRequest = try value(#"{"manifest":"\#(longest)"}"#)
+        #expect(request.source == .file(path: longest))
+        #expect(
+            message(SubmitRequest.self, #"{"manifest":"\#(longest)a"}"#)?.hasSuffix(
+                "has 4096 bytes\n   = a path has at most 4095 bytes") == true)
+        #expect(
+            message(TokenRequest.self, #"{"name":"a","scope":"read","roots":["\#(longest)a"]}"#)?.hasPrefix("roots: ")
+                == true)
+    }
+
     @Test func `dependencies have a short and a long form`() throws {
         let request: SubmitRequest = try value(
             #"{"manifest":"/a","after":[12,"13","14:end",{"job":15},{"job":16,"on":"end"}]}"#)
@@ -79,11 +108,12 @@ import Testing
         ),
         (
             #"{"manifest":"/a\u0000b"}"#,
-            "manifest: '/a\\u{0}b' is no absolute path\n   = write a path that begins with '/'"
+            "manifest: '/a\\u{0}b' has a NUL, which no path has"
         ),
         (
-            #"{"text":"x","folder":"/b","name":"../c"}"#,
-            "name: '../c' is no name of a job\n   = a name has 1 to 200 bytes, no '/', and does not begin with '.'"
+            #"{"text":"x","folder":"/b","name":"c\nd"}"#,
+            "name: 'c\\u{a}d' is no name of a manifest's file\n   = a name has 1 to 200 bytes, no '/', no control "
+                + "characters, and does not begin with '.'"
         ),
         (
             #"{"manifest":"/a","priorty":5}"#,
@@ -243,11 +273,15 @@ import Testing
         ),
         (
             #"{"name":"a b","scope":"read"}"#,
-            "name: 'a b' is no name of a token\n   = a name has 1 to 63 visible characters"
+            "name: 'a b' is no name of a token\n   = a name has 1 to 63 visible ASCII characters, without blanks"
         ),
         (
             #"{"name":"b","scope":"read","roots":["srv"]}"#,
             "roots: 'srv' is no absolute path\n   = write a path that begins with '/'"
+        ),
+        (
+            #"{"name":"b","scope":"submit","roots":[]}"#,
+            "roots: it is empty\n   = name a folder, or leave 'roots' out for all folders"
         ),
     ])
     func `a token that is wrong is refused with words`(text: String, message: String) {

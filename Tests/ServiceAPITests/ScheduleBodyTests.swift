@@ -72,9 +72,10 @@ import Testing
                 + "the job comes"
         ),
         (
-            #"{"name": "-a", "cron": "@daily", "submit": {"manifest": "/a"}}"#,
-            "schedule: '-a' is no name of a schedule\n   = a name has 1 to 63 letters, digits, '.', '_', '-' and '/', and begins "
-                + "with a letter or digit"
+            // No path of the API would lead to it.
+            #"{"name": "a/b", "cron": "@daily", "submit": {"manifest": "/a"}}"#,
+            "schedule: 'a/b' is no name of a schedule\n   = a name has 1 to 63 letters, digits, '.', '_' and '-', and begins with "
+                + "a letter or digit"
         ),
         (
             #"{"name": "a", "cron": "0 25 * * *", "submit": {"manifest": "/a"}}"#,

@@ -38,7 +38,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "https://127.0.0.1:8642", "http://farm.example:8642", "http://farm", "http://127.0.0.2:5",
+        "https://farm.example", "https://farm.example:8642/penumbra", "http://farm.example:8642", "http://farm",
+        "http://127.0.0.2:5",
         "http://127.0.0.1.example:80", "http://a@127.0.0.1:5", "http://[::2]:5", "http://:5",
     ])
     func `another machine is reached by a forwarded port`(text: String) {
@@ -48,6 +49,16 @@ import Testing
                 '\(text)' is not on this machine, and is not reached directly
                    = forward a port: ssh -L 8642:127.0.0.1:8642 HOST
                    = then write http://127.0.0.1:8642
+                """)
+    }
+
+    @Test(arguments: ["https://127.0.0.1:8642", "https://localhost", "https://[::1]", "https://[::1]:443/penumbra"])
+    func `an address of this machine with TLS is a proxy's, which commands do not use`(text: String) {
+        #expect(
+            message(text)
+                == """
+                '\(text)' needs TLS, which commands do not speak
+                   = write http://127.0.0.1:PORT with the service's own port, in place of a proxy's, or the path of its socket
                 """)
     }
 
@@ -162,9 +173,11 @@ import Testing
         (400, "/problems/json", RunOutcome.usage), (401, "/problems/token", .usage), (403, "/problems/scope", .usage),
         (404, "/problems/not-found", .missingInput), (405, "/problems/method", .usage),
         (408, "/problems/slow", .unavailable),
-        (409, "/problems/ended", .busy), (410, "/problems/gone", .missingInput), (412, "/problems/changed", .busy),
+        (409, "/problems/state", .busy), (409, "/problems/ended", .usage), (409, "/problems/needs", .usage),
+        (410, "/problems/gone", .missingInput), (412, "/problems/changed", .busy),
         (413, "/problems/too-large", .usage), (421, "/problems/host", .usage), (422, "/problems/value", .usage),
-        (422, "/problems/manifest", .badManifest), (429, "/problems/rate", .busy),
+        (422, "/problems/manifest", .badManifest), (422, "/problems/no-manifest", .missingInput),
+        (429, "/problems/rate", .busy),
         (500, "/problems/internal", .unavailable),
         (502, "about:blank", .unavailable), (503, "/problems/busy", .busy), (507, "/problems/full", .storage),
         (301, "about:blank", .unavailable),

@@ -2,6 +2,7 @@ import Foundation
 import JobModel
 import ServiceAPI
 import ServiceClient
+import Synchronization
 import TestSupport
 import Testing
 
@@ -83,6 +84,39 @@ import Testing
                 """)
         #expect(error?.outcome == .unavailable)
         #expect(server.received.count == 1)
+    }
+
+    private static func tooMany(wait: String) -> ScriptedServer.Step {
+        .answer(
+            "HTTP/1.1 429 Too Many Requests\r\nRetry-After: \(wait)\r\nContent-Type: application/problem+json\r\n"
+                + "Content-Length: 2\r\n\r\n{}")
+    }
+
+    @Test func `a service that asks to wait is asked again after that time, also without a key`() async throws {
+        let server = try ScriptedServer([Self.tooMany(wait: "7"), Self.tooMany(wait: "0"), .answer(Self.answer("{}"))])
+        let pauses = Mutex<[Duration]>([])
+        let client = try server.client { $0.pause = { pause in pauses.withLock { $0.append(pause) } } }
+        let answer = try await onThread { Result { try client.send(ClientRequest(.post, "/jobs", body: [])) } }.get()
+        #expect(answer.status == 200)
+        #expect(pauses.withLock(\.self) == [.seconds(7), .seconds(1)])
+        #expect(Set(server.received).count == 1)
+    }
+
+    @Test(arguments: ["61", "tomorrow", "-1"])
+    func `a service that asks to wait for too long, or for no number of seconds, has refused the request`(
+        wait: String
+    ) async throws {
+        let server = try ScriptedServer([Self.tooMany(wait: wait)])
+        let client = try server.client()
+        #expect(await failure { _ = try client.send(ClientRequest(.get, "/jobs")) }?.status == 429)
+        #expect(server.received.count == 1)
+    }
+
+    @Test func `a service that asks to wait again and again is not waited for without an end`() async throws {
+        let server = try ScriptedServer(Array(repeating: Self.tooMany(wait: "20"), count: 4))
+        let client = try server.client()
+        #expect(await failure { _ = try client.send(ClientRequest(.get, "/jobs")) }?.status == 429)
+        #expect(server.received.count == 4)
     }
 
     @Test func `requests are not repeated without an end`() async throws {

@@ -107,7 +107,26 @@ import Testing
         #expect(wrong.code == 65)
         #expect(wrong.output.contains("line 2: the job has no key 'input'"))
         try await farm.end()
-        #expect(try await Self.run("\(follow) night.yaml", in: farm).output.hasPrefix("the service does not answer: "))
+        // No exit code of a run.
+        let away = try await Self.run("\(follow) night.yaml", in: farm)
+        #expect(away.code == 69)
+        #expect(away.lines.last?.hasPrefix("the service does not answer: ") == true, "\(away.output)")
+    }
+
+    @Test func `the example in Python goes on after each way in which a service can be away`() async throws {
+        let farm = try Farm()
+        let service = project.appending(path: "Tests/ServiceTests/Support/flaky.py").path
+        let followed = try await Self.run(
+            """
+            python3 '\(service)' port > log 2>&1 &
+            trap "kill $!" EXIT
+            until [ -f port ]; do sleep 0.05; done
+            python3 $EXAMPLES/follow.py http://127.0.0.1:$(cat port) night.yaml once
+            """, in: farm)
+        #expect(followed.code == 0, "\(followed.output)")
+        #expect(followed.lines.last == "job 7: done")
+        #expect(followed.output.contains("lost the service (429 Too Many Requests); trying again"))
+        #expect(followed.output.contains("lost the service (503 Service Unavailable); trying again"))
     }
 
     @Test func `the example in Python goes on where it was when the service is started again`() async throws {

@@ -45,7 +45,53 @@ import Testing
         return Array(try client.call(ClientRequest(.get, "/runs/\(run)/map"), as: Map.self).states)
     }
 
-    @Test func `a follower of a run makes its map from events, and hears of its end`() async throws {
+    /// What a follower of a run knows who does what docs/api.md says: he reads the map when he is told to, and makes the changes
+    /// otherwise, until the run has ended.
+    private struct FollowedRun {
+        var letters: [Character] = []
+        var counts: [String: Int] = [:]
+        var hasLive = false
+    }
+
+    private func follow(
+        _ run: String, _ client: APIClient, _ act: (FollowedRun) throws -> Void
+    ) throws -> FollowedRun {
+        var followed = FollowedRun()
+        var failure: (any Error)?
+        try client.follow("/events?run=\(run)") { event in
+            do {
+                let told = try Told(event)
+                if event.name == "run" {
+                    #expect(told.run == run)
+                    followed.hasLive = followed.hasLive || told.live?.frames == 3
+                    if told.state == "ended" { return .stop }
+                }
+                for frames in told.runs ?? [] {
+                    #expect(frames.run == run)
+                    followed.counts = frames.counts
+                    guard let changes = frames.changes else {
+                        followed.letters = try map(run, client)
+                        continue
+                    }
+                    for change in changes {
+                        for index in change.first..<change.first + change.count {
+                            followed.letters[index] = Character(change.letter)
+                        }
+                    }
+                    #expect(frames.counts["published"] == followed.letters.count { $0 == "p" })
+                }
+                try act(followed)
+                return .goOn
+            } catch {
+                failure = error
+                return .stop
+            }
+        }
+        if let failure { throw failure }
+        return followed
+    }
+
+    @Test func `a follower of a run makes its whole map from events, and hears of its end after that`() async throws {
         let farm = try Farm()
         let gate = try await Gate(in: farm)
         try farm.draw(3)
@@ -54,48 +100,48 @@ import Testing
         try await farm.penumbra("submit", "night.yaml")
         let run = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
         let client = try farm.client
-        var (letters, opened, hasLive) = ([Character](), 0, false)
-        var failure: (any Error)?
-        try client.follow("/events?run=\(run)") { event in
-            do {
-                let told = try Told(event)
-                if event.name == "run" {
-                    #expect(told.run == run)
-                    hasLive = hasLive || told.live?.frames == 3
-                    if told.state == "ended" { return .stop }
-                }
-                for frames in told.runs ?? [] {
-                    #expect(frames.run == run)
-                    guard let changes = frames.changes else {
-                        letters = try map(run, client)
-                        continue
-                    }
-                    for change in changes {
-                        for index in change.first..<change.first + change.count {
-                            letters[index] = Character(change.letter)
-                        }
-                    }
-                    #expect(frames.counts["published"] == letters.count { $0 == "p" })
-                }
-                // A picture, and when it is there, the others.
-                if opened == 0, letters.count == 3 {
-                    try gate.open(for: 1)
-                    opened = 1
-                } else if opened == 1, letters.contains("p") {
-                    try gate.open(for: 10)
-                    opened = 11
-                }
-                return .goOn
-            } catch {
-                failure = error
-                return .stop
+        var opened = 0
+        let followed = try follow(run, client) { followed in
+            // A picture, and when it is there, the others.
+            if opened == 0, followed.letters.count == 3 {
+                try gate.open(for: 1)
+                opened = 1
+            } else if opened == 1, followed.letters.contains("p") {
+                try gate.open(for: 10)
+                opened = 11
             }
         }
-        #expect(failure == nil)
-        #expect(hasLive)
+        #expect(followed.hasLive)
         #expect(opened == 11)
+        #expect(followed.letters == ["p", "p", "p"])
+        #expect(followed.counts["published"] == 3)
         #expect(try await farm.waitForEnd(of: 1).state == .done)
         #expect(try map(run, client) == ["p", "p", "p"])
+        try await farm.end()
+    }
+
+    @Test func `a follower of a run that is cancelled knows of each frame that it was left`() async throws {
+        let farm = try Farm()
+        let gate = try await Gate(in: farm)
+        // More than go through before the run reads that it is cancelled.
+        try farm.draw(300)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\nshard: frame\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        let run = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
+        let client = try farm.client
+        var isCancelled = false
+        let followed = try follow(run, client) { followed in
+            guard followed.letters.count == 300 else { return }
+            if !isCancelled { _ = try client.send(ClientRequest(.post, "/jobs/1/cancel")) }
+            isCancelled = true
+            // The pictures that workers have go through, one for each event.
+            try gate.open(for: 1)
+        }
+        let letters = try map(run, client)
+        #expect(letters.contains("l"))
+        #expect(followed.letters == letters)
+        #expect(followed.counts["left"] == letters.count { $0 == "l" })
         try await farm.end()
     }
 

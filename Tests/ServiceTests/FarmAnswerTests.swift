@@ -53,6 +53,21 @@ import Testing
         try await farm.end()
     }
 
+    @Test(arguments: [nil, "shown"])
+    func `a plan of a text is the plan of the job that it would be`(name: String?) async throws {
+        try await farm.start()
+        let request = SubmitRequest(.text(try farm.read("night.yaml"), folder: farm.path, name: name))
+        let body = try StrictJSON.encode(request)
+        _ = try farm.client.send(ClientRequest(.post, "/jobs", body: body))
+        #expect(try await farm.waitForEnd(of: 1).state == .done)
+        let plan = try lines(try answer(.post, "/plan", String(decoding: body, as: UTF8.self)))
+        let frames = plan.filter { $0["event"] as? String == "plan" }
+        #expect(frames.count == 3)
+        #expect(!"\(frames)".contains("published by the job"), "\(frames)")
+        #expect(plan.last?["skipped"] as? Int == 3 && plan.last?["kept"] as? Int == 0, "\(plan.last ?? [:])")
+        try await farm.end()
+    }
+
     @Test func `what is wrong with a manifest is told before a plan is made`() async throws {
         try await farm.start()
         try farm.write("job: x\ninput: y\n", to: "wrong.yaml")
@@ -170,8 +185,15 @@ import Testing
         try await farm.penumbra("queue", "cancel", "1")
         let first = try answer(.get, "/audit?limit=1")
         #expect(first.contains(#""action":"cancel""#) && first.contains(#""before":2"#), "\(first)")
+        #expect(first.contains(#""detail":"night: held to cancelled""#), "\(first)")
         let second = try answer(.get, "/audit?before=2")
         #expect(second.contains(#""action":"submit""#) && !second.contains("before"), "\(second)")
+        try await farm.penumbra("submit", "night.yaml", "--hold", "--label", "show=night")
+        try await farm.penumbra("queue", "priority", "2", "--to", "90")
+        try await farm.penumbra("queue", "label", "--set", "show=moon", "--filter", "label=show", "--expect", "1")
+        let changes = try answer(.get, "/audit?limit=2")
+        #expect(changes.contains(#""detail":"night: priority 50 to 90""#), "\(changes)")
+        #expect(changes.contains(#""detail":"set_label show: 'moon': 1 changed (2)""#), "\(changes)")
         try await farm.end()
     }
 
@@ -199,6 +221,10 @@ import Testing
         for path in ["/runs/\(run)/errors", "/events?run=\(run)"] {
             #expect(try await ask("GET", path).contains(#""type":"/problems/no-run""#), "\(path)")
         }
+        #expect(try await ask("GET", "/events?job=1").contains(#""type":"/problems/no-job""#))
+        // Jobs of others are not counted, either.
+        #expect(try await ask("GET", "/status").contains(#""done":0,"#))
+        #expect(try answer(.get, "/status").contains(#""done":1,"#))
         #expect(try await ask("GET", "/errors") == #"{"errors":[],"frames":0,"total":0}"#)
         #expect(try await ask("GET", "/audit").contains(#""type":"/problems/scope""#))
         try await farm.end()

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Queueing
 import Runs
 import ServiceAPI
@@ -100,6 +101,59 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `followers of runs wait for a service that is started again`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        let run = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
+        let follow = "'\(Farm.programs)/penumbra' status --follow --server '\(server)' > told 2>&1"
+        _ = try await farm.run(
+            "/bin/bash", ["-c", "(\(follow); echo $? > code.new; mv code.new code) > log 2>&1 < /dev/null &"])
+        try await farm.wait { ((try? farm.read("told")) ?? "").contains(run) }
+        // Its run is interrupted, and the next service resumes it.
+        try await farm.end()
+        try await farm.start()
+        try gate.open(for: 3)
+        try await farm.wait { farm.exists("code") }
+        #expect(try farm.read("code") == "0\n", "\(try farm.read("told"))")
+        #expect(try await farm.waitForEnd(of: 1).state == .done)
+        try await farm.end()
+    }
+
+    @Test func `a run whose coordinator was killed is waited for if the service resumes it`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        let run = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
+        kill(try #require(farm.openRuns().first), SIGKILL)
+        try gate.open(for: 9)
+        let waited = try await local("wait \(run)")
+        #expect(waited.code == 0, "\(waited.errors)")
+        #expect(waited.output.hasPrefix("night: done; "))
+        #expect(try farm.job(1).tries == 2)
+        try await farm.end()
+    }
+
+    @Test func `a new job is answered with its tag and its place in the queue`() async throws {
+        try farm.writeManifest()
+        try await farm.start()
+        try await farm.penumbra("queue", "drain")
+        let body = try StrictJSON.encode(SubmitRequest(.file(path: farm.folder.file("night.yaml"))))
+        let answer = try farm.client.send(ClientRequest(.post, "/jobs", body: body))
+        let job = try farm.client.decode(SubmitResponse.self, from: answer).job
+        #expect(job.position == 1)
+        #expect(job.waitingFor?.words == "the service is drained")
+        let tag = try #require(answer.etag)
+        let change = try StrictJSON.encode(JobChange(priority: try Priority(70)))
+        _ = try farm.client.send(ClientRequest(.patch, "/jobs/1", body: change, condition: tag))
+        #expect(throws: ServiceError.self) {
+            try farm.client.send(ClientRequest(.patch, "/jobs/1", body: change, condition: tag))
+        }
+        try await farm.end()
+    }
+
     @Test func `a run that was begun by hand is shown, and is not retried or resumed by the service`() async throws {
         try farm.writeManifest()
         try await farm.start()
@@ -119,6 +173,7 @@ import Testing
         ("show --run-dir a", "--run-dir is for runs of this machine, and --server asks a service; give one of them."),
         ("wait --config a", "--config is for runs of this machine, and --server asks a service; give one of them."),
         ("retry --frames 1", "--frames cannot be used with --server."),
+        ("retry --deadline 1.5", "--deadline takes whole seconds here, at least one."),
         ("resume --workers 2", "--workers cannot be used with --server."),
     ])
     func `options that a service has no use for are refused`(command: String, words: String) async throws {

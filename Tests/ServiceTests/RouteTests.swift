@@ -88,7 +88,7 @@ import Testing
         Row("PATCH", "/api/v1/schedules/{name}", .admin, 404, body: #"{"enabled": false}"#),
         Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
         Row("GET", "/api/v1/tokens", .admin, 200),
-        Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read", "roots": []}"#),
+        Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read"}"#),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
         Row("POST", "/api/v1/session", .open, 201, body: #"{"token": "{new token}"}"#),
         Row("GET", "/api/v1/session", .read, 200),
@@ -275,7 +275,7 @@ private struct JSONNumber: Decodable {
 private struct NoAnswers: FarmQueries {
     func catalog() async throws -> Catalog { throw FarmQueryError.busy }
     func schema() async throws -> String { throw FarmQueryError.busy }
-    func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String {
+    func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
         throw FarmQueryError.busy
     }
     func verify(_ outputs: [String]) async throws -> String { throw FarmQueryError.busy }

@@ -65,10 +65,47 @@ import Testing
         #expect(refused.code == 65)
         #expect(refused.errors.contains("line 3, column 12: "))
         #expect(refused.errors.contains("gaussian"))
-        let missing = try await farm.penumbra("submit", "missing.yaml")
-        #expect(missing.code == 64 || missing.code == 66)
-        #expect(missing.errors.contains("the manifest cannot be read"))
+        let missing = farm.folder.file("missing.yaml")
+        let reasons = [
+            (
+                "missing.yaml",
+                "\(missing): the manifest cannot be read: No such file or directory\n   = look for a misspelt name"
+            ),
+            ("photos", "\(farm.path)/photos: the manifest cannot be read: it is a folder\n   = name a file"),
+        ]
+        for (path, words) in reasons {
+            let refused = try await farm.penumbra("submit", path)
+            #expect(refused.code == 66)
+            #expect(refused.errors.contains(words), "\(refused.errors)")
+        }
+        try farm.write(String(repeating: "#", count: 1 << 21), to: "large.yaml")
+        let large = try await farm.penumbra("submit", "large.yaml")
+        #expect(large.code == 65)
+        #expect(large.errors.contains("the manifest cannot be read: it has more than 1 MB\n   = "), "\(large.errors)")
         #expect(try await farm.penumbra("queue", "--all", "--json").output.isEmpty)
+        try await farm.end()
+    }
+
+    @Test func `a command that would be refused again later does not say that the service is busy`() async throws {
+        try await farm.start()
+        #expect(try await farm.penumbra("submit", "night.yaml", "--after", "999999").code == 64)
+        try await farm.penumbra("submit", "night.yaml", "--hold")
+        try await farm.penumbra("queue", "cancel", "1")
+        let needs = try await farm.penumbra("submit", "night.yaml", "--after", "1")
+        #expect(needs.code == 64)
+        #expect(needs.errors.hasPrefix("the job would never start: it needs the success of job 1, which has ended: "))
+        #expect(try await farm.penumbra("queue", "cancel", "1").code == 64)
+        #expect(try await farm.penumbra("queue", "hold", "999999").code == 66)
+        try await farm.end()
+    }
+
+    @Test func `a list that a filter leaves empty says so`() async throws {
+        try await farm.start()
+        #expect(try await farm.penumbra("queue").output == "no jobs; 'penumbra submit MANIFEST' hands one in\n")
+        let found = try await farm.penumbra("queue", "--filter", "name=nosuch")
+        #expect(found.output == "no job matches; --all looks at jobs that have ended, too\n")
+        #expect(try await farm.penumbra("queue", "--all", "--filter", "name=nosuch").output == "no job matches\n")
+        #expect(try await farm.penumbra("queue", "--filter", "state=failed").output == "no job matches\n")
         try await farm.end()
     }
 
@@ -85,12 +122,67 @@ import Testing
         try FileManager.default.moveItem(
             atPath: farm.folder.file("night.yaml"), toPath: farm.folder.file("uploaded.yaml"))
         let result = try await farm.penumbra("submit", "uploaded.yaml", "--upload", "--hold")
-        #expect(result.output == "job 1 (uploaded): held\n")
+        // The queue, the run and the notices have the name of the manifest's job.
+        #expect(result.output == "job 1 (night): held\n")
+        #expect(try farm.job(1).manifest == farm.folder.file("uploaded.yaml"))
+        #expect(try await farm.penumbra("queue", "--json", "--filter", "name=night").lines.count == 1)
         try FileManager.default.removeItem(atPath: farm.folder.file("uploaded.yaml"))
         // It may start at once.
-        #expect(try await farm.penumbra("queue", "release", "1").output.hasPrefix("job 1 (uploaded): "))
+        #expect(try await farm.penumbra("queue", "release", "1").output.hasPrefix("job 1 (night): "))
         #expect(try await farm.waitForEnd(of: 1).state == .done)
         #expect(farm.outputs() == ["0.png", "1.png", "2.png"])
+        let waited = try await farm.penumbra("wait", "night", "--state-dir", farm.stateFolder)
+        #expect(waited.code == 0 && waited.output == "night: done; 3 frames: 3 published\n")
+        try await farm.end()
+    }
+
+    @Test func `a job whose outputs belong to another one says that it has kept them, each time`() async throws {
+        try await farm.start()
+        let text = try farm.read("night.yaml")
+        func submit(_ name: String, _ text: String) throws -> SubmitResponse {
+            let request = SubmitRequest(.text(text, folder: farm.path, name: name))
+            return try farm.client.call(
+                ClientRequest(.post, "/jobs", body: StrictJSON.encode(request)), as: SubmitResponse.self)
+        }
+        _ = try submit("one", text)
+        #expect(try await farm.waitForEnd(of: 1).result == "done")
+        let changed = text.replacingOccurrences(of: "radius: 3", with: "radius: 4")
+        for number in 2...3 {
+            _ = try submit("two", changed)
+            let job = try await farm.waitForEnd(of: number)
+            #expect(job.state == .done && job.exitCode == 0)
+            #expect(job.result == "done; 3 frames kept as they were")
+            let log = String(
+                decoding: try farm.client.send(ClientRequest(.get, "/jobs/\(number)/log")).body, as: UTF8.self)
+            #expect(
+                log.contains("night: 3 outputs are left as they are: published by the job 'night' of "), "\(log)")
+        }
+        // Under its own name it renders them.
+        _ = try submit("one", changed)
+        #expect(try await farm.waitForEnd(of: 4).result == "done")
+        let runs = try await farm.penumbra("wait", "night", "--state-dir", farm.stateFolder)
+        #expect(runs.output == "night: done; 3 frames: 3 published\n")
+        try await farm.end()
+    }
+
+    @Test func `a retry tries pictures again that are still broken, and another submission does not`() async throws {
+        try farm.write("no picture", to: "photos/broken.png")
+        try await farm.start()
+        #expect(try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet").code == 1)
+        let again = try await farm.penumbra("submit", "night.yaml", "--wait")
+        #expect(again.code == 0)
+        #expect(again.output == "job 2 (night): done; 1 frame still broken\n")
+        // A job that is done and has left a broken picture can be retried as well as a failed one.
+        for (job, retry) in [(1, 3), (2, 4)] {
+            #expect(
+                try await farm.penumbra("queue", "retry", "\(job)").output == "job \(retry) (night): waiting\n")
+            let ended = try await farm.waitForEnd(of: retry)
+            #expect(ended.state == .failed && ended.exitCode == 1)
+            #expect(ended.result?.hasPrefix("failed with exit code 1: night: 1 frame failed: ") == true)
+        }
+        try FileManager.default.removeItem(atPath: farm.folder.file("photos/broken.png"))
+        try await farm.penumbra("queue", "retry", "3", "--deadline", "1h")
+        #expect(try await farm.waitForEnd(of: 5).result == "done")
         try await farm.end()
     }
 

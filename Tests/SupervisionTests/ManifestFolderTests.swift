@@ -80,10 +80,10 @@ import Testing
         let manifest = ManifestSource.Place.file(path: "\(top)/team/night.yaml")
         #expect(
             try await refusal(of: manifest, within: ["\(top)/gone"])[0].hasPrefix(
-                "--root \(top)/gone: cannot be used: No such file or directory"))
+                "the folder \(top)/gone cannot be used: No such file or directory"))
         #expect(
             try await refusal(of: manifest, within: [top])[0].hasPrefix(
-                "--root \(top): jobs of the token could change '\(top)/service', which belongs to the service"))
+                "the folder \(top): jobs of the token could change '\(top)/service', which belongs to the service"))
     }
 
     @Test func `a folder that has become a link since the token was made is refused`() async throws {

@@ -89,13 +89,13 @@ package struct RootError: Error, Hashable, Sendable {
     package var message: String {
         switch problem {
         case .relative(let root):
-            "--root \(VisibleText.line(root)): the path is relative\n   = give an absolute path, because the service has another folder"
+            "the folder \(VisibleText.line(root)): the path is relative\n   = give an absolute path, because the service has another folder"
         case .everything(let root):
-            "--root \(VisibleText.line(root)): this is the whole file system\n   = leave '--root' out for a token without limits, or name a folder"
+            "the folder \(VisibleText.line(root)): this is the whole file system\n   = name a folder in it, or none for a token without limits"
         case .unusable(let root, let code):
-            "--root \(VisibleText.line(root)): cannot be used: \(String(cString: strerror(code)))\n   = name a folder that exists"
+            "the folder \(VisibleText.line(root)) cannot be used: \(String(cString: strerror(code)))\n   = name a folder that exists"
         case .overlap(let root, let kept):
-            "--root \(VisibleText.line(root)): jobs of the token could change '\(VisibleText.line(kept))', which belongs to the service\n   = name a folder that neither holds it nor lies in it"
+            "the folder \(VisibleText.line(root)): jobs of the token could change '\(VisibleText.line(kept))', which belongs to the service\n   = name a folder that neither holds it nor lies in it"
         }
     }
 }

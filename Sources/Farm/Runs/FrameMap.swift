@@ -110,6 +110,14 @@ package struct FrameMap: Hashable, Sendable {
         return low == 0 ? nil : spans[low - 1].offset(of: frame)
     }
 
+    /// Whether there is a frame of this input, or of one of its pages.
+    package func has(inputNumber number: Int) -> Bool {
+        spans.contains { span in
+            span.isPages
+                ? span.first.number == number : (0..<span.count).contains(number - span.first.number)
+        }
+    }
+
     package subscript(frame: FrameID) -> Cell? { offset(of: frame).flatMap { Cell(rawValue: bytes[$0]) } }
 
     /// - Returns: the offset of the frame's letter; nil if nothing has changed.

@@ -36,6 +36,13 @@ public struct RunRequest: Hashable, Sendable, StoredJSON {
     public var allowsGone = false
     /// Known broken pictures and kept outputs count as failures.
     package var isStrict = false
+    /// Tries pictures again that earlier runs have found broken.
+    package var triesBroken: Bool {
+        get { retryBroken ?? false }
+        set { retryBroken = newValue ? true : nil }
+    }
+    /// Nil for false, so that requests without it keep the text that earlier versions have stored.
+    private var retryBroken: Bool?
     package var orphans = Orphans.listed
     /// How long to wait for other runs to end, in seconds.
     public var lockWait = 0.0
@@ -100,7 +107,8 @@ extension RunRequest {
     private enum CodingKeys: String, CodingKey {
         case version, folder, manifests, overrides, only, limit, filesFrom, inputs, leftOf, isForced, allowsEmpty,
             allowsGone
-        case isStrict, orphans, lockWait, deadline, isWatching, engine, slurmArguments, workers, configFile, stateFolder
+        case isStrict, retryBroken, orphans, lockWait, deadline, isWatching, engine, slurmArguments, workers,
+            configFile, stateFolder
         case scratch, isDetached, reportPage, metricsFile, isQuiet, printsJSON, arguments
     }
 
@@ -128,6 +136,7 @@ extension RunRequest {
         try read(.allowsEmpty, &allowsEmpty)
         try read(.allowsGone, &allowsGone)
         try read(.isStrict, &isStrict)
+        try read(.retryBroken, &retryBroken)
         try read(.orphans, &orphans)
         try read(.lockWait, &lockWait)
         try read(.deadline, &deadline)

@@ -209,8 +209,8 @@ extension ValueReader where Value == [String: String] {
             var labels: [String: String] = [:]
             for (label, value, span) in pairs {
                 let problem: Words? =
-                    if !ShortName.isValid(label) {
-                        Words("'\(label.visible)' is no name of a label", remedy: ShortName.rule)
+                    if !ShortName.isLabel(label) {
+                        Words("'\(label.visible)' is no name of a label", remedy: ShortName.labelRule)
                     } else if value.count > LabelLimits.longestValue
                         || value.unicodeScalars.contains(where: VisibleText.isUnsafe)
                     {
@@ -257,14 +257,18 @@ extension ValueReader where Value == [String: String] {
 }
 
 extension ShortName {
-    fileprivate static var rule: String {
+    fileprivate static var labelRule: String {
         "a name has 1 to \(longest) letters, digits, '.', '_', '-' and '/', and begins with a letter or digit"
+    }
+
+    fileprivate static var scheduleRule: String {
+        "a name has 1 to \(longest) letters, digits, '.', '_' and '-', and begins with a letter or digit"
     }
 }
 
 extension ValueReader where Value == String {
     fileprivate static var scheduleName: ValueReader {
-        checked("a name of a schedule", remedy: ShortName.rule) { ShortName.isValid($0) ? $0 : nil }
+        checked("a name of a schedule", remedy: ShortName.scheduleRule) { ShortName.isSchedule($0) ? $0 : nil }
     }
 
     fileprivate static var cron: ValueReader {

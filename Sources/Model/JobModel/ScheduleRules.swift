@@ -12,14 +12,19 @@ package enum OverlapRule: String, Hashable, Sendable, Codable, CaseIterable {
     case skip
 }
 
-/// The rule for names of labels, schedules and watched folders: 1 to 63 letters, digits, `.`, `_`, `-` and `/`. The
-/// first one is a letter or digit.
+/// The rules for names of labels, schedules and watched folders: 1 to 63 letters, digits, `.`, `_` and `-`. The first one is
+/// a letter or digit. Names of labels may also have `/`.
 package enum ShortName {
     package static let longest = 63
 
-    package static func isValid(_ name: String) -> Bool {
+    package static func isLabel(_ name: String) -> Bool { isValid(name, marks: "._-/") }
+
+    /// Such a name is one part of a path of the API, which has no `/` in it.
+    package static func isSchedule(_ name: String) -> Bool { isValid(name, marks: "._-") }
+
+    private static func isValid(_ name: String, marks: String) -> Bool {
         guard let first = name.utf8.first, name.utf8.count <= longest else { return false }
-        return isAlphanumeric(first) && name.utf8.allSatisfy { isAlphanumeric($0) || "._-/".utf8.contains($0) }
+        return isAlphanumeric(first) && name.utf8.allSatisfy { isAlphanumeric($0) || marks.utf8.contains($0) }
     }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {

@@ -20,6 +20,8 @@ final class ConsoleReporter: Sendable {
     let quiet: Bool
     /// Known troubles are printed even with `--quiet`.
     let isStrict: Bool
+    /// Known troubles are printed even with `--quiet`, before the failures.
+    let listsKnown: Bool
     /// Runs without work print nothing.
     let isWatching: Bool
     /// Progress goes to a scheduler of Open Job Description.
@@ -31,8 +33,9 @@ final class ConsoleReporter: Sendable {
 
     init(
         json: Bool, quiet: Bool = false, isStrict: Bool = false, isWatching: Bool = false, openjd: Bool = false,
-        folder: String = currentFolder()
+        listsKnown: Bool = false, folder: String = currentFolder()
     ) {
+        self.listsKnown = listsKnown
         self.folder = folder
         self.openjd = openjd
         self.isWatching = isWatching
@@ -65,11 +68,16 @@ final class ConsoleReporter: Sendable {
             }
             return
         }
+        if listsKnown {
+            for line in SummaryText.known(summary, of: owner, folder: folder) { Console.complain(line) }
+        }
         let all = end.isRecorded ? "'penumbra show \(job.name)'" : nil
         for line in SummaryText.failures(summary, of: owner, folder: folder, all: all) {
             Console.complain(line)
         }
-        if !quiet || isStrict {
+        if listsKnown {
+            // They were printed.
+        } else if !quiet || isStrict {
             for line in SummaryText.known(summary, of: owner, folder: folder) { Console.complain(line) }
         } else {
             for line in SummaryText.kept(newlyKept, of: owner, isNew: true, folder: folder) {

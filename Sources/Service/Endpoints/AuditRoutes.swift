@@ -6,12 +6,15 @@ import Supervision
 
 /// Who changed what.
 extension Service {
-    var auditRoutes: [Route] { [.api(.get, "/audit", .admin, handler: audit)] }
+    var auditRoutes: [Route] {
+        [
+            .api(.get, "/audit", .admin, parameters: ["before", "limit"], handler: audit)
+        ]
+    }
 
     private func audit(_ request: APIRequest) async throws -> APIResponse {
         let before = try request.number("before", 1...Int.max)
         let limit = try request.number("limit", 1...1000) ?? 100
-        try request.refuseParameters(except: ["before", "limit"])
         let found = try await supervisor.onStore { try $0.auditEntries(before: before, limit: limit + 1) }
         let page = found.prefix(limit)
         return try .json(

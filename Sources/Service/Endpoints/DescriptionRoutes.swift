@@ -5,7 +5,6 @@ extension Service {
     var descriptionRoutes: [Route] {
         [
             .api(.get, "/openapi.yaml", .open) { request in
-                try request.refuseParameters()
                 return try .tagged(
                     APIResponse(
                         headers: ["Content-Type": "application/yaml"], body: .bytes(PackageResources.openapi_yaml)),

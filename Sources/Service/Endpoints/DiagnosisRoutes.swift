@@ -10,7 +10,6 @@ extension Service {
     var diagnosisRoutes: [Route] {
         [
             .api(.get, "/diagnosis", .admin) { request in
-                try request.refuseParameters()
                 return try .json(encoding: try await diagnosis())
             }
         ]

@@ -1,23 +1,32 @@
 package import HTTPService
 package import Queueing
+import Runs
 import ServiceAPI
 package import Supervision
 
 /// What happens, for those who follow it.
 extension Service {
-    var eventRoutes: [Route] { [.api(.get, "/events", .read, handler: follow)] }
+    var eventRoutes: [Route] {
+        [
+            .api(.get, "/events", .read, parameters: ["after", "job", "run"], handler: follow)
+        ]
+    }
 
     private func follow(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseParameters(except: ["after", "job", "run"])
-        let number = try request.number("job", 1...Int.max)
-        var subjects = Set(number.map { [Self.subject(JobID($0))] } ?? [])
-        let run = try request.query.value("run")
-        if let run {
-            guard try await isVisible(run, to: request) else {
-                throw Problem(status: 404, kind: "no-run", title: "There is no such run")
+        var subjects: Set<String> = []
+        // A misspelled name would be silent for ever.
+        if let number = try request.number("job", 1...Int.max) {
+            subjects.insert(Self.subject(try await visibleJob(JobID(number), to: request)))
+        }
+        if let run = try request.query.value("run") {
+            let job = try await supervisor.job(ofRun: run)
+            if let owner = request.onlyOwner {
+                guard job?.owner == owner else { throw Self.unknownRun(run) }
+            } else if job == nil {
+                _ = try await onArchive { try $0.run(exactly: run) }
             }
             subjects.insert(Self.subject(ofRun: run))
-            if let job = try await supervisor.job(ofRun: run) { subjects.insert(Self.subject(job.id)) }
+            if let job { subjects.insert(Self.subject(job.id)) }
         }
         let isAll = subjects.isEmpty
         // A token with folders follows runs of its own jobs, each by its name.
@@ -28,6 +37,13 @@ extension Service {
             guard let subject = event.subject else { return isAll }
             return isAll || subjects.contains(subject)
         }
+    }
+
+    /// - Throws: ``Refusal`` if there is no such job, or if the caller does not see it.
+    private func visibleJob(_ id: JobID, to request: APIRequest) async throws -> JobID {
+        let job = try await supervisor.job(id).job
+        guard request.onlyOwner.map({ $0 == job.owner }) ?? true else { throw Refusal(id, .unknownJob) }
+        return id
     }
 
     private static func subject(_ job: JobID) -> String { "job \(job.number)" }

@@ -13,15 +13,16 @@ import Supervision
 extension Service {
     var farmRoutes: [Route] {
         [
-            .api(.get, "/status", .read) { _ in try .json(encoding: await status()) },
+            .api(.get, "/status", .read) { request in
+                try .json(encoding: await status(countingJobsOf: request.onlyOwner))
+            },
             .api(.post, "/drain", .admin) { request in
                 let body = try StrictJSON.decode(DrainRequest.self, from: request.body)
                 try await supervisor.drain(body.isDrained, by: request.queueCaller())
                 return try .json(encoding: await status())
             },
-            .api(.get, "/runs", .read) { request in
+            .api(.get, "/runs", .read, parameters: ["ended"]) { request in
                 let ended = try request.number("ended", 0...Int.max)
-                try request.refuseParameters(except: ["ended"])
                 let owner = request.onlyOwner
                 let lines = try await onArchive { [store] archive in
                     let runs = try archive.runs().filter { run in
@@ -35,7 +36,7 @@ extension Service {
                 let name = request.runName
                 return try .json(encoding: try await onArchive { try RunLine($0.run(exactly: name), in: $0) })
             },
-            .api(.get, "/runs/{name}/frames", .read, handler: frames),
+            .api(.get, "/runs/{name}/frames", .read, parameters: ["after", "limit", "state"], handler: frames),
             .api(.get, "/runs/{name}/frames/{number}/attempts", .read, handler: attempts),
             .api(.get, "/runs/{name}/map", .read, handler: map),
             .api(.post, "/runs/{name}/pause", .submit) { try await ask($0) { try $0.folder.ask(.pause) } },
@@ -53,8 +54,8 @@ extension Service {
         ]
     }
 
-    private func status() async throws -> ServiceStatus {
-        let condition = try await supervisor.condition()
+    private func status(countingJobsOf owner: Owner? = nil) async throws -> ServiceStatus {
+        let condition = try await supervisor.condition(countingJobsOf: owner)
         let uptime = now() - about.started
         return ServiceStatus(
             version: about.version, pid: about.processID, started: about.started,
@@ -75,12 +76,17 @@ extension Service {
 
     private func attempts(_ request: APIRequest) async throws -> APIResponse {
         let name = request.runName
-        guard let number = Int(request.parameters["number"] ?? ""), number > 0 else {
-            throw Problem(status: 404, kind: "no-frame", title: "There is no such frame")
-        }
+        let text = request.parameters["number"] ?? ""
+        let unknown = Problem(
+            status: 404, kind: "no-frame", title: "There is no such frame",
+            detail: "the run has no frame '\(VisibleText.line(String(text.prefix(20))))'")
+        guard let number = Int(text), number > 0, String(number) == text else { throw unknown }
         let lines = try await onArchive { archive in
-            try archive.details(of: archive.run(exactly: name)).attempts.filter { $0.number == number }.map(
-                AttemptLine.init)
+            let run = try archive.run(exactly: name)
+            let attempts = try archive.details(of: run).attempts.filter { $0.number == number }
+            // Frames that needed no work have no attempts.
+            if attempts.isEmpty, let map = try archive.map(of: run), !map.has(inputNumber: number) { throw unknown }
+            return attempts.map(AttemptLine.init)
         }
         return try .json(encoding: ["attempts": lines])
     }
@@ -131,14 +137,5 @@ extension APIRequest {
             )
         }
         return number
-    }
-
-    /// A misspelled parameter must not be ignored.
-    func refuseParameters(except known: Set<String> = []) throws {
-        guard let unknown = query.parameters.first(where: { !known.contains($0.name) }) else { return }
-        throw Problem(
-            status: 422, kind: "value", title: "A value is not accepted",
-            detail: "there is no parameter '\(VisibleText.line(unknown.name))'",
-            remedy: known.isEmpty ? nil : "The parameters are \(known.sorted().joined(separator: ", ")).")
     }
 }

@@ -9,8 +9,9 @@ import Supervision
 extension Service {
     var jobRoutes: [Route] {
         [
-            .api(.post, "/jobs", .submit, handler: submit),
-            .api(.get, "/jobs", .read, handler: list),
+            .api(.post, "/jobs", .submit, takesKey: true, handler: submit),
+            .api(
+                .get, "/jobs", .read, parameters: ["cursor", "label", "limit", "name", "owner", "state"], handler: list),
             .api(.post, "/jobs/actions", .submit, handler: act),
             .api(.get, "/jobs/{id}", .read) { request in try await show(request.job(), request) },
             .api(.patch, "/jobs/{id}", .submit, handler: change),
@@ -28,7 +29,7 @@ extension Service {
             .api(.post, "/jobs/{id}/release", .submit) { request in
                 try await change(request, "release") { job, now in try job.release(at: now) }
             },
-            .api(.post, "/jobs/{id}/retry", .submit, handler: retry),
+            .api(.post, "/jobs/{id}/retry", .submit, takesKey: true, handler: retry),
         ]
     }
 
@@ -47,21 +48,22 @@ extension Service {
     }
 
     private func retry(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseBody()
+        let body = try request.retryBody()
         return try await answer(
             try await supervisor.retry(
-                request.job(), by: request.queueCaller(), key: request.idempotencyKey()))
+                request.job(), by: request.queueCaller(), key: request.idempotencyKey(), deadline: body.deadline))
     }
 
     func answer(_ insertion: Insertion) async throws -> APIResponse {
-        let (entry, isNew) =
-            switch insertion {
-            case .new(let job): (QueueEntry(job), true)
-            case .repeated(let job): (try await supervisor.job(job.id).entry, false)
-            }
+        let isNew = if case .new = insertion { true } else { false }
+        let job = insertion.job
         return try .json(
-            encoding: SubmitResponse(entry, isNew: isNew), status: isNew ? 201 : 200,
-            headers: ["Location": "\(APIPath.root)/jobs/\(entry.id.number)"])
+            encoding: SubmitResponse(try await supervisor.entry(of: job), isNew: isNew), status: isNew ? 201 : 200,
+            headers: [
+                "Location": "\(APIPath.root)/jobs/\(job.id.number)",
+                // For a change that is to be made only if nobody has changed the job since.
+                "ETag": EntityTag(Supervisor.tag(of: job)).description,
+            ])
     }
 
     // MARK: Lists
@@ -92,12 +94,13 @@ extension Service {
 
     private func show(_ id: JobID, _ request: APIRequest) async throws -> APIResponse {
         let (job, entry) = try await supervisor.job(id)
-        var response = try APIResponse.json(encoding: entry)
-        let tag = EntityTag(Supervisor.tag(of: job))
-        guard [.waiting, .running].contains(job.state.name) else { return response.tagged(tag, for: request) }
-        // The reason to wait, and whether its run is paused, may change although the job does not.
-        response.headers["ETag"] = tag.description
-        return response
+        let response = try APIResponse.json(encoding: entry)
+        let version = Supervisor.tag(of: job)
+        guard [.waiting, .running].contains(job.state.name), case .bytes(let bytes) = response.body else {
+            return response.tagged(EntityTag(version), for: request)
+        }
+        // Its place in the queue, the reason to wait, and whether its run is paused may change although the job does not.
+        return response.tagged(try EntityTag(version: version, details: bytes), for: request)
     }
 
     /// The end of the log of the job's last process.
@@ -217,6 +220,11 @@ extension APIRequest {
     func refuseBody() throws {
         guard !body.isEmpty else { return }
         _ = try StrictJSON.decode(Nothing.self, from: body)
+    }
+
+    /// The body of a retry. Most have none.
+    func retryBody() throws -> RetryRequest {
+        body.isEmpty ? RetryRequest() : try StrictJSON.decode(RetryRequest.self, from: body)
     }
 
     private struct Nothing: Decodable {

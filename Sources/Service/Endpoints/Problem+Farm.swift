@@ -27,21 +27,17 @@ extension Problem {
         case let error as InputError:
             self.init(status: 422, kind: "value", title: "A value is not accepted", message: error.message)
         case let refusal as Refusal:
-            let isUnknown = refusal.problem == .unknownJob
-            let isKey = if case .keyIsUsed = refusal.problem { true } else { false }
-            self.init(
-                status: isUnknown ? 404 : isKey ? 422 : 409, kind: isUnknown ? "no-job" : isKey ? "key" : "state",
-                title: isUnknown
-                    ? "There is no such job"
-                    : isKey ? "The key belongs to another request" : "The job's state does not allow this",
-                message: refusal.message)
+            let (status, kind, title) = Self.class(of: refusal.problem)
+            self.init(status: status, kind: kind, title: title, message: refusal.message)
         case let refusal as ManifestRefusal:
             let errors = refusal.errors.map {
                 Finding(line: $0.line, column: $0.column, message: $0.message, remedy: $0.remedy)
             }
             let count = errors.count == 1 ? "1 error" : "\(errors.count) errors"
             self.init(
-                status: 422, kind: refusal.outcome == .missingInput ? "no-manifest" : ErrorBody.manifestKind,
+                status: 422,
+                kind: refusal.outcome == .missingInput
+                    ? ErrorBody.missingManifestKind : ErrorBody.manifestKind,
                 title: "The manifest is not accepted",
                 detail: "\(VisibleText.line(refusal.manifest)): \(count)", errors: errors)
         case let refusal as FolderRefusal:
@@ -77,6 +73,23 @@ extension Problem {
     }
 }
 
+extension Problem {
+    private static func `class`(of problem: Refusal.Problem) -> (status: Int, kind: String, title: String) {
+        switch problem {
+        case .unknownJob: (404, "no-job", "There is no such job")
+        case .keyIsUsed: (422, "key", "The key belongs to another request")
+        // The request itself is wrong, and stays so.
+        case .needsUnknown, .needsItself, .needsLater, .needsTwice, .tooManyNeeds:
+            (422, "value", "A value is not accepted")
+        case .needsFailed: (409, ErrorBody.needsKind, "The job would never start")
+        case .hasEnded, .hasStarted, .isDone, .wasRetried:
+            (409, ErrorBody.endedKind, "The job's state does not allow this any more")
+        case .isHeld, .isStarting, .isRunning, .hasNotEnded, .unexpected:
+            (409, "state", "The job's state does not allow this")
+        }
+    }
+}
+
 /// Makes problems of errors.
 func answering(_ body: () async throws -> APIResponse) async throws -> APIResponse {
     do {
@@ -89,8 +102,11 @@ func answering(_ body: () async throws -> APIResponse) async throws -> APIRespon
 extension Route {
     /// A route whose errors become problems.
     static func api(
-        _ method: RequestMethod, _ path: String, _ access: Access, handler: @escaping Handler
+        _ method: RequestMethod, _ path: String, _ access: Access, parameters: QueryParameters = [],
+        takesKey: Bool = false, handler: @escaping Handler
     ) -> Route {
-        Route(method, APIPath.root + path, access) { request in try await answering { try await handler(request) } }
+        Route(method, APIPath.root + path, access, parameters: parameters, takesKey: takesKey) { request in
+            try await answering { try await handler(request) }
+        }
     }
 }

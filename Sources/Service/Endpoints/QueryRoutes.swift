@@ -11,15 +11,12 @@ extension Service {
             .api(.post, "/check", .submit, handler: check),
             .api(.post, "/plan", .submit, handler: plan),
             .api(.get, "/filters", .read) { request in
-                try request.refuseParameters()
                 return try .tagged(.json(encoding: try await queries.catalog().filters), for: request)
             },
             .api(.get, "/formats", .read) { request in
-                try request.refuseParameters()
                 return try .tagged(.json(encoding: try await queries.catalog().formats), for: request)
             },
             .api(.get, "/schema", .read) { request in
-                try request.refuseParameters()
                 var response = APIResponse.json(Array(try await queries.schema().utf8))
                 response.headers["Content-Type"] = "application/schema+json"
                 return try .tagged(response, for: request)
@@ -38,8 +35,10 @@ extension Service {
     private func plan(_ request: APIRequest) async throws -> APIResponse {
         let body = try StrictJSON.decode(SubmitRequest.self, from: request.body)
         // A wrong manifest is refused with all its problems, as at a submission.
-        _ = try await supervisor.check(body.place, name: body.source.name, body.options)
-        return .lines(try await queries.plan(body.place, name: body.source.name, body.options))
+        let checked = try await supervisor.check(body.place, name: body.source.name, body.options)
+        // Under the path that the manifest of a submission has. Another path would be another job, to which no outputs belong.
+        let name = body.source.name ?? checked.job
+        return .lines(try await queries.plan(body.place, name: name, body.options))
     }
 }
 

@@ -11,13 +11,11 @@ import Supervision
 extension Service {
     var runRoutes: [Route] {
         [
-            .api(.get, "/runs/{name}/attempts", .read, handler: attempts),
+            .api(.get, "/runs/{name}/attempts", .read, parameters: ["after", "limit", "task"], handler: attempts),
             .api(.get, "/runs/{name}/tasks", .read) { request in
-                try request.refuseParameters()
                 return try .json(encoding: try await onRun(request) { try $0.taskCounts(of: $1) })
             },
             .api(.get, "/runs/{name}/broken", .read) { request in
-                try request.refuseParameters()
                 let broken = try await onRun(request) { archive, run in
                     // Most runs have none, and then their frames need not be read.
                     guard run.counts.stillBroken > 0 else { return [BrokenLine]() }
@@ -26,7 +24,6 @@ extension Service {
                 return try .json(encoding: ["broken": broken])
             },
             .api(.get, "/runs/{name}/job", .read) { request in
-                try request.refuseParameters()
                 let name = request.runName
                 guard let job = try await supervisor.job(ofRun: name) else {
                     throw Problem(
@@ -58,7 +55,6 @@ extension Service {
         let after = try request.value("after", "is no frame, such as 37 or 37p2", FramePlace.frame)
         let kinds = FrameResult.Kind.allCases.map(\.rawValue).joined(separator: ", ")
         let state = try request.value("state", "is none of \(kinds)", FrameResult.Kind.init)
-        try request.refuseParameters(except: ["after", "limit", "state"])
         return try .json(
             encoding: try await onRun(request) { try $0.frames(of: $1, after: after, state: state, limit: limit) })
     }
@@ -68,7 +64,6 @@ extension Service {
         let limit = try request.number("limit", 1...Self.longestAttemptPage) ?? Self.longestAttemptPage
         let task = try request.value("task", "is no task, such as 37 or 37/tile-12", TaskFilter.init)
         let after = try request.query.value("after")
-        try request.refuseParameters(except: ["after", "limit", "task"])
         let page = try await onRun(request) { try $0.attempts(of: $1, after: after, of: task, limit: limit) }
         guard let page else { throw APIRequest.wrong("after", after ?? "", "is no place in this list") }
         return try .json(encoding: page)

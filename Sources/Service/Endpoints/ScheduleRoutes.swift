@@ -7,11 +7,12 @@ extension Service {
     var scheduleRoutes: [Route] {
         [
             .api(.get, "/schedules", .admin) { request in
-                try request.refuseParameters()
                 return try .json(encoding: await schedules.list())
             },
             .api(.post, "/schedules", .admin) { request in
                 let body = try StrictJSON.decode(ScheduleRequest.self, from: request.body)
+                // What is wrong with its manifest is told now, and not at night.
+                _ = try await supervisor.check(body.job.place, name: body.job.source.name, body.job.options)
                 let entry = try await answering { try await schedules.add(body, by: request.queueCaller()) }
                 return try .json(
                     encoding: entry, status: 201,

@@ -10,7 +10,6 @@ extension Service {
         [
             .api(.post, "/session", .open, handler: signIn),
             .api(.get, "/session", .read) { request in
-                try request.refuseParameters()
                 return try .json(encoding: SessionEntry(try request.tokenOfCaller()))
             },
             .api(.delete, "/session", .read, handler: signOut),

@@ -13,7 +13,6 @@ extension Service {
     var tokenRoutes: [Route] {
         [
             .api(.get, "/tokens", .admin) { request in
-                try request.refuseParameters()
                 let found = try await supervisor.onStore { try $0.tokens() }
                 return try .json(encoding: TokenList(tokens: found.tokens.map(TokenEntry.init)))
             },

@@ -56,8 +56,14 @@ extension Service {
     func refuseForeign(_ needs: [Need], _ request: APIRequest) async throws {
         guard let owner = request.onlyOwner else { return }
         for need in needs {
-            guard try await supervisor.job(need.job).job.owner == owner else { throw Refusal(need.job, .unknownJob) }
+            let job = try await supervisor.onStore { try $0.job(need.job) }
+            guard job?.owner == owner else { throw Refusal(need.job, .needsUnknown(need.job)) }
         }
+    }
+
+    /// The error of a run that does not exist, which is also told of runs that the caller does not see.
+    static func unknownRun(_ name: String) -> FarmError {
+        FarmError(.missingInput, "no run is called '\(VisibleText.line(String(name.prefix(200))))'")
     }
 
     private func check(_ visibility: Visibility?, _ owner: Owner, _ request: APIRequest) async throws {
@@ -68,9 +74,7 @@ extension Service {
             guard try await supervisor.job(id).job.owner == owner else { throw Refusal(id, .unknownJob) }
         case .ownRun:
             let name = request.parameters["name"] ?? ""
-            guard try await supervisor.job(ofRun: name)?.owner == owner else {
-                throw FarmError(.missingInput, "no run is called '\(VisibleText.line(String(name.prefix(200))))'")
-            }
+            guard try await supervisor.job(ofRun: name)?.owner == owner else { throw Self.unknownRun(name) }
         case nil:
             throw Problem(
                 status: 403, kind: "folders", title: "A token with folders may not do this",

@@ -13,7 +13,7 @@ extension Service {
     var workRoutes: [Route] {
         [
             .api(.get, "/workers", .read, handler: workers),
-            .api(.post, "/runs/{name}/retry", .submit, handler: retryRun),
+            .api(.post, "/runs/{name}/retry", .submit, takesKey: true, handler: retryRun),
             .api(.post, "/runs/{name}/verify", .submit, handler: verify),
         ]
     }
@@ -21,7 +21,6 @@ extension Service {
     // MARK: Workers
 
     private func workers(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseParameters()
         let live = try await onArchive { archive in
             try archive.runs().compactMap { run in archive.live(of: run).map { (run.stored.name, run.stored.job, $0) } }
         }
@@ -37,7 +36,7 @@ extension Service {
 
     /// A new job that does the same as the one of the run.
     private func retryRun(_ request: APIRequest) async throws -> APIResponse {
-        try request.refuseBody()
+        let body = try request.retryBody()
         let (name, caller) = (request.runName, try request.queueCaller())
         guard let job = try await changedJob(of: request) else {
             let run = try await onArchive { try $0.run(exactly: name).stored.name }
@@ -46,7 +45,8 @@ extension Service {
                 "\(run): no job of the service has this run\n   = 'penumbra retry \(run)' does its failed frames again")
         }
         return try await answer(
-            try await supervisor.retry(job.id, by: caller, key: request.idempotencyKey()))
+            try await supervisor.retry(
+                job.id, by: caller, key: request.idempotencyKey(), deadline: body.deadline))
     }
 
     /// Compares the outputs that the run published with their records.

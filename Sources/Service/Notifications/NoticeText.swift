@@ -33,7 +33,7 @@ extension Notice.End {
         switch outcome {
         case .done:
             "is done"
-                + (counts.map { ": \($0.published == 0 ? "nothing to do" : published($0))" } ?? "")
+                + (counts.map { ": \(success($0))" } ?? "")
         case .failed: "failed" + share(counts?.failed)
         case .workLeft: "has work left" + share(counts?.left)
         case .stopped: "was stopped" + share(counts?.left, "left")
@@ -42,7 +42,14 @@ extension Notice.End {
         }
     }
 
-    private func published(_ counts: RunCounts) -> String { "\(Figures.count(counts.published)) published" }
+    /// `3 published, 1 still broken`
+    private func success(_ counts: RunCounts) -> String {
+        let parts = [
+            (counts.published, "published"), (counts.kept, "kept"), (counts.stillBroken, "still broken"),
+        ].filter { $0.0 > 0 }
+        return parts.isEmpty
+            ? "nothing to do" : parts.map { "\(Figures.count($0.0)) \($0.1)" }.joined(separator: ", ")
+    }
 
     /// `: 3 of 412 frames`. Empty for no frame.
     private func share(_ count: Int?, _ word: String = "") -> String {

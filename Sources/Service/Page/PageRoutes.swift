@@ -6,8 +6,8 @@ package import HTTPService
 /// sign in for it: the page itself asks for a token.
 package enum PageRoutes {
     package static let all: [Route] = [
-        Route(.get, "/", .open) { try answer(PageAsset.document, $0) },
-        Route(.get, "/page/{name}", .open) { request in
+        Route(.get, "/", .open, parameters: .any) { try answer(PageAsset.document, $0) },
+        Route(.get, "/page/{name}", .open, parameters: .any) { request in
             guard let asset = assets[request.parameters["name"] ?? ""] else { throw Problem.notFound(request.path) }
             return try answer(asset, request)
         },

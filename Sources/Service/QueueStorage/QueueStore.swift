@@ -69,6 +69,7 @@ package final class QueueStore: Sendable {
         // The names differ from those of the other database, so that neither is taken for the other.
         migrator.registerMigration("service 1") { try Migration1.apply($0) }
         migrator.registerMigration("service 2") { try Migration2.apply($0) }
+        migrator.registerMigration("service 3") { try Migration3.apply($0) }
         return migrator
     }
 

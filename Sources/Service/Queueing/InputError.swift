@@ -54,7 +54,7 @@ package enum InputError: Error, Hashable, Sendable {
         case .optionsVersion(let version):
             "options: version \(version) is of a later Penumbra\n   = this one knows version \(RunOptions.latestVersion)"
         case .key(let key):
-            "key: '\(shown(key))' is no idempotency key\n   = a key has 1 to \(Submission.longestKey) visible characters"
+            "key: '\(shown(key))' is no idempotency key\n   = a key has 1 to \(Submission.longestKey) visible ASCII characters, without blanks"
         case .need(let text):
             "after: '\(shown(text))' is no dependency\n   = write the number of a job, and ':success' or ':end' behind "
                 + "it: 17, or 17:end"
@@ -62,7 +62,7 @@ package enum InputError: Error, Hashable, Sendable {
             "aging: '\(shown(text))' is no aging\n   = write points per time, as in 1/10min, or off"
         case .scheduleName(let name):
             "schedule: '\(shown(name))' is no name of a schedule\n   = a name has 1 to \(Labels.longestName) letters, "
-                + "digits, '.', '_', '-' and '/', and begins with a letter or digit"
+                + "digits, '.', '_' and '-', and begins with a letter or digit"
         case .timeZone(let name):
             "schedule: there is no time zone '\(shown(name))'\n   = write a name of the time zone database, such as "
                 + "Europe/Berlin or UTC"

@@ -15,6 +15,8 @@ package struct APIClient: Sendable {
         package var largestAnswer = 16 << 20
         /// How often a request is sent, if it may be repeated and the connection breaks each time.
         package var attempts = 5
+        /// How long a request waits in all for a service that takes no more of this caller's requests for now (429).
+        package var patience: Duration = .seconds(60)
         /// How often a stream is opened again in a row without anything coming.
         package var reconnects = 30
         /// Waits before a repetition.
@@ -42,14 +44,21 @@ package struct APIClient: Sendable {
 
     /// Sends a request, and returns the answer if its status is of 200–299.
     ///
-    /// If the connection breaks before the answer is complete, a request that may be repeated is sent again.
+    /// If the connection breaks before the answer is complete, a request that may be repeated is sent again. If the service asks to
+    /// wait because there are too many requests, the request is sent again afterwards: it was not carried out.
     package func send(_ request: ClientRequest) throws(ServiceError) -> ClientAnswer {
         let bytes = try request.bytes(
             to: address, token: token, accepting: "application/json, application/problem+json")
-        var attempt = 1
+        var (attempt, patience) = (1, options.patience)
         while true {
             do throws(ExchangeFault) {
-                return try success(exchange(bytes))
+                let answer = try exchange(bytes)
+                guard answer.status == 429, let pause = answer.retryAfter, pause <= patience else {
+                    return try success(answer)
+                }
+                patience -= pause
+                options.pause(pause)
+                continue
             } catch {
                 guard request.isRepeatable, attempt < options.attempts, error.mayPass(isFirst: attempt == 1) else {
                     throw self.error(error)

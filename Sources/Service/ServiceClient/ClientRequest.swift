@@ -71,6 +71,11 @@ package struct ClientAnswer: Sendable {
     package var etag: String? { head[name: "etag"] }
     package var location: String? { head[name: "location"] }
 
+    /// How long the service asks to wait: at least a second. Nil if it does not ask, or names a date.
+    var retryAfter: Duration? {
+        head[name: "retry-after"].flatMap { UInt16($0) }.map { .seconds(max(1, Int($0))) }
+    }
+
     /// The type without its parameters, in lower case.
     var type: String {
         let value = head[name: "content-type"] ?? ""

@@ -30,7 +30,8 @@ package struct ServiceAddress: Hashable, Sendable, CustomStringConvertible {
         } else if text.hasPrefix(scheme) {
             try self.init(web: text.dropFirst(scheme.count), text)
         } else if text.hasPrefix("https://") {
-            throw Self.foreign(text)
+            let rest = text.dropFirst("https://".count).prefix { $0 != "/" }
+            throw Self.isLocal(Self.name(in: rest)) ? Self.encrypted(text) : Self.foreign(text)
         } else {
             throw Self.noAddress(text)
         }
@@ -77,6 +78,21 @@ package struct ServiceAddress: Hashable, Sendable, CustomStringConvertible {
         self.prefix = String(prefix)
         description = text
         host = String(authority)
+    }
+
+    /// What precedes the port.
+    private static func name(in authority: Substring) -> Substring {
+        guard authority.last != "]", let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")) else {
+            return authority
+        }
+        return authority[..<colon]
+    }
+
+    private static func encrypted(_ text: String) -> ServiceError {
+        ServiceError(
+            .address,
+            "'\(ServiceError.shown(text))' needs TLS, which commands do not speak\n   = write http://127.0.0.1:PORT with the "
+                + "service's own port, in place of a proxy's, or the path of its socket")
     }
 
     private static func isLocal(_ name: Substring) -> Bool { ["127.0.0.1", "localhost", "[::1]"].contains(name) }

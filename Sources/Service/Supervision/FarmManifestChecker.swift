@@ -36,14 +36,20 @@ package final class FarmManifestChecker: ManifestChecker {
         var manifest = Self.manifest(place, name: name)
         let folders = try options.roots.map(folders)
         try folders?.refuse(Self.origin(of: place), of: manifest.path)
-        guard let bytes = Self.bytes(of: place, within: folders), let digest = SHA256Stream.digest(of: bytes) else {
+        let bytes: [UInt8]
+        do throws(Unreadable) {
+            bytes = try Self.bytes(of: place, within: folders)
+        } catch {
             throw ManifestRefusal(
                 manifest: manifest.path,
                 errors: [
                     ManifestFault(
-                        message: "\(VisibleText.line(manifest.path)): the manifest cannot be read",
-                        remedy: "name a file of at most 1 MB that the service's user may read")
-                ], outcome: .missingInput)
+                        message: "\(VisibleText.line(manifest.path)): the manifest cannot be read: \(error.reason)",
+                        remedy: error.remedy)
+                ], outcome: error.outcome)
+        }
+        guard let digest = SHA256Stream.digest(of: bytes) else {
+            throw FarmError(.unavailable, "libcrypto gives no SHA-256 digests\n   = install OpenSSL's libcrypto again")
         }
         // What is checked is what has the digest. A text that is no UTF-8 is read again, for the place of the first wrong byte.
         manifest.text = String(validating: bytes, as: UTF8.self)
@@ -76,7 +82,7 @@ package final class FarmManifestChecker: ManifestChecker {
     }
 
     package func digest(of place: ManifestSource.Place) -> String? {
-        Self.bytes(of: place).flatMap { SHA256Stream.digest(of: $0) }
+        (try? Self.bytes(of: place)).flatMap { SHA256Stream.digest(of: $0) }
     }
 
     // MARK: Folders
@@ -111,48 +117,81 @@ package final class FarmManifestChecker: ManifestChecker {
         }
     }
 
-    private static func bytes(of place: ManifestSource.Place, within folders: RootCheck? = nil) -> [UInt8]? {
+    /// Why a manifest cannot be read.
+    private enum Unreadable: Error {
+        case system(Int32)
+        case folder
+        /// A pipe or a device, for which a reader could wait for ever.
+        case noFile
+        case tooLarge
+        /// Somebody has exchanged a part of the path for a link since it was checked.
+        case outside
+
+        var reason: String {
+            switch self {
+            case .system(let code): String(cString: strerror(code))
+            case .folder: "it is a folder"
+            case .noFile: "it is no regular file"
+            case .tooLarge: "it has more than 1 MB"
+            case .outside: "a link leads outside of the token's folders"
+            }
+        }
+
+        var remedy: String {
+            switch self {
+            case .system(EACCES), .system(EPERM): "let the service's user read it, or send its text (--upload)"
+            case .system(ENOENT), .system(ENOTDIR):
+                "look for a misspelt name; a manifest of another machine is sent as text (--upload)"
+            case .tooLarge: "a manifest has at most 1 MB"
+            case .system, .folder, .noFile, .outside: "name a file that the service's user may read"
+            }
+        }
+
+        var outcome: RunOutcome { if case .tooLarge = self { .badManifest } else { .missingInput } }
+    }
+
+    private static func bytes(
+        of place: ManifestSource.Place, within folders: RootCheck? = nil
+    ) throws(Unreadable) -> [UInt8] {
         switch place {
-        case .uploaded(let text, _): text.utf8.count <= largestManifest ? Array(text.utf8) : nil
-        case .file(let path): bytes(at: path, within: folders)
+        case .uploaded(let text, _):
+            guard text.utf8.count <= largestManifest else { throw .tooLarge }
+            return Array(text.utf8)
+        case .file(let path): return try bytes(at: path, within: folders)
         }
     }
 
-    /// Nil for pipes and devices, for which a reader could wait for ever. Nil for a file outside of the folders: somebody
-    /// has exchanged a part of the path for a link since it was checked.
-    private static func bytes(at path: String, within folders: RootCheck?) -> [UInt8]? {
+    private static func bytes(at path: String, within folders: RootCheck?) throws(Unreadable) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard file >= 0 else { return nil }
+        guard file >= 0 else { throw .system(errno) }
         defer { close(file) }
-        var found = stat()
-        guard fstat(file, &found) == 0, found.st_mode & S_IFMT == S_IFREG, found.st_size <= largestManifest else {
-            return nil
-        }
         if let folders {
             let opened = RealPath.resolve("/proc/self/fd/\(file)")
             guard folders.outside([JobPath(origin: "the manifest", path: opened, access: .read)]).isEmpty else {
-                return nil
+                throw .outside
             }
         }
+        var found = stat()
+        guard fstat(file, &found) == 0 else { throw .system(errno) }
+        if found.st_mode & S_IFMT == S_IFDIR { throw .folder }
+        guard found.st_mode & S_IFMT == S_IFREG else { throw .noFile }
+        guard found.st_size <= largestManifest else { throw .tooLarge }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while bytes.count <= largestManifest {
             let count = Glibc.read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return nil }
+            guard count >= 0 else { throw .system(errno) }
             if count == 0 { return bytes }
             bytes += buffer.prefix(count)
         }
-        return nil
+        throw .tooLarge
     }
 
-    /// The manifest of an uploaded text has a path in its folder, where no file needs to be.
     static func manifest(_ place: ManifestSource.Place, name: String?) -> RunRequest.Manifest {
-        switch place {
-        case .file(let path): RunRequest.Manifest(path: path)
-        case .uploaded(let text, _):
-            RunRequest.Manifest(path: place.path(for: name ?? "job"), text: text)
-        }
+        var manifest = RunRequest.Manifest(path: place.path(name: name ?? "job"))
+        if case .uploaded(let text, _) = place { manifest.text = text }
+        return manifest
     }
 
     func read(

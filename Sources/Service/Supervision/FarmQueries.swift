@@ -19,8 +19,9 @@ package protocol FarmQueries: Sendable {
 
     /// What `penumbra plan --json` prints.
     ///
+    /// - Parameter name: of the file that an uploaded text stands for, without its ending.
     /// - Throws: ``FarmQueryError``, ``FileError``.
-    func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String
+    func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String
 
     /// What `penumbra verify --json` prints.
     ///
@@ -86,7 +87,7 @@ package final class FarmCommands: FarmQueries {
 
     package func schema() async throws -> String { ManifestSchema(try await catalog()).json }
 
-    package func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String {
+    package func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String {
         try await counted { [self] in
             var words = ["plan", "--json"] + (options.isForced ? ["--force"] : [])
             words += options.overrides.flatMap { ["--set", $0] }
@@ -102,9 +103,9 @@ package final class FarmCommands: FarmQueries {
                     try AtomicFile.write(Array(text.utf8), to: file, by: file + ".new", mode: 0o600)
                 }
                 defer { FileSystem.remove(file) }
-                let path = FarmManifestChecker.manifest(place, name: name).path
                 return try await answer(
-                    words + ["--manifest-path", path] + arguments + ["--", file], within: Self.planTime)
+                    words + ["--manifest-path", place.path(name: name)] + arguments + ["--", file],
+                    within: Self.planTime)
             }
         }
     }

@@ -8,7 +8,7 @@ package struct SubmissionOrder: Hashable, Sendable {
     package let key: String?
     /// Where the manifest is, without its digest.
     package let place: ManifestSource.Place
-    /// The name of an uploaded manifest.
+    /// The name of the file that an uploaded manifest stands for, without its ending. Nil for the name of its job.
     package let name: String?
     package var options = RunOptions()
     package var priority = Priority.normal

@@ -38,8 +38,9 @@ extension Supervisor {
             ) { id, known in
                 try refuseIfFull(for: [order.place])
                 return try Submission(
-                    id: id, owner: order.owner, key: order.key, digest: digest, name: order.name ?? manifest.job,
-                    manifest: ManifestSource(order.place, digest: manifest.digest), options: options,
+                    id: id, owner: order.owner, key: order.key, digest: digest, name: manifest.job,
+                    manifest: ManifestSource(order.place, digest: manifest.digest, fileName: order.name),
+                    options: options,
                     priority: order.priority, labels: order.labels, needs: order.needs, isHeld: order.isHeld,
                     notBefore: order.notBefore, at: time, known: known)
             }
@@ -180,7 +181,8 @@ extension Supervisor {
             if let failure { throw failure }
             guard changed != job else { return job }
             let entry = AuditEntry(
-                at: time, caller: caller.owner.text, address: caller.address, action: action, job: changed)
+                at: time, caller: caller.owner.text, address: caller.address, action: action, job: changed,
+                changed.differences(from: job))
             let isEnded = if case .ended = job.state { true } else { false }
             try store.update(changed, messages: isEnded ? [] : messages(of: [changed]), audit: entry, at: time)
             put([changed])
@@ -205,21 +207,26 @@ extension Supervisor {
         return SHA256Stream.digest(of: Array(bytes)).map { String($0.prefix(32)) } ?? ""
     }
 
-    /// A new job that does the same as an ended one.
-    package func retry(_ id: JobID, by caller: Caller, key: String?) async throws -> Insertion {
+    /// A new job that does the same as an ended one, and also tries pictures that are still broken.
+    package func retry(
+        _ id: JobID, by caller: Caller, key: String?, deadline: RetryDeadline = .kept
+    ) async throws -> Insertion {
         try await onThread { [self] in
             guard let job = try store.job(id) else { throw Refusal(id, .unknownJob) }
             guard !caller.isLimited || job.owner == caller.owner else { throw ForeignJob(job: id) }
             let time = now()
-            let digest = try Self.digest(of: Array("retry \(id.number)".utf8))
+            let digest = try Self.digest(of: Array("retry \(id.number)\(deadline.suffix)".utf8))
             let insertion = try store.insert(
                 JobRequest(owner: caller.owner, key: key, digest: digest),
                 audit: {
-                    AuditEntry(at: time, caller: caller.owner.text, address: caller.address, action: "retry", job: $0)
+                    AuditEntry(
+                        at: time, caller: caller.owner.text, address: caller.address, action: "retry", job: $0,
+                        ["a retry of \(id)"])
                 }, at: time
             ) { new, known in
                 try refuseIfFull(for: [job.manifest.place])
-                return try job.retry(as: new, by: caller.owner, key: key, digest: digest, at: time, known: known)
+                return try job.retry(
+                    as: new, by: caller.owner, key: key, digest: digest, deadline: deadline, at: time, known: known)
             }
             if case .new(let job) = insertion {
                 put([job])
@@ -256,8 +263,7 @@ extension Supervisor {
                 audit: { changes in
                     AuditEntry(
                         at: time, caller: caller.owner.text, address: caller.address, action: "bulk",
-                        subject: filter.text, detail: "\(changes.changed.count) changed, \(changes.submitted.count) new"
-                    )
+                        subject: filter.text, detail: "\(action.words): \(changes.words)")
                 }, at: time)
             if case .done(let changes) = outcome {
                 put(changes.changed + changes.submitted)
@@ -323,6 +329,13 @@ extension Supervisor {
     /// As its run has last reported.
     private func isPaused(_ id: JobID) -> Bool { state.withLock { $0.runs[id]?.live?.isPaused ?? false } }
 
+    /// A job as it was, and why it waits now.
+    package func entry(of job: Submission) async throws -> QueueEntry {
+        try await onThread { [self] in
+            QueueEntry(job, standing: job.state.name == .waiting ? standings[job.id] : nil, isPaused: isPaused(job.id))
+        }
+    }
+
     private var standings: [JobID: Standing] {
         let now = now()
         return state.withLock { state in
@@ -343,12 +356,14 @@ extension Supervisor {
         package let trouble: String?
     }
 
-    package func condition() async throws -> Condition {
+    /// - Parameter owner: whose jobs are counted. Nil for those of all.
+    package func condition(countingJobsOf owner: Owner? = nil) async throws -> Condition {
         try await onThread { [self] in
             var counts: [JobState.Name: Int] = [:]
             for name in JobState.Name.allCases {
                 var filter = JobFilter()
                 filter.states = [name]
+                if let owner { filter.owners = [owner] }
                 counts[name] = try store.count(filter)
             }
             return state.withLock { [counts] state in
@@ -364,6 +379,17 @@ extension Supervisor {
     }
 }
 
+extension RetryDeadline {
+    /// Tells apart requests with the same key. Empty for requests without a deadline, as earlier versions had them.
+    fileprivate var suffix: String {
+        switch self {
+        case .kept: ""
+        case .none: ", without a deadline"
+        case .seconds(let seconds): ", with a deadline of \(seconds) s"
+        }
+    }
+}
+
 extension ManifestSource.Place {
     fileprivate var uploadedBytes: Int {
         switch self {
@@ -374,9 +400,13 @@ extension ManifestSource.Place {
 }
 
 extension AuditEntry {
-    fileprivate init(at time: WallTime, caller: String, address: String?, action: String, job: Submission) {
+    /// - Parameter changes: what is another way than before, in words.
+    fileprivate init(
+        at time: WallTime, caller: String, address: String?, action: String, job: Submission, _ changes: [String] = []
+    ) {
         self.init(
-            at: time, caller: caller, address: address, action: action, subject: "\(job.id)", detail: job.name)
+            at: time, caller: caller, address: address, action: action, subject: "\(job.id)",
+            detail: job.name + (changes.isEmpty ? "" : ": \(changes.joined(separator: ", "))"))
     }
 }
 

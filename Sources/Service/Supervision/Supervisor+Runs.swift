@@ -107,8 +107,7 @@ extension Supervisor {
             let folder = try manifestFolder(of: job)
             let file = "\(folder)/\(job.id.number).yaml"
             try AtomicFile.write(Array(text.utf8), to: file, by: file + ".new", mode: 0o600)
-            let path = FarmManifestChecker.manifest(job.manifest.place, name: job.name).path
-            arguments += [file, "--manifest-path", path]
+            arguments += [file, "--manifest-path", job.manifestPath]
         }
         arguments += ["--run", run, "--resumable", "--quiet", "--no-notify", "--state-dir", setup.stateFolder]
         arguments += setup.runArguments + job.options.arguments
@@ -220,7 +219,7 @@ extension Supervisor {
                 default:
                     try job.processEnded(
                         code: end.code ?? exit.code, leaving: end.remainder, text: text, progressed: progressed,
-                        at: self.now())
+                        leftovers: end.leftovers, at: self.now())
                 }
             }
             if changed != nil { observer.step(.ended) }

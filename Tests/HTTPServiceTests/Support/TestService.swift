@@ -74,7 +74,7 @@ struct TestService: Sendable {
 enum TestRoutes {
     static let all: [Route] = [
         Route(.get, "/open", .open) { _ in .text("open") },
-        Route(.get, "/read", .read) { _ in .text("read") },
+        Route(.get, "/read", .read, parameters: ["label"]) { _ in .text("read") },
         Route(.post, "/submit", .submit) { request in .json(request.body, status: 201) },
         Route(.get, "/admin", .admin) { _ in .text("admin") },
         Route(.post, "/open", .open) { request in .text("\(request.body.count)") },

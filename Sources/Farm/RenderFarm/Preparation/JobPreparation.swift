@@ -39,6 +39,8 @@ package struct JobPreparation: Sendable {
     private let hasManifest: Bool
     /// Pictures that earlier runs found and that are gone were removed on purpose.
     private let allowsGone: Bool
+    /// Pictures that earlier runs have found broken are tried like all others.
+    private let triesBroken: Bool
 
     /// - Parameters:
     ///   - request: selects the frames, and says what may be missing.
@@ -60,6 +62,7 @@ package struct JobPreparation: Sendable {
         list = try ListedFiles.list(request.filesFrom, in: request.folder, control: control)
         self.reread = reread
         allowsGone = request.allowsGone
+        triesBroken = request.inputs != nil || request.triesBroken
         // In a watch the folder of the inputs may be gone for a moment only. So it allows missing inputs, but not the loss of all.
         allowsNothing = request.allowsEmpty || request.allowsGone
         allowsMissing = allowsNothing || request.isWatching
@@ -81,7 +84,7 @@ package struct JobPreparation: Sendable {
         let rerun = rerun(job)
         let freshness = Freshness(
             job: job, isForced: isForced, madeSince: rerun?.begin(in: contents.runs, now: now),
-            records: contents.records, broken: selection.inputs == nil ? contents.broken : [],
+            records: contents.records, broken: triesBroken ? [] : contents.broken,
             recipes: RecipeTable(catalog: catalog, texts: contents.recipes), now: now)
         var prepared = PreparedJob(plan: plan, contents: contents, freshness: freshness)
         prepared.rerun = rerun

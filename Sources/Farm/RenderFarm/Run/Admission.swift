@@ -286,14 +286,17 @@ extension Admission {
         case .taken(let lock): return lock
         case .busy(.run):
             throw FarmError(
-                .busy,
-                "\(job.name): another run of this job is running\n   = --lock-wait TIME, such as 5m, waits for it")
+                .busy, "\(job.name): another run of this job is running\(waitingRemedy)")
         case .busy(.folder(let folder)):
             throw FarmError(
                 .busy,
-                "\(job.name): another run writes to \(PathText.shown(folder, from: context.folder))\n   = --lock-wait TIME, "
-                    + "such as 5m, waits for it")
+                "\(job.name): another run writes to \(PathText.shown(folder, from: context.folder))\(waitingRemedy)")
         }
+    }
+
+    /// Whoever resumes a run that is left open begins it again, and has no such option.
+    private var waitingRemedy: String {
+        context.isLeftOpen ? "" : "; --lock-wait TIME, such as 5m, waits for it"
     }
 
     /// A stop ends the wait.

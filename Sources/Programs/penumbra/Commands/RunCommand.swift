@@ -34,6 +34,9 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
     var force = false
 
+    @Flag(help: "Try pictures again that are still broken, too.")
+    var retryBroken = false
+
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
 
@@ -130,7 +133,10 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: json, quiet: quiet, isStrict: strict, isWatching: watch).handling { reporter in
+        // The last message in the log of a service's run says why it failed.
+        let reporter = ConsoleReporter(
+            json: json, quiet: quiet, isStrict: strict, isWatching: watch, listsKnown: resumable)
+        try await reporter.handling { reporter in
             var request = self.request()
             if let manifestPath { try request.takeText(as: manifestPath) }
             var run = RequestedRun(request)
@@ -145,7 +151,7 @@ struct RunCommand: AsyncParsableCommand {
     /// - Parameter folder: the folder in which it was given.
     func request(in folder: String = currentFolder()) -> RunRequest {
         var request = RunRequest(manifests, jobs, location, in: folder)
-        (request.isForced, request.isStrict) = (force, strict)
+        (request.isForced, request.isStrict, request.triesBroken) = (force, strict, retryBroken)
         request.orphans = deleteAllOrphans ? .allRemoved : deleteOrphans ? .removed : .listed
         (request.lockWait, request.deadline) = (lockWait?.seconds ?? 0, deadline?.seconds)
         (request.isWatching, request.isDetached) = (watch, detach)

@@ -10,11 +10,9 @@ extension Service {
     var failureRoutes: [Route] {
         [
             .api(.get, "/errors", .read) { request in
-                try request.refuseParameters()
                 return try .json(encoding: try await failures(visibleTo: request))
             },
             .api(.get, "/runs/{name}/errors", .read) { request in
-                try request.refuseParameters()
                 let name = request.runName
                 let failures = try await onArchive { archive in
                     try Self.failures(of: [archive.run(exactly: name)], in: archive)

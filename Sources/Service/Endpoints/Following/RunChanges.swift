@@ -107,6 +107,17 @@ package struct RunDiffer: Sendable {
         return changes
     }
 
+    /// The last look, when the run has no coordinator any more. What it has done since the look before is told before its end.
+    ///
+    /// - Parameter map: the map that the run has left. Nil if it cannot be read: then it is to be read again.
+    package mutating func end(at map: FrameMap?) -> [RunChange] {
+        defer { if let map { self.map = map } }
+        let frames =
+            map.map(frames(of:))
+            ?? self.map.map { FramesEvent(run: run, counts: Self.counts($0.letters(0..<$0.count)), changes: nil) }
+        return (frames.map { [.frames($0)] } ?? []) + [.run(RunEvent(run: run, state: .ended, live: nil))]
+    }
+
     private func frames(of map: FrameMap) -> FramesEvent? {
         guard map != self.map else { return nil }
         let letters = map.letters(0..<map.count)

@@ -78,23 +78,40 @@ package struct RunFeed: Sendable {
             changes += run.differ.look(at: map, LiveRun(in: folder))
             known[name] = run
         }
-        for name in before.keys.sorted() where known[name] == nil {
-            changes.append(.run(RunEvent(run: name, state: .ended, live: nil)))
+        let ended = before.filter { known[$0.key] == nil }
+        let maps = lastMaps(of: ended.keys)
+        for (name, run) in ended.sorted(by: { $0.key < $1.key }) {
+            var differ = run.differ
+            changes += differ.end(at: maps[name])
         }
         return Look(known: known, changes: changes)
+    }
+
+    /// The maps of runs that have no coordinator any more. The last thing that a coordinator does is to store its map.
+    private func lastMaps(of names: some Collection<String>) -> [String: FrameMap] {
+        // Followers are told to read a map themselves if it cannot be read here.
+        guard !names.isEmpty, let archive = try? RunArchive(state: state), let runs = try? archive.runs() else {
+            return [:]
+        }
+        let maps = runs.filter { names.contains($0.stored.name) }.map { run in
+            (run.stored.name, (try? archive.map(of: run)) ?? nil)
+        }
+        return Dictionary(maps) { first, _ in first }.compactMapValues { $0 }
     }
 
     private func publish(_ change: RunChange) {
         // All of this can be encoded.
         switch change {
-        case .run(let event): publish("run", try? StrictJSON.encode(event), event.run)
+        case .run(let event):
+            publish("run", try? StrictJSON.encode(event), event.run, isBarrier: event.state == .ended)
         case .tiles(let event): publish("tiles", try? StrictJSON.encode(event), event.run)
         case .frames(let event): publish("frames", (try? StrictJSON.encode(event)).map(FramesData.wrapped), event.run)
         }
     }
 
-    private func publish(_ name: String, _ data: [UInt8]?, _ run: String) {
-        if let data { feed.publish(name, data, about: Service.subject(ofRun: run)) }
+    /// - Parameter isBarrier: whether changes of frames that came before must not be told after it.
+    private func publish(_ name: String, _ data: [UInt8]?, _ run: String, isBarrier: Bool = false) {
+        if let data { feed.publish(name, data, about: Service.subject(ofRun: run), isBarrier: isBarrier) }
     }
 }
 

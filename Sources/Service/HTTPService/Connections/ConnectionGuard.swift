@@ -159,6 +159,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch error {
         case HTTPParserError.headerOverflow: refuse(.headTooLarge(limits), context)
+        case HTTPParserError.invalidMethod: refuse(.unknownMethod, context)
         case is HTTPParserError, is ByteToMessageDecoderError: refuse(.malformed, context)
         default:
             // The connection itself is broken.

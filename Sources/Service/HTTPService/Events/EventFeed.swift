@@ -52,7 +52,8 @@ package final class EventFeed: Sendable {
     ///   - name: Lower-case letters and hyphens.
     ///   - data: JSON.
     ///   - subject: What the event is about, for filters.
-    package func publish(_ name: String, _ data: [UInt8], about subject: String? = nil) {
+    ///   - isBarrier: Whether events before it are never joined with events after it.
+    package func publish(_ name: String, _ data: [UInt8], about subject: String? = nil, isBarrier: Bool = false) {
         precondition(
             !name.isEmpty && name.utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == 0x2d },
             "'\(name)' is no name of an event")
@@ -61,7 +62,7 @@ package final class EventFeed: Sendable {
             state.last += 1
             let event = FeedEvent(
                 number: state.last, name: isTooLarge ? "reset" : name, data: isTooLarge ? Array("{}".utf8) : data,
-                subject: subject)
+                subject: subject, isBarrier: isBarrier)
             state.recent.append(event)
             state.recentBytes += event.data.count
             // Removed in blocks, since each removal moves all others.

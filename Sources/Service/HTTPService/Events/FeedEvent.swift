@@ -6,9 +6,12 @@ package struct FeedEvent: Hashable, Sendable {
     package let data: [UInt8]
     /// What it is about, for filters: `job 17`. It is not sent.
     package let subject: String?
+    /// Whether events before it are never joined with events after it, so that they are sent before it.
+    package let isBarrier: Bool
 
-    package init(number: Int, name: String, data: [UInt8], subject: String? = nil) {
+    package init(number: Int, name: String, data: [UInt8], subject: String? = nil, isBarrier: Bool = false) {
         self.subject = subject
+        self.isBarrier = isBarrier
         self.number = number
         self.name = name
         self.data = data

@@ -2,12 +2,13 @@
 ///
 /// Events that can be joined wait until their interval has passed. Later events wait behind them, so that numbers are sent
 /// in order, and a follower that returns with a number has everything up to it. A joined event has the place and the number
-/// of its last part.
+/// of its last part. Events on both sides of a barrier are not joined.
 package struct FollowerQueue: Sendable {
     private struct Waiting {
         let number: Int
         let name: String
         var parts: [[UInt8]]
+        let isBarrier: Bool
     }
 
     package enum Delivery: Equatable {
@@ -68,10 +69,14 @@ package struct FollowerQueue: Sendable {
             return
         }
         var parts: [[UInt8]] = []
-        if event.name == coalescing?.name, let earlier = waiting.firstIndex(where: { $0.name == event.name }) {
+        if event.name == coalescing?.name,
+            let earlier = waiting.lastIndex(where: { $0.name == event.name || $0.isBarrier }),
+            !waiting[earlier].isBarrier
+        {
             parts = waiting.remove(at: earlier).parts
         }
-        waiting.append(Waiting(number: event.number, name: event.name, parts: parts + [event.data]))
+        waiting.append(
+            Waiting(number: event.number, name: event.name, parts: parts + [event.data], isBarrier: event.isBarrier))
         count += 1
         bytes += event.data.count
     }

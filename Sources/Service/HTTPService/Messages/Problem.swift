@@ -77,6 +77,23 @@ extension Problem {
             detail: "'\(VisibleText.line(name))' may occur once")
     }
 
+    static func unknownParameter(_ name: String, known: [String]) -> Problem {
+        Problem(
+            status: 422, kind: "value", title: "A value is not accepted",
+            detail: "there is no parameter '\(VisibleText.line(String(name.prefix(100))))'",
+            remedy: known.isEmpty
+                ? "This address has no parameters." : "The parameters are \(known.joined(separator: ", ")).")
+    }
+
+    static let unknownKey = Problem(
+        status: 422, kind: "value", title: "A value is not accepted",
+        detail: "Idempotency-Key: this address takes none",
+        remedy: "Leave it out. docs/api.md says which requests take a key, and which can be repeated without one.")
+
+    static let unknownMethod = Problem(
+        status: 400, kind: "bad-request", title: "This is not a valid HTTP request",
+        detail: "The method is none that HTTP has", remedy: "Use GET, HEAD, OPTIONS, POST, PATCH or DELETE.")
+
     package static let malformed = Problem(
         status: 400, kind: "bad-request", title: "This is not a valid HTTP request",
         remedy: "Send HTTP/1.1 with one Host, and with either one Content-Length or Transfer-Encoding: chunked.")

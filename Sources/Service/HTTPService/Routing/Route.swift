@@ -5,21 +5,60 @@ package struct Route: Sendable {
     package let method: RequestMethod
     package let pattern: PathPattern
     package let access: Access
+    package let parameters: QueryParameters
+    /// Whether a request may have an `Idempotency-Key`.
+    package let takesKey: Bool
     package let handler: Handler
 
     /// - Parameters:
     ///   - path: `/api/v1/jobs/{id}`: a segment in braces matches every segment that is not empty.
+    ///   - parameters: What the query may have. A request with another parameter is refused before its handler is called, because a
+    ///     misspelled parameter must not be ignored.
+    ///   - takesKey: Whether the handler answers a request that is repeated with its `Idempotency-Key` as the first one. Other
+    ///     routes refuse keys of changes, because a client that sends one relies on it.
     ///   - handler: A thrown `Problem` is the answer. Other errors are logged, and answered by 500.
-    package init(_ method: RequestMethod, _ path: String, _ access: Access, handler: @escaping Handler) {
+    package init(
+        _ method: RequestMethod, _ path: String, _ access: Access, parameters: QueryParameters = [],
+        takesKey: Bool = false, handler: @escaping Handler
+    ) {
+        self.init(method, PathPattern(path), access, parameters, takesKey) { request in
+            try parameters.check(request.query)
+            if method.isWrite, !takesKey, request.headers["Idempotency-Key"] != nil { throw Problem.unknownKey }
+            return try await handler(request)
+        }
+    }
+
+    private init(
+        _ method: RequestMethod, _ pattern: PathPattern, _ access: Access, _ parameters: QueryParameters,
+        _ takesKey: Bool, _ handler: @escaping Handler
+    ) {
         self.method = method
-        pattern = PathPattern(path)
+        self.pattern = pattern
         self.access = access
+        self.parameters = parameters
+        self.takesKey = takesKey
         self.handler = handler
     }
 
     /// The same route, with a handler around its own.
     package func wrapped(by wrap: (@escaping Handler) -> Handler) -> Route {
-        Route(method, pattern.description, access, handler: wrap(handler))
+        Route(method, pattern, access, parameters, takesKey, wrap(handler))
+    }
+}
+
+/// The parameters that the query of a route may have.
+package enum QueryParameters: Hashable, Sendable, ExpressibleByArrayLiteral {
+    case known(Set<String>)
+    /// For documents that people open in browsers. Links to them may have parameters of other programs.
+    case any
+
+    package init(arrayLiteral names: String...) { self = .known(Set(names)) }
+
+    fileprivate func check(_ query: Query) throws(Problem) {
+        guard case .known(let names) = self else { return }
+        for parameter in query.parameters where !names.contains(parameter.name) {
+            throw .unknownParameter(parameter.name, known: names.sorted())
+        }
     }
 }
 

@@ -63,9 +63,9 @@ struct JobListQuery {
             let labels = filter.labels.count <= 32 ? filter.labels : []
             if labels.count < filter.labels.count { isExact = false }
             for label in labels.sorted(by: { ($0.name, $0.value ?? "") < ($1.name, $1.value ?? "") }) {
-                add([label.name] + (label.value.map { [$0] } ?? [])) { texts in
+                add([label.name] + (label.value.map { [Self.pattern($0)] } ?? [])) { texts in
                     "EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(labels) THEN labels ELSE '{}' END) "
-                        + "WHERE json_each.key = ?\(texts.count == 2 ? " AND json_each.value = ?" : ""))"
+                        + "WHERE json_each.key = ?\(texts.count == 2 ? " AND json_each.value GLOB ?" : ""))"
                 }
             }
             let patterns = filter.names.sorted().map(Self.pattern)
@@ -86,8 +86,10 @@ struct JobListQuery {
         /// same, apart from three signs that Unicode keeps for old texts, such as the one for kelvin.
         private mutating func add(_ texts: [String], _ condition: ([String]) -> String) {
             guard !texts.isEmpty else { return }
-            // SQLite allows some thousand arguments.
-            guard texts.count <= 100, texts.allSatisfy({ $0.utf8.allSatisfy { (1...127).contains($0) } }) else {
+            // SQLite allows some thousand arguments, and refuses longer patterns.
+            guard texts.count <= 100,
+                texts.allSatisfy({ $0.utf8.count < 10_000 && $0.utf8.allSatisfy { (1...127).contains($0) } })
+            else {
                 isExact = false
                 return
             }

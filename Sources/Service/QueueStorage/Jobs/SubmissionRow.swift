@@ -4,7 +4,7 @@ import Queueing
 /// The rows of a job.
 enum SubmissionRow {
     static let columns = """
-        id, owner, key, digest, name, manifest_path, manifest_text, manifest_folder, manifest_digest, options, \
+        id, owner, key, digest, name, manifest_path, manifest_text, manifest_folder, manifest_name, manifest_digest, options, \
         priority, expedited, labels, not_before, retry_of, submitted, state, details, run, tries, ended, exit_code
         """
 
@@ -46,7 +46,8 @@ enum SubmissionRow {
         case (nil, let text?, let folder?): place = .uploaded(text: text, folder: folder)
         default: throw RowProblem(words: "it has no manifest, or two")
         }
-        return ManifestSource(place, digest: try row.stored("manifest_digest"))
+        return ManifestSource(
+            place, digest: try row.stored("manifest_digest"), fileName: try row.stored("manifest_name", String?.self))
     }
 
     private static func needs(of id: JobID, _ database: Database) throws -> [Need] {
@@ -79,11 +80,12 @@ enum SubmissionRow {
             case .file(let path): (path, nil, nil)
             case .uploaded(let text, let folder): (nil, text, folder)
             }
-        let marks = Array(repeating: "?", count: 22).joined(separator: ", ")
+        let marks = Array(repeating: "?", count: 23).joined(separator: ", ")
         try database.run(
             "INSERT INTO submissions (\(columns)) VALUES (\(marks))",
             [
-                job.id.number, job.owner.text, job.key, job.digest, job.name, path, text, folder, job.manifest.digest,
+                job.id.number, job.owner.text, job.key, job.digest, job.name, path, text, folder,
+                job.manifest.fileName, job.manifest.digest,
                 StoredText.json(job.options), job.priority.value, job.expedited?.milliseconds,
                 StoredText.json(job.labels), job.notBefore?.milliseconds, job.retryOf?.number,
                 job.submitted.milliseconds, job.state.name.rawValue, StoredText.json(job.state), job.state.run,

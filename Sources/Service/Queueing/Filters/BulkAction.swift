@@ -117,16 +117,21 @@ package enum BulkAction: Hashable, Sendable {
     }
 
     /// A retry may need earlier ones of the same action.
+    ///
+    /// A job that was retried already is refused. A filter still matches it, so an action that is repeated, or that comes again a day
+    /// later, would otherwise do the same work twice.
     private func retry(
         _ job: Submission, after count: Int, _ retries: [JobID: JobID], _ context: Context
     ) throws -> Submission {
         let made = Set(retries.values)
-        return try job.retry(
+        let retry = try job.retry(
             as: JobID(context.nextID.number + count), by: context.owner, digest: job.digest, at: context.now
         ) { id in
             if made.contains(id) { return KnownJob(ended: nil) }
             guard let known = context.known(id) else { return nil }
             return KnownJob(ended: known.ended, retriedAs: retries[id] ?? known.retriedAs)
         }
+        if let earlier = context.known(job.id)?.retriedAs { throw Refusal(job.id, .wasRetried(as: earlier)) }
+        return retry
     }
 }

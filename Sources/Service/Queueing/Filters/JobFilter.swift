@@ -2,13 +2,13 @@ import JobModel
 
 /// Chooses jobs, for a list or for an action on many of them.
 ///
-/// Its text is a query string: `state=waiting,held&label=show=night&owner=uid:1000&name=night*`. A job has to match
+/// Its text is a query string: `state=waiting,held&label=show=night*&owner=uid:1000&name=night*`. A job has to match
 /// every key. Of several states, owners or names one is enough; of several labels it needs all. An empty filter matches
 /// every job.
 package struct JobFilter: Hashable, Sendable {
     package struct Label: Hashable, Sendable {
         package let name: String
-        /// Nil for any value.
+        /// A pattern, in which `*` stands for any text. Nil for any value.
         package let value: String?
 
         package init(name: String, value: String?) {
@@ -31,7 +31,9 @@ package struct JobFilter: Hashable, Sendable {
         (states.isEmpty || states.contains(job.state.name))
             && (owners.isEmpty || owners.contains(job.owner))
             && labels.allSatisfy { label in
-                job.labels[name: label.name].map { label.value == nil || label.value == $0 } ?? false
+                job.labels[name: label.name].map { value in
+                    label.value.map { Self.matches(value, pattern: $0) } ?? true
+                } ?? false
             }
             && (names.isEmpty || names.contains { Self.matches(job.name, pattern: $0) })
     }

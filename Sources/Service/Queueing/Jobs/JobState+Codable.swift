@@ -1,7 +1,8 @@
 /// States are stored, as one flat object: `{"state": "starting", "run": "…", "since": "…", "tries": 1}`.
 extension JobState: Codable {
     private enum CodingKeys: String, CodingKey {
-        case state, since, run, tries, setback, waited, resumes, pause, code, text, by, because
+        case state, since, run, tries, setback, waited, resumes, pause, code, text, by, because, started, kept
+        case stillBroken = "still_broken"
         case isResumed = "resumed"
         case cancelledBy = "cancelled_by"
         case isDelayed = "delayed"
@@ -31,6 +32,10 @@ extension JobState: Codable {
             try values.encodeIfPresent(ended.run, forKey: .run)
             try values.encode(ended.tries, forKey: .tries)
             if ended.wasDelayed { try values.encode(true, forKey: .isDelayed) }
+            try values.encodeIfPresent(ended.started, forKey: .started)
+            let leftovers = ended.leftovers
+            if leftovers.kept > 0 { try values.encode(leftovers.kept, forKey: .kept) }
+            if leftovers.stillBroken > 0 { try values.encode(leftovers.stillBroken, forKey: .stillBroken) }
             switch ended.end {
             case .done, .doneWithWorkLeft: break
             case .failed(let code, let text):
@@ -81,7 +86,11 @@ extension JobState: Codable {
             .ended(
                 Ended(
                     end: end, time: since, run: try values.decodeIfPresent(String.self, forKey: .run),
-                    tries: history.tries, wasDelayed: history.isDelayed))
+                    tries: history.tries, wasDelayed: history.isDelayed,
+                    started: try values.decodeIfPresent(WallTime.self, forKey: .started),
+                    leftovers: Leftovers(
+                        kept: try values.decodeIfPresent(Int.self, forKey: .kept) ?? 0,
+                        stillBroken: try values.decodeIfPresent(Int.self, forKey: .stillBroken) ?? 0)))
         }
         func text() throws -> String { try values.decode(String.self, forKey: .text) }
         switch try values.decode(Name.self, forKey: .state) {

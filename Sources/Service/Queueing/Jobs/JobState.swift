@@ -62,13 +62,44 @@ package enum JobState: Hashable, Sendable {
         package let tries: Int
         /// ``History/isDelayed``
         package let wasDelayed: Bool
+        /// When its last process was started. Nil if it had none at its end, or an earlier version has stored it.
+        package let started: WallTime?
+        package let leftovers: Leftovers
 
-        package init(end: End, time: WallTime, run: String?, tries: Int, wasDelayed: Bool = false) {
+        package init(
+            end: End, time: WallTime, run: String?, tries: Int, wasDelayed: Bool = false, started: WallTime? = nil,
+            leftovers: Leftovers = Leftovers()
+        ) {
             self.end = end
             self.time = time
             self.run = run
             self.tries = tries
             self.wasDelayed = wasDelayed
+            self.started = started
+            self.leftovers = leftovers
+        }
+
+        /// How it ended, for a person.
+        package var words: String { ([end.words] + leftovers.words).joined(separator: "; ") }
+    }
+
+    /// Frames that a run has not rendered although their outputs are not up to date. They are no failures of that run.
+    package struct Leftovers: Hashable, Sendable {
+        /// Their outputs were edited, or belong to another job.
+        package let kept: Int
+        /// Their pictures were broken in an earlier run, and have not changed since.
+        package let stillBroken: Int
+
+        package init(kept: Int = 0, stillBroken: Int = 0) {
+            self.kept = max(0, kept)
+            self.stillBroken = max(0, stillBroken)
+        }
+
+        fileprivate var words: [String] {
+            func part(_ count: Int, _ words: String) -> [String] {
+                count == 0 ? [] : ["\(count) \(count == 1 ? "frame" : "frames") \(words)"]
+            }
+            return part(kept, "kept as \(kept == 1 ? "it was" : "they were")") + part(stillBroken, "still broken")
         }
     }
 
@@ -193,6 +224,16 @@ package enum JobState: Hashable, Sendable {
         switch self {
         case .starting, .running: true
         case .held, .waiting, .ended: false
+        }
+    }
+
+    /// When its last process was started. Nil while it waits.
+    package var started: WallTime? {
+        switch self {
+        case .held, .waiting: nil
+        case .starting(let starting): starting.since
+        case .running(let running): running.since
+        case .ended(let ended): ended.started
         }
     }
 

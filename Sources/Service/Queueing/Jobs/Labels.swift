@@ -47,7 +47,7 @@ package struct Labels: Hashable, Sendable, Codable {
         values[name] = value
     }
 
-    static func isName(_ name: String) -> Bool { ShortName.isValid(name) }
+    static func isName(_ name: String) -> Bool { ShortName.isLabel(name) }
 
     package init(from decoder: any Decoder) throws {
         try self.init(try decoder.singleValueContainer().decode([String: String].self))

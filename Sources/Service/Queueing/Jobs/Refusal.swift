@@ -1,8 +1,6 @@
 import JobModel
 
-/// A change of a job that its state does not allow. Nothing has changed.
-///
-/// The API answers with 409.
+/// A change of a job that its state does not allow, or that names jobs that it cannot need. Nothing has changed.
 package struct Refusal: Error, Hashable, Sendable {
     package enum Problem: Hashable, Sendable {
         case unknownJob
@@ -16,7 +14,10 @@ package struct Refusal: Error, Hashable, Sendable {
         case hasNotEnded(JobState.Name)
         /// Nothing is left to repeat.
         case isDone
+        /// A new job repeats it already.
+        case wasRetried(as: JobID)
         case needsUnknown(JobID)
+        case needsItself
         case needsLater(JobID)
         case needsTwice(JobID)
         case needsFailed(JobID, JobState.End)
@@ -54,13 +55,19 @@ package struct Refusal: Error, Hashable, Sendable {
         case .hasStarted: "\(job) has started, so it needs no other job any more"
         case .hasNotEnded(let state): "\(job) has not ended: it is \(state.rawValue)\n   = cancel it first"
         case .isDone: "\(job) has ended: done\n   = submit it again to run it again"
-        case .needsUnknown(let other): "\(job) cannot need \(other): there is no such job"
-        case .needsLater(let other): "\(job) cannot need \(other): a job needs only earlier ones"
-        case .needsTwice(let other): "\(job) needs \(other) twice\n   = name each job once"
+        case .wasRetried(let retry): "\(job) was retried as \(retry)\n   = retry \(retry) if it does not succeed"
+        // The number of a new job is not told: nobody has it if the job is refused.
+        case .needsUnknown(let other): "after: there is no \(other)\n   = 'penumbra queue --all' lists all jobs"
+        case .needsItself: "after: \(job) cannot wait for itself"
+        case .needsLater(let other):
+            "after: \(other) is later than \(job), and a job waits only for earlier ones\n   = submit a new job that waits "
+                + "for \(other)"
+        case .needsTwice(let other): "after: \(other) is there twice\n   = name each job once"
         case .needsFailed(let other, let end):
-            "\(job) would never start: it needs the success of \(other), which has ended: \(end.words)\n   = retry "
+            "the job would never start: it needs the success of \(other), which has ended: \(end.words)\n   = retry "
                 + "\(other), and name the new job, or write '\(other.number):end'"
-        case .tooManyNeeds(let count): "\(job) needs \(count) jobs: at most \(Submission.mostNeeds) are allowed"
+        case .tooManyNeeds(let count):
+            "after: there are \(count) jobs, and a job waits for at most \(Submission.mostNeeds)"
         case .unexpected(let step, let state): "\(job) cannot \(step.rawValue): it is \(state.rawValue)"
         }
     }

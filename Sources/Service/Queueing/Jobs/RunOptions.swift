@@ -10,7 +10,9 @@ package struct RunOptions: Hashable, Sendable, Codable {
     /// Renders everything again, and replaces all files at the outputs' paths.
     package var isForced = false
     /// The run ends cleanly after so many seconds. Nil for no deadline.
-    package var deadline: Int?
+    package private(set) var deadline: Int?
+    /// Tries pictures again that earlier runs have found broken. Retries do.
+    package var triesBroken = false
     /// The only folders that the run may use, as real paths. The kernel keeps it within them. Nil for all folders.
     ///
     /// No request can name them. They come from the token of a job's owner at the submission, and retries keep them. So
@@ -30,9 +32,25 @@ package struct RunOptions: Hashable, Sendable, Codable {
     /// The longest deadline that `penumbra run` accepts: a week.
     package static let longestDeadline = 604_800
 
+    /// The options of a job that repeats one with these options.
+    ///
+    /// - Throws: ``InputError/deadline(_:)``.
+    func retried(_ deadline: RetryDeadline) throws(InputError) -> RunOptions {
+        let seconds: Int? =
+            switch deadline {
+            case .kept: self.deadline
+            case .none: nil
+            case .seconds(let seconds): seconds
+            }
+        var options = try RunOptions(overrides: overrides, isForced: isForced, deadline: seconds)
+        (options.roots, options.triesBroken) = (roots, true)
+        return options
+    }
+
     /// The arguments of `penumbra run`.
     package var arguments: [String] {
         overrides.flatMap { ["--set", $0] } + (isForced ? ["--force"] : [])
+            + (triesBroken ? ["--retry-broken"] : [])
             + (deadline.map { ["--deadline", "\($0)s"] } ?? [])
     }
 
@@ -42,6 +60,7 @@ package struct RunOptions: Hashable, Sendable, Codable {
         case overrides = "set"
         case isForced = "force"
         case deadline
+        case triesBroken = "retry_broken"
         case roots
     }
 
@@ -70,6 +89,7 @@ package struct RunOptions: Hashable, Sendable, Codable {
             overrides: values.decodeIfPresent([String].self, forKey: .overrides) ?? [],
             isForced: values.decodeIfPresent(Bool.self, forKey: .isForced) ?? false,
             deadline: values.decodeIfPresent(Int.self, forKey: .deadline))
+        triesBroken = try values.decodeIfPresent(Bool.self, forKey: .triesBroken) ?? false
         roots = try values.decodeIfPresent([String].self, forKey: .roots)
     }
 
@@ -79,6 +99,15 @@ package struct RunOptions: Hashable, Sendable, Codable {
         if !overrides.isEmpty { try values.encode(overrides, forKey: .overrides) }
         if isForced { try values.encode(true, forKey: .isForced) }
         try values.encodeIfPresent(deadline, forKey: .deadline)
+        if triesBroken { try values.encode(true, forKey: .triesBroken) }
         try values.encodeIfPresent(roots, forKey: .roots)
     }
+}
+
+/// The deadline of a job that repeats another one.
+package enum RetryDeadline: Hashable, Sendable {
+    /// The same as the other job's.
+    case kept
+    case none
+    case seconds(Int)
 }

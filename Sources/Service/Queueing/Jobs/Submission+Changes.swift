@@ -72,31 +72,40 @@ extension Submission {
     /// Labels of a job can change after its end, too.
     package mutating func set(_ labels: Labels) { self.labels = labels }
 
-    /// A new job that does the same again.
+    /// A new job that does the same again, and also tries pictures that are still broken.
     ///
     /// It needs what this job needed, as far as it still has to wait for it. If a needed job failed and was retried,
     /// the new job needs the latest retry.
     ///
     /// - Parameter known: Looks up a job that this one needed, or a retry of it.
     package func retry(
-        as id: JobID, by owner: Owner, key: String? = nil, digest: String, at now: WallTime,
+        as id: JobID, by owner: Owner, key: String? = nil, digest: String, deadline: RetryDeadline = .kept,
+        at now: WallTime,
         known: (JobID) -> KnownJob?
     ) throws -> Submission {
         guard case .ended(let ended) = state else { throw Refusal(self.id, .hasNotEnded(state.name)) }
-        guard ended.end != .done else { throw Refusal(self.id, .isDone) }
+        // Nothing is left of the others.
+        guard ended.end != .done || ended.leftovers.stillBroken > 0 else { throw Refusal(self.id, .isDone) }
         var needs: [Need] = []
         for need in self.needs {
-            guard let open = try need.latest(of: id, known: known), !needs.contains(open) else { continue }
+            guard let open = try need.latest(of: self.id, known: known), !needs.contains(open) else { continue }
             needs.append(open)
         }
         return try Submission(
-            id: id, owner: owner, key: key, digest: digest, name: name, manifest: manifest, options: options,
-            priority: priority, labels: labels, needs: needs, retryOf: self.id, at: now, known: known)
+            id: id, owner: owner, key: key, digest: digest, name: name, manifest: manifest,
+            options: options.retried(deadline), priority: priority, labels: labels, needs: needs, retryOf: self.id,
+            at: now, known: known)
     }
 
     /// Ends it.
-    mutating func end(_ end: JobState.End, run: String?, _ history: JobState.History, at now: WallTime) {
-        state = .ended(.init(end: end, time: now, run: run, tries: history.tries, wasDelayed: history.isDelayed))
+    mutating func end(
+        _ end: JobState.End, run: String?, _ history: JobState.History,
+        leaving leftovers: JobState.Leftovers = JobState.Leftovers(), at now: WallTime
+    ) {
+        state = .ended(
+            .init(
+                end: end, time: now, run: run, tries: history.tries, wasDelayed: history.isDelayed,
+                started: state.started, leftovers: leftovers))
     }
 }
 
@@ -122,6 +131,8 @@ extension JobState.Request? {
 
 extension Need {
     /// The need of the latest retry of its job. Nil if it is met.
+    ///
+    /// - Parameter id: the job that is retried.
     fileprivate func latest(of id: JobID, known: (JobID) -> KnownJob?) throws(Refusal) -> Need? {
         var job = self.job
         while let other = known(job), let end = other.end {

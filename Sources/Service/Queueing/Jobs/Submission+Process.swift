@@ -37,10 +37,10 @@ extension Submission {
         guard case .starting(let starting) = state else { throw unexpected(.startFailed) }
         var history = starting.history
         history.tries -= 1
-        if case .cancel(let owner) = starting.request {
-            return end(.cancelled(by: owner), run: starting.isResumed ? starting.run : nil, history, at: now)
-        }
         state = .waiting(.init(history: history, since: now, resumes: starting.run))
+        if case .cancel(let owner) = starting.request {
+            end(.cancelled(by: owner), run: starting.isResumed ? starting.run : nil, history, at: now)
+        }
     }
 
     /// What a process that is gone has left of its run.
@@ -60,16 +60,19 @@ extension Submission {
     ///   - remainder: What is left of its run.
     ///   - text: The last line that it wrote to its standard error.
     ///   - progressed: Whether it did work that is kept: a frame ended, or a tile.
+    ///   - leftovers: What the run has not rendered, if it has an end.
     package mutating func processEnded(
-        code: Int?, leaving remainder: RunRemainder, text: String, progressed: Bool, at now: WallTime
+        code: Int?, leaving remainder: RunRemainder, text: String, progressed: Bool,
+        leftovers: JobState.Leftovers = JobState.Leftovers(), at now: WallTime
     ) throws(Refusal) {
         let (run, history) = try process()
         let left = Remainder(remainder, of: run)
         let request = state.request
         switch ProcessEnd(code: code) {
-        case .done: end(.done, run: left.run, history, at: now)
-        case .workLeft: end(.doneWithWorkLeft, run: left.run, history, at: now)
-        case .failed(let code): end(.failed(code: code, text: text), run: left.run, history, at: now)
+        case .done: end(.done, run: left.run, history, leaving: leftovers, at: now)
+        case .workLeft: end(.doneWithWorkLeft, run: left.run, history, leaving: leftovers, at: now)
+        case .failed(let code):
+            end(.failed(code: code, text: text), run: left.run, history, leaving: leftovers, at: now)
         case .again(let cause, let outcome):
             setBack(
                 cause, text, outcome: outcome, left, history, progressed: progressed, asked: request, at: now)

@@ -10,7 +10,7 @@ package struct Submission: Hashable, Sendable {
     package let key: String?
     /// The digest of the request. Another request with the same key has another one.
     package let digest: String
-    /// The name for people: of the manifest's file, or of its job.
+    /// The name of the manifest's job. Jobs of earlier versions with an uploaded manifest have its file's name.
     package let name: String
     package let manifest: ManifestSource
     package let options: RunOptions
@@ -99,17 +99,7 @@ extension Submission {
         let name: String
     }
 
-    package var lock: RunLock { RunLock(path: manifest.place.path(for: name), name: name) }
-}
-
-extension ManifestSource.Place {
-    /// The path of the manifest. An uploaded text has one in its folder, where no file needs to be.
-    package func path(for name: String) -> String {
-        switch self {
-        case .file(let path): path
-        case .uploaded(_, let folder): PathNames.joined(folder, "\(name).yaml")
-        }
-    }
+    package var lock: RunLock { RunLock(path: manifestPath, name: name) }
 }
 
 /// Where the manifest of a job is.
@@ -124,11 +114,32 @@ package struct ManifestSource: Hashable, Sendable {
     package let place: Place
     /// The digest of the text as it was read at the submission. If the run reads another text, that is reported.
     package let digest: String
+    /// The name of the file that an uploaded text stands for, without its ending. Nil for the name of its job.
+    package let fileName: String?
 
-    package init(_ place: Place, digest: String) {
+    package init(_ place: Place, digest: String, fileName: String? = nil) {
         self.place = place
         self.digest = digest
+        self.fileName = fileName
     }
+}
+
+extension ManifestSource.Place {
+    /// The path of the manifest as runs know it. It decides whose outputs are found at an output's path: those of the same
+    /// path and job belong to the run. In the folder of an uploaded text no file needs to be.
+    ///
+    /// - Parameter name: of the file that an uploaded text stands for, without its ending.
+    package func path(name: String) -> String {
+        switch self {
+        case .file(let path): path
+        case .uploaded(_, let folder): PathNames.joined(folder, "\(name).yaml")
+        }
+    }
+}
+
+extension Submission {
+    /// The path of its manifest as its run knows it.
+    package var manifestPath: String { manifest.place.path(name: manifest.fileName ?? name) }
 }
 
 /// What others need to know of a job.
@@ -187,8 +198,9 @@ package struct Need: Hashable, Sendable, Codable, CustomStringConvertible {
             throw Refusal(id, .needsTwice(need.job))
         }
         for need in sorted {
-            guard need.job < id else { throw Refusal(id, .needsLater(need.job)) }
+            guard need.job != id else { throw Refusal(id, known(id) == nil ? .needsUnknown(id) : .needsItself) }
             guard let other = known(need.job) else { throw Refusal(id, .needsUnknown(need.job)) }
+            guard need.job < id else { throw Refusal(id, .needsLater(need.job)) }
             if let end = other.end, !need.isMet(by: end) { throw Refusal(id, .needsFailed(need.job, end)) }
         }
         return sorted

@@ -4,7 +4,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let key: String?
     package let owner: Owner
     package let name: String
-    /// The path of its manifest, or the folder of an uploaded text.
+    /// The path of its manifest. An uploaded text has one in its folder, where no file needs to be.
     package let manifest: String
     package let state: JobState.Name
     package let run: String?
@@ -17,7 +17,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let notBefore: WallTime?
     package let retryOf: JobID?
     package let submitted: WallTime
-    /// When its last process was started. Nil while it waits.
+    /// When its last process was started. Nil while it waits, and if it ended without a process.
     package let started: WallTime?
     package let ended: WallTime?
     package let exitCode: Int?
@@ -41,11 +41,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         key = job.key
         owner = job.owner
         name = job.name
-        manifest =
-            switch job.manifest.place {
-            case .file(let path): path
-            case .uploaded(_, let folder): folder
-            }
+        manifest = job.manifestPath
         state = job.state.name
         run = job.state.run
         tries = job.state.tries
@@ -61,12 +57,10 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         let isCancelling = if case .cancel = job.state.request { true } else { false }
         cancelling = isCancelling ? true : nil
         paused = isPaused && job.state.name == .running ? true : nil
+        started = job.state.started
         switch job.state {
-        case .held, .waiting: (started, ended, exitCode, result) = (nil, nil, nil, nil)
-        case .starting(let starting): (started, ended, exitCode, result) = (starting.since, nil, nil, nil)
-        case .running(let running): (started, ended, exitCode, result) = (running.since, nil, nil, nil)
-        case .ended(let end):
-            (started, ended, exitCode, result) = (nil, end.time, end.end.exitCode, end.end.words)
+        case .held, .waiting, .starting, .running: (ended, exitCode, result) = (nil, nil, nil)
+        case .ended(let end): (ended, exitCode, result) = (end.time, end.end.exitCode, end.words)
         }
     }
 

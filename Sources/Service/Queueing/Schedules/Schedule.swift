@@ -19,7 +19,7 @@ package struct Schedule: Hashable, Sendable {
     package init(
         name: String, cron: CronExpression, zone: TimeZone, missed: Missed = .once, overlap: Overlap = .queue
     ) throws(InputError) {
-        guard ShortName.isValid(name) else { throw .scheduleName(name) }
+        guard ShortName.isSchedule(name) else { throw .scheduleName(name) }
         self.name = name
         self.cron = cron
         self.zone = zone

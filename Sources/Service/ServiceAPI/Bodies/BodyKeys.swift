@@ -15,6 +15,9 @@ extension Decoder {
     }
 }
 
+/// Of the kernel, in bytes.
+private let longestPath = 4095
+
 private struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -37,10 +40,21 @@ extension KeyedDecodingContainer {
     /// An absolute path of the service's machine. Whether something is there, the service finds out.
     func path(_ key: Key) throws -> String {
         let path = try decode(String.self, forKey: key)
-        guard path.utf8.first == UInt8(ascii: "/"), path.utf8.count < 4096, !path.utf8.contains(0) else {
-            throw fault(key, "'\(BodyError.shown(path))' is no absolute path\n   = write a path that begins with '/'")
-        }
+        try check(path: path, of: key)
         return path
+    }
+
+    /// Refuses a text that is no absolute path, and says what is wrong with it.
+    func check(path: String, of key: Key) throws {
+        let shown = BodyError.shown(path)
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw fault(key, "'\(shown)' is no absolute path\n   = write a path that begins with '/'")
+        }
+        guard !path.utf8.contains(0) else { throw fault(key, "'\(shown)' has a NUL, which no path has") }
+        let count = path.utf8.count
+        guard count <= longestPath else {
+            throw fault(key, "'\(shown)' has \(count) bytes\n   = a path has at most \(longestPath) bytes")
+        }
     }
 
     /// A list of texts, with a limit of the API.

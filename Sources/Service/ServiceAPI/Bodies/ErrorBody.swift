@@ -45,4 +45,10 @@ package struct ErrorBody: Hashable, Sendable, Codable {
 
     /// The kind of a problem whose manifest is wrong. Its errors have the places.
     package static let manifestKind = "manifest"
+    /// The kind of a problem whose manifest cannot be read.
+    package static let missingManifestKind = "no-manifest"
+    /// The kind of a change for which it is too late. It will never be possible.
+    package static let endedKind = "ended"
+    /// The kind of a job that would never start, because a job has failed whose success it needs.
+    package static let needsKind = "needs"
 }

@@ -21,7 +21,7 @@ package struct ScheduleRequest: Hashable, Sendable {
 
     /// - Throws: ``InputError`` if the name is wrong.
     package init(name: String, trigger: Trigger, job: SubmitRequest, isEnabled: Bool = true) throws(InputError) {
-        guard ShortName.isValid(name) else { throw .scheduleName(name) }
+        guard ShortName.isSchedule(name) else { throw .scheduleName(name) }
         self.name = name
         self.trigger = trigger
         self.job = job

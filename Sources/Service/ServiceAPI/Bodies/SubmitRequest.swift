@@ -5,7 +5,8 @@ package struct SubmitRequest: Hashable, Sendable {
     package enum Source: Hashable, Sendable {
         /// A manifest on the service's machine, by its absolute path.
         case file(path: String)
-        /// A manifest that comes with the request. Its relative paths start at the folder.
+        /// A manifest that comes with the request. Its relative paths start at the folder. The name is that of the file that it
+        /// stands for, without its ending, and nil for the name of its job.
         case text(String, folder: String, name: String?)
     }
 
@@ -74,8 +75,8 @@ extension SubmitRequest: Codable {
             if let name, !isName(name) {
                 throw values.fault(
                     .name,
-                    "'\(BodyError.shown(name))' is no name of a job\n   = a name has 1 to \(longestName) bytes, "
-                        + "no '/', and does not begin with '.'")
+                    "'\(BodyError.shown(name))' is no name of a manifest's file\n   = a name has 1 to \(longestName) "
+                        + "bytes, no '/', no control characters, and does not begin with '.'")
             }
             return .text(text, folder: try values.path(.folder), name: name)
         }

@@ -5,7 +5,7 @@ package struct TokenRequest: Hashable, Sendable {
     /// For people, who find the token by it in lists.
     package let name: String
     package let scope: TokenScope
-    /// The folders that its jobs may use. Empty for no limit.
+    /// The folders that its jobs may use. Empty for no limit: then a request has no such member.
     package let roots: [String]
     /// Nil if it does not expire.
     package let expires: WallTime?
@@ -34,7 +34,7 @@ extension TokenRequest: Codable {
             throw values.fault(
                 .name,
                 "'\(BodyError.shown(name))' is no name of a token\n   = a name has 1 to \(Self.longestName) "
-                    + "visible characters")
+                    + "visible ASCII characters, without blanks")
         }
         let word = try values.decode(String.self, forKey: .scope)
         guard let scope = TokenScope(rawValue: word) else {
@@ -45,10 +45,11 @@ extension TokenRequest: Codable {
         }
         self.scope = scope
         roots = try values.texts(.roots, most: Self.mostRoots)
-        for root in roots where root.utf8.first != UInt8(ascii: "/") {
-            throw values.fault(
-                .roots, "'\(BodyError.shown(root))' is no absolute path\n   = write a path that begins with '/'")
+        // A program whose list is empty by mistake must not get a token for everything.
+        guard !values.contains(.roots) || !roots.isEmpty else {
+            throw values.fault(.roots, "it is empty\n   = name a folder, or leave 'roots' out for all folders")
         }
+        for root in roots { try values.check(path: root, of: .roots) }
         expires = try values.optional(.expires)
     }
 

@@ -31,8 +31,9 @@ extension Supervisor {
             ) { id, known in
                 try refuseIfFull(for: [order.place])
                 return try Submission(
-                    id: id, owner: order.owner, key: order.key, digest: digest, name: order.name ?? manifest.job,
-                    manifest: ManifestSource(order.place, digest: manifest.digest), options: order.options,
+                    id: id, owner: order.owner, key: order.key, digest: digest, name: manifest.job,
+                    manifest: ManifestSource(order.place, digest: manifest.digest, fileName: order.name),
+                    options: order.options,
                     priority: order.priority, labels: order.labels,
                     // An old job may be removed at any time.
                     needs: order.needs.filter { known($0.job) != nil }, at: time, known: known)

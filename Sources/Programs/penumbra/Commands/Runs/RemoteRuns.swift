@@ -134,10 +134,8 @@ struct RemoteRuns {
     }
 
     /// Does a job again, as a new one.
-    func retry(_ job: QueueEntry) throws(ServiceError) -> SubmitResponse {
-        try client.call(
-            ClientRequest(.post, "/jobs/\(job.id.number)/retry", key: "cli-\(UUID().uuidString)"),
-            as: SubmitResponse.self)
+    func retry(_ job: QueueEntry, _ change: RetryRequest) throws -> SubmitResponse {
+        try client.call(.retry(job.id.number, change), as: SubmitResponse.self)
     }
 
     // MARK: Waiting
@@ -150,20 +148,39 @@ struct RemoteRuns {
     /// - Parameter end: when to give up; nil for never.
     /// - Returns: the run after its end; nil if `end` came first.
     func wait(for begun: RunLine, until end: ContinuousClock.Instant?) throws(ServiceError) -> RunLine? {
-        var (run, failures) = (begun, 0)
+        var (run, absence) = (begun, Absence())
         while true {
             do throws(ServiceError) {
                 run = try renewed(run)
                 if try hasEnded(run) { return run }
-                failures = 0
+                absence.end()
             } catch {
-                failures += 1
-                guard error.mayPass, failures < Self.mostFailures else { throw error }
-                if failures == 1 { Console.complain("\(error.message)\n   = waiting for it") }
+                try absence.bear(error)
             }
             if let end, ContinuousClock.now >= end { return nil }
             Self.waitABit()
         }
+    }
+
+    /// A service that does not answer for some time, because it is replaced by its next version for example.
+    struct Absence {
+        private var failures = 0
+
+        /// The service has answered.
+        mutating func end() { failures = 0 }
+
+        /// Throws the error if no answer is to be expected any more.
+        mutating func bear(_ error: ServiceError) throws(ServiceError) {
+            failures += 1
+            guard error.mayPass, failures < RemoteRuns.mostFailures else { throw error }
+            if failures == 1 { Console.complain("\(error.message)\n   = waiting for it") }
+        }
+    }
+
+    /// Whether a run has not ended, and somebody will continue it.
+    func isAnyGoingOn(of runs: [RunLine]) throws(ServiceError) -> Bool {
+        for run in runs where try !hasEnded(run) { return true }
+        return false
     }
 
     /// The service resumes interrupted runs of its own jobs.
@@ -173,5 +190,13 @@ struct RemoteRuns {
         case .interrupted: try job(of: run)?.state.isEnd ?? true
         case .done, .failed, .stopped: true
         }
+    }
+}
+
+extension ClientRequest {
+    /// Hands a job in again, once.
+    static func retry(_ job: Int, _ change: RetryRequest) throws -> ClientRequest {
+        let body = change == RetryRequest() ? nil : try StrictJSON.encode(change)
+        return ClientRequest(.post, "/jobs/\(job)/retry", body: body, key: "cli-\(UUID().uuidString)")
     }
 }

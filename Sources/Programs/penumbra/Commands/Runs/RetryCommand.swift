@@ -1,7 +1,9 @@
 import ArgumentParser
 import JobModel
+import Queueing
 import RenderFarm
 import Runs
+import ServiceAPI
 
 struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,7 +14,8 @@ struct RetryCommand: AsyncParsableCommand {
             renders them again. If you name a job, its latest run that was no retry is used. The options of that run apply \
             again, with its --workers and --deadline, unless you give others.
 
-            With --server the whole job of the run is handed in again, as a new job of the service.
+            With --server the whole job of the run is handed in again, as a new job of the service. It does the frames that \
+            failed or are still broken, and those that were left. It cannot choose frames.
             """)
 
     @OptionGroup var argument: RunArgument
@@ -40,13 +43,14 @@ struct RetryCommand: AsyncParsableCommand {
             options, nil,
             [
                 ("--state", state != nil), ("--frames", frames != nil), ("--workers", workers != nil),
-                ("--deadline", deadline != nil),
             ])
+        if remote.server != nil { try deadline?.checkForService() }
     }
 
     func run() async throws {
         if let service = remote.service {
             let (name, printer) = (argument.run, JobPrinter(json: options.json, quiet: false))
+            let change = RetryRequest(deadline: deadline.map { .seconds(Int($0.seconds)) } ?? .kept)
             return try await ConsoleReporter(json: options.json).handling { _ in
                 try await service.asking { remote in
                     let run = try remote.run(name)
@@ -56,7 +60,7 @@ struct RetryCommand: AsyncParsableCommand {
                             "\(run.run): was not begun by the service, so it has no job to retry\n   = hand its manifest in: "
                                 + "'penumbra submit', or retry the run on its machine, without --server")
                     }
-                    printer.accepted(try remote.retry(job))
+                    printer.accepted(try remote.retry(job, change))
                     return .done
                 }
             }

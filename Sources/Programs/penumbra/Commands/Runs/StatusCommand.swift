@@ -38,11 +38,17 @@ struct StatusCommand: AsyncParsableCommand {
                 let (ended, follow, first) = (all ? nil : Self.ended, follow, view)
                 return try await service.asking { remote in
                     var view = first
+                    // Nil before the first answer: a service that is not there is no pause of one.
+                    var absence: RemoteRuns.Absence?
                     while true {
-                        let runs = try remote.runs(ended: ended)
-                        view.show(runs.filter { !$0.isEnded } + runs.filter(\.isEnded))
-                        guard follow, runs.contains(where: { !$0.isEnded && $0.condition != .interrupted }) else {
-                            return .done
+                        do throws(ServiceError) {
+                            let runs = try remote.runs(ended: ended)
+                            view.show(runs.filter { !$0.isEnded } + runs.filter(\.isEnded))
+                            guard follow, try remote.isAnyGoingOn(of: runs) else { return .done }
+                            absence = RemoteRuns.Absence()
+                        } catch {
+                            guard absence != nil else { throw error }
+                            try absence?.bear(error)
                         }
                         RemoteRuns.waitABit()
                     }

@@ -12,7 +12,7 @@ struct WaitCommand: AsyncParsableCommand {
         abstract: "Wait until a run has ended, and exit as it did.",
         discussion: """
             'wait' has two exit codes of its own: 75 if --timeout came first and the run continues, 137 if the run's \
-            coordinator was killed and the run needs 'penumbra resume'. In a folder with several runs it waits for all \
+            coordinator was killed and the run needs 'penumbra resume'. A run that a service will resume is waited for. In a folder with several runs it waits for all \
             that have not ended, and for the jobs of the latest command. It exits with the worst of their exit codes.
             """)
 
@@ -93,14 +93,28 @@ private struct RunWaiter {
     private static let successorDelay = Duration.seconds(10)
     /// The same, if the cluster cannot be asked.
     private static let unknownSuccessorDelay = Duration.seconds(150)
+    /// How long a service that resumes runs may be away.
+    private static let serviceDelay = Duration.seconds(15)
 
     /// - Returns: the run after its last coordinator has ended; nil after the timeout.
     func wait(for begun: RunStatus) async throws -> RunStatus? {
         let clock = ContinuousClock()
         var run = begun
-        var lost: ContinuousClock.Instant?
-        while run.condition.isGoingOn || run.condition == .interrupted && archive.isShared(run) {
-            lost = [.interrupted, .detached].contains(run.condition) ? lost ?? clock.now : nil
+        var (lost, served): (ContinuousClock.Instant?, ContinuousClock.Instant) = (nil, clock.now)
+        while true {
+            if run.condition.isGoingOn {
+                served = clock.now
+            } else if run.condition != .interrupted {
+                break
+            } else if !archive.isShared(run) {
+                switch await ResidentService(stateFolder: archive.state)?.answer(for: run.stored.name) {
+                case .resumes: served = clock.now
+                case .isAway where served.duration(to: clock.now) < Self.serviceDelay: break
+                case .isAway, .doesNot, nil: return run
+                }
+            }
+            let mayHaveSuccessor = run.condition == .detached || run.condition == .interrupted && archive.isShared(run)
+            lost = mayHaveSuccessor ? lost ?? clock.now : nil
             if let since = lost, since.duration(to: clock.now) > Self.successorDelay {
                 let successor = await archive.successor(of: run)
                 if Self.isGivenUp(run, successor, after: since.duration(to: clock.now)) { break }

@@ -114,8 +114,13 @@ struct QueueListCommand: AsyncParsableCommand {
         } catch {
             throw FarmError(.usage, error.message)
         }
-        if !all, filter.states.isEmpty { filter.states = Set(JobState.Name.open) }
+        let isOpenOnly = !all && filter.states.isEmpty
+        if isOpenOnly { filter.states = Set(JobState.Name.open) }
         let (query, json) = (filter.text, json)
+        let nothing =
+            self.filter == nil
+            ? "no jobs; 'penumbra submit MANIFEST' hands one in"
+            : "no job matches" + (isOpenOnly ? "; --all looks at jobs that have ended, too" : "")
         try await service.talking { client in
             var jobs: [QueueEntry] = []
             var cursor: String?
@@ -129,7 +134,7 @@ struct QueueListCommand: AsyncParsableCommand {
             } while cursor != nil
             guard !json else { return .done }
             guard !jobs.isEmpty else {
-                Console.print("no jobs; 'penumbra submit MANIFEST' hands one in")
+                Console.print(nothing)
                 return .done
             }
             for line in QueueText.table(jobs) { Console.print(line) }
@@ -292,14 +297,39 @@ struct QueueCancelCommand: AsyncParsableCommand {
 
 struct QueueRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Hand in jobs again that have ended without success, as new jobs.")
+        commandName: "retry", abstract: "Hand in jobs again that have ended without success, as new jobs.",
+        discussion: """
+            A new job does the frames that failed, that are still broken, or that were left. Outputs that are up to date \
+            stay.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "End the runs cleanly after this time: 50m. Not with --filter. Default: as the jobs had it.",
+            valueName: "time"),
+        transform: TimeArgument.read)
+    var deadline: TimeArgument?
+
+    @Flag(help: "Let the runs take as long as they need, although the jobs had a deadline. Not with --filter.")
+    var noDeadline = false
+
     @OptionGroup var selection: JobSelection
     @OptionGroup var service: ServiceOptions
 
-    func run() async throws {
-        try await selection.carryOut(.retry, service) { job in
-            ClientRequest(.post, "/jobs/\(job)/retry", key: "cli-\(UUID().uuidString)")
+    func validate() throws {
+        if deadline != nil, noDeadline {
+            throw ValidationError("--deadline and --no-deadline exclude each other; give one of them.")
         }
+        if deadline != nil || noDeadline, selection.filter != nil {
+            throw ValidationError("--filter repeats jobs with their own deadlines; name the jobs by their numbers.")
+        }
+        try deadline?.checkForService()
+    }
+
+    func run() async throws {
+        let change = RetryRequest(
+            deadline: noDeadline ? .none : deadline.map { .seconds(Int($0.seconds)) } ?? .kept)
+        try await selection.carryOut(.retry, service) { job in try ClientRequest.retry(job, change) }
     }
 }
 

@@ -89,5 +89,14 @@ extension QueueEntry {
     /// `job 17 (night)`
     var title: String { "\(id) (\(VisibleText.line(name)))" }
 
-    var jsonLine: String { (try? StrictJSON.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}" }
+    var jsonLine: String { line(of: self) }
+}
+
+extension SubmitResponse {
+    var jsonLine: String { line(of: self) }
+}
+
+/// A job can always be encoded.
+private func line(of value: some Encodable) -> String {
+    (try? StrictJSON.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
 }

@@ -71,9 +71,7 @@ struct SubmitCommand: AsyncParsableCommand {
         if key != nil, manifests.manifests.count > 1 {
             throw ValidationError("--key names one job; give one manifest.")
         }
-        if let seconds = deadline?.seconds, seconds != seconds.rounded() || seconds < 1 {
-            throw ValidationError("--deadline takes whole seconds here, at least one.")
-        }
+        try deadline?.checkForService()
     }
 
     func run() async throws {
@@ -81,14 +79,14 @@ struct SubmitCommand: AsyncParsableCommand {
         let printer = JobPrinter(json: json, quiet: quiet)
         let (wait, key) = (wait, key)
         try await service.talking { client in
-            var jobs: [QueueEntry] = []
+            var jobs: [SubmitResponse] = []
             for request in requests {
                 let body = try StrictJSON.encode(request)
                 let answer = try client.call(
                     ClientRequest(.post, "/jobs", body: body, key: key ?? "cli-\(UUID().uuidString)"),
                     as: SubmitResponse.self)
                 if !wait { printer.accepted(answer) }
-                jobs.append(answer.job)
+                jobs.append(answer)
             }
             guard wait else { return .done }
             return try JobWaiter(client: client, printer: printer).wait(for: jobs)
@@ -132,13 +130,22 @@ struct SubmitCommand: AsyncParsableCommand {
     }
 }
 
+extension TimeArgument {
+    /// Refuses deadlines that a service does not take.
+    func checkForService() throws {
+        guard seconds == seconds.rounded(), seconds >= 1 else {
+            throw ValidationError("--deadline takes whole seconds here, at least one.")
+        }
+    }
+}
+
 /// Prints jobs as commands hand them in or wait for them.
 struct JobPrinter: Sendable {
     let json: Bool
     let quiet: Bool
 
     func accepted(_ answer: SubmitResponse) {
-        if json { return Console.printJSON(answer.job.jsonLine) }
+        if json { return Console.printJSON(answer.jsonLine) }
         guard !quiet else { return }
         let state =
             answer.isNew ? answer.job.state.rawValue : "was submitted before, and is \(answer.job.state.rawValue)"
@@ -154,8 +161,9 @@ struct JobPrinter: Sendable {
         Console.complain("\(job.title): \(words)")
     }
 
-    func ended(_ job: QueueEntry) {
-        if json { return Console.printJSON(job.jsonLine) }
+    /// - Parameter isNew: whether this command has made the job.
+    func ended(_ job: QueueEntry, isNew: Bool) {
+        if json { return Console.printJSON(SubmitResponse(job, isNew: isNew).jsonLine) }
         let isBad = job.exitCode != 0
         guard isBad || !quiet else { return }
         let line = "\(job.title): \(job.result ?? job.state.rawValue)"
@@ -173,13 +181,13 @@ struct JobWaiter: Sendable {
     private static let mostFailures = 2400
 
     /// - Returns: the worst outcome of the jobs.
-    func wait(for jobs: [QueueEntry]) throws -> RunOutcome {
+    func wait(for jobs: [SubmitResponse]) throws -> RunOutcome {
         var worst: Int32 = 0
-        for job in jobs { worst = max(worst, Int32(try wait(for: job.id).exitCode ?? 0)) }
+        for job in jobs { worst = max(worst, Int32(try wait(for: job.job.id, isNew: job.isNew).exitCode ?? 0)) }
         throw ExitCode(worst)
     }
 
-    private func wait(for id: JobID) throws(ServiceError) -> QueueEntry {
+    private func wait(for id: JobID, isNew: Bool) throws(ServiceError) -> QueueEntry {
         var (last, failures): (QueueEntry?, Int) = (nil, 0)
         let pause = APIClient.Options().pause
         while true {
@@ -187,7 +195,7 @@ struct JobWaiter: Sendable {
                 let job = try client.call(ClientRequest(.get, "/jobs/\(id.number)"), as: QueueEntry.self)
                 failures = 0
                 if job.state.isEnd {
-                    printer.ended(job)
+                    printer.ended(job, isNew: isNew)
                     return job
                 }
                 if job.state != last?.state || job.waitingFor?.kind != last?.waitingFor?.kind { printer.passed(job) }
