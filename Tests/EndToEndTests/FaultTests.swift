@@ -131,8 +131,7 @@ import Testing
         let second = try await Program.run("run", "job.yaml", in: workspace)
         #expect(second.code == 75)
         #expect(
-            second.errors
-                == "test: another run of this job is running\n   = --lock-wait TIME, such as 5m, waits for it\n")
+            second.errors == "test: another run of this job is running; --lock-wait TIME, such as 5m, waits for it\n")
         let third = try await Program.run("run", "job.yaml", "--lock-wait", "600", in: workspace)
         #expect(third.code == 0)
         #expect(program.finish().code == 0)

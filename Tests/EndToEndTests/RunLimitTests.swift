@@ -24,8 +24,7 @@ import Testing
         kill(first.processID, SIGSTOP)
         let second = try await Program.run("run", "other.yaml", in: workspace)
         #expect(second.code == 75)
-        #expect(
-            second.errors == "other: another run writes to out\n   = --lock-wait TIME, such as 5m, waits for it\n")
+        #expect(second.errors == "other: another run writes to out; --lock-wait TIME, such as 5m, waits for it\n")
         #expect(!workspace.files(below: "out").contains { $0.hasSuffix("-other.png") })
         // Another user has another state folder.
         let third = try await Program.run(

@@ -35,9 +35,9 @@ package struct RunObservation: Sendable {
         package let code: Int?
         /// Outputs that it has published.
         package let published: Int
+        package let leftovers: JobState.Leftovers
         /// How many frames have failed, and why. Nil if the log says everything.
         package var failures: String?
-        package let leftovers: JobState.Leftovers
 
         fileprivate init(
             _ remainder: Submission.RunRemainder, code: Int? = nil, published: Int = 0,

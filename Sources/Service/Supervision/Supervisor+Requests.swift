@@ -337,7 +337,9 @@ extension Supervisor {
         try await onThread { [self] in
             guard let job = try store.job(id) else { throw Refusal(id, .unknownJob) }
             let standing = job.state.name == .waiting ? standings[id] : nil
-            return (job, QueueEntry(job, standing: standing, isPaused: isPaused(id), ownerName: store.name(of: job.owner)))
+            return (
+                job, QueueEntry(job, standing: standing, isPaused: isPaused(id), ownerName: store.name(of: job.owner))
+            )
         }
     }
 
@@ -358,7 +360,7 @@ extension Supervisor {
     package func entry(of job: Submission) async throws -> QueueEntry {
         try await onThread { [self] in
             QueueEntry(
-                job, standing: job.state.name == .waiting ? standings[job.id] : nil,
+                job, standing: job.state.name == .waiting ? standings[job.id] : nil, isPaused: isPaused(job.id),
                 ownerName: store.name(of: job.owner))
         }
     }

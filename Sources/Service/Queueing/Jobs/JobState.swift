@@ -62,14 +62,13 @@ package enum JobState: Hashable, Sendable {
         package let tries: Int
         /// ``History/isDelayed``
         package let wasDelayed: Bool
-
         /// When its last process was started. Nil if it had none at its end, or an earlier version has stored it.
         package let started: WallTime?
         package let leftovers: Leftovers
 
         package init(
-            end: End, time: WallTime, run: String?, tries: Int, wasDelayed: Bool = false,
-            started: WallTime? = nil, leftovers: Leftovers = Leftovers()
+            end: End, time: WallTime, run: String?, tries: Int, wasDelayed: Bool = false, started: WallTime? = nil,
+            leftovers: Leftovers = Leftovers()
         ) {
             self.end = end
             self.time = time
