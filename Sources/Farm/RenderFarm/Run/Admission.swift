@@ -296,7 +296,7 @@ extension Admission {
 
     /// Whoever resumes a run that is left open begins it again, and has no such option.
     private var waitingRemedy: String {
-        context.isLeftOpen ? "" : "\n   = --lock-wait TIME, such as 5m, waits for it"
+        context.isLeftOpen ? "" : "; --lock-wait TIME, such as 5m, waits for it"
     }
 
     /// A stop ends the wait.
