@@ -221,8 +221,8 @@ let package = Package(
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
-                "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "Notifications",
-                "ServiceAPI", "ServiceClient", argumentParser,
+                "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "QueueStorage",
+                "Notifications", "ServiceAPI", "ServiceClient", argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
         program(
@@ -230,7 +230,7 @@ let package = Package(
             [
                 "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm", "Queueing",
                 "QueueStorage", "Notifications", "NoticeDelivery", "ServiceAPI", "HTTPService", "Supervision",
-                "Endpoints",
+                "Endpoints", "Exports",
                 "Runs", argumentParser, logging,
             ]),
 

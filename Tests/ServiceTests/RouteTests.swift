@@ -89,6 +89,7 @@ import Testing
         Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
         Row("GET", "/api/v1/tokens", .admin, 200),
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read"}"#),
+        Row("POST", "/api/v1/tokens/{token}/renew", .admin, 200),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
         Row("POST", "/api/v1/session", .open, 201, body: #"{"token": "{new token}"}"#),
         Row("GET", "/api/v1/session", .read, 200),

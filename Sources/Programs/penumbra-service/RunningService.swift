@@ -40,18 +40,21 @@ struct RunningService {
         defer { store.close() }
         let program = try Self.penumbra()
         var setup = setup
-        let notices = try Notices(settings, store, clock, logger)
-        setup.endMessages = { notices.messages(of: $0) }
+        let notices = try Notices(
+            settings,
+            serviceFolder: folder == ServiceFolder(besideStateFolder: setup.stateFolder) ? nil : folder.path, store,
+            clock, logger)
+        setup.messages = { notices.messages(of: $0) }
         setup.confined.programs = PathNames.folder(of: program) ?? ""
         let feed = EventFeed(boot: Self.bootName(), clock: clock)
         var observer = Supervisor.Observer()
         observer.changed = { jobs in
-            Service.publish(jobs, to: feed)
+            Service.publish(jobs, to: feed, ownerName: store.name(of:))
             notices.jobsChanged(jobs)
             for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
         }
         observer.noted = { note in
-            logger.error("\(VisibleText.line(note.text))")
+            logger.error("\(VisibleText.message(note.text))")
             Service.publish(note, to: feed)
         }
         observer.step = Self.stepHook()
@@ -60,8 +63,12 @@ struct RunningService {
             setup, store: store, checker: checker, launcher: PenumbraLauncher(program: program), observer: observer,
             now: clock.wallTime)
         let schedules = ScheduleRunner(
-            supervisor, manifests: checker, noted: { logger.error("\(VisibleText.line($0))") }, now: clock.wallTime)
-        try await schedules.synchronise(with: settings.service.value.schedules)
+            supervisor, manifests: checker,
+            noted: { words in
+                logger.error("\(VisibleText.message(words))")
+                notices.wake()
+            }, notices: { notices.messages(of: $0) }, now: clock.wallTime)
+        try ScheduleRunner.check(settings.service.value.schedules)
         let endings = Endings()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed, schedules: schedules,
@@ -79,6 +86,8 @@ struct RunningService {
             options, routes: service.routes, authenticator: tokens, logger: logger, clock: clock)
         endings.server = server
         let sockets = try server.bind()
+        // A service that cannot start changes nothing.
+        try await schedules.synchronise(with: settings.service.value.schedules)
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
         for address in pageAddresses(sockets) { logger.info("the page is there", metadata: ["address": "\(address)"]) }
         let stops = StopSignals()

@@ -97,10 +97,22 @@ extension APIRequest {
 }
 
 extension JobFilter {
+    /// The filter, for a token with folders: it knows its own name alone, and may not learn others.
+    func named(for request: APIRequest) -> JobFilter {
+        guard let owner = request.onlyOwner, case .token(let token) = request.caller, !ownerNames.isEmpty else {
+            return self
+        }
+        var filter = self
+        filter.ownerNames = []
+        // No token has an empty identifier.
+        filter.owners.formUnion(ownerNames.map { $0 == token.name ? owner : .token("") })
+        return filter
+    }
+
     /// The filter, for a caller who sees only jobs of this owner. Nil if it matches none of them.
     func limited(to owner: Owner?) -> JobFilter? {
         guard let owner else { return self }
-        guard owners.isEmpty || owners.contains(owner) else { return nil }
+        guard ownerNames.isEmpty, owners.isEmpty || owners.contains(owner) else { return nil }
         var filter = self
         filter.owners = [owner]
         return filter

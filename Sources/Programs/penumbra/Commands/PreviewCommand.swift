@@ -77,7 +77,10 @@ struct PreviewCommand: AsyncParsableCommand {
     /// A preview that takes longer is considered stuck.
     private static let limit = Duration.seconds(600)
 
-    func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
+    func validate() throws {
+        try ManifestOptions.refuseOddName(manifest)
+        try ManifestOptions.refuseRepeated(overrides)
+    }
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { reporter in

@@ -229,7 +229,9 @@ struct Responder: Sendable {
         var metadata = facts(progress, exchange, nil)
         metadata["status"] = "\(response.status)"
         metadata["duration_ms"] = "\((clock.now() - start) / .milliseconds(1))"
-        logger.info("Answered", metadata: metadata)
+        // Pages and commands that wait read very often.
+        let isQuiet = response.status < 400 && progress.route?.method.isWrite == false
+        logger.log(level: isQuiet ? .debug : .info, "Answered", metadata: metadata)
     }
 
     private func facts(_ progress: Progress, _ exchange: Exchange, _ error: (any Error)?) -> Logger.Metadata {

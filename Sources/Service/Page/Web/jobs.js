@@ -135,7 +135,7 @@ export function jobView(id, view) {
       fact('Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null),
       fact('Not before', job.not_before && when(job.not_before)),
       fact('Manifest', path(job.manifest)),
-      fact('Owner', job.owner),
+      fact('Owner', job.owner_name ? `${job.owner_name} (${job.owner})` : job.owner),
       fact('Labels', Object.entries(job.labels).map(([name, value]) => h('a', {class: 'label', href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))),
       fact('Retries', job.retry_of && jobLink(job.retry_of)),
       fact('Submitted', when(job.submitted)),

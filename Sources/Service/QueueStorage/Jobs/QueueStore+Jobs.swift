@@ -251,6 +251,14 @@ extension QueueStore {
         }
     }
 
+    /// The name that was given last to a run of the job, also if the run never began. Nil if there was none.
+    package func latestRun(of id: JobID) throws -> String? {
+        try read { database in
+            // Names of one job begin alike, and go on with the time.
+            try database.row("SELECT max(name) AS name FROM runs WHERE submission = ?", [id.number])?.stored("name")
+        }
+    }
+
     /// What other jobs need to know of a job.
     package func known(_ id: JobID) throws -> KnownJob? {
         try read { try JobReader(database: $0, store: self).known(id) }
