@@ -189,10 +189,17 @@ let package = Package(
                 system,
             ]),
         module(
+            "Service", "Pictures",
+            [
+                "Geometry", "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol",
+                "Engines", "JobStorage", "Runs", "Coordination", "Confinement",
+            ]),
+        module(
             "Service", "Endpoints",
             [
-                "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm",
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm",
                 "Confinement", "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Supervision",
+                "Scheduling", "Pictures",
             ], resources: [.embedInCode("Documents/openapi.yaml")]),
         module(
             "Service", "Notifications",
