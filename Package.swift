@@ -191,13 +191,15 @@ let package = Package(
         module(
             "Service", "Pictures",
             [
-                "Geometry", "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol",
+                "Geometry", "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling",
+                "WorkerProtocol",
                 "Engines", "JobStorage", "Runs", "Coordination", "Confinement",
             ]),
         module(
             "Service", "Endpoints",
             [
-                "Geometry", "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm",
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings",
+                "RenderFarm",
                 "Confinement", "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Supervision",
                 "Scheduling", "Pictures",
             ], resources: [.embedInCode("Documents/openapi.yaml")]),
@@ -236,7 +238,7 @@ let package = Package(
             [
                 "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm", "Queueing",
                 "QueueStorage", "Notifications", "NoticeDelivery", "ServiceAPI", "HTTPService", "Supervision",
-                "Endpoints",
+                "Endpoints", "Pictures",
                 "Runs", argumentParser, logging,
             ]),
 

@@ -1,5 +1,6 @@
 import HTTPService
 import JobModel
+import Pictures
 import QueueStorage
 import Queueing
 import ServiceAPI
@@ -61,6 +62,7 @@ extension Problem {
         case let error as BulkAction.Mismatch:
             self.init(status: 409, kind: "count", title: "Another number of jobs matches", message: error.message)
         case let error as FarmQueryError: self.init(error)
+        case let error as PictureError: self.init(error)
         case let error as QueueStoreError:
             self.init(
                 status: 503, kind: "database", title: "The service's database cannot be used", message: error.message)

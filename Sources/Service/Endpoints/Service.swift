@@ -1,4 +1,5 @@
 package import HTTPService
+package import Pictures
 package import Queueing
 package import QueueStorage
 package import Settings
@@ -11,6 +12,7 @@ package struct Service: Sendable {
     package let feed: EventFeed
     package let queries: any FarmQueries
     package let schedules: ScheduleRunner
+    package let pictures: PictureMaker
     package let about: About
     let settings: Settings
     package let now: @Sendable () -> WallTime
@@ -19,7 +21,7 @@ package struct Service: Sendable {
 
     package init(
         supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner,
-        queries: any FarmQueries,
+        queries: any FarmQueries, pictures: PictureMaker,
         about: About, settings: Settings, now: @escaping @Sendable () -> WallTime,
         tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
     ) {
@@ -28,6 +30,7 @@ package struct Service: Sendable {
         self.store = store
         self.feed = feed
         self.queries = queries
+        self.pictures = pictures
         self.schedules = schedules
         self.about = about
         self.settings = settings
@@ -53,7 +56,7 @@ package struct Service: Sendable {
 
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
-        let jobs = jobRoutes + farmRoutes + runRoutes + workRoutes + failureRoutes + queryRoutes
+        let jobs = jobRoutes + farmRoutes + runRoutes + workRoutes + failureRoutes + queryRoutes + pictureRoutes
         let service = eventRoutes + tokenRoutes + scheduleRoutes + auditRoutes + diagnosisRoutes + descriptionRoutes
         return RouteTable((jobs + service).map(limitingVisibility))
     }

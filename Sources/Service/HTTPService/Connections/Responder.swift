@@ -78,7 +78,30 @@ struct Responder: Sendable {
                 method: route.method, path: target.path, parameters: parameters, query: target.query, headers: headers,
                 body: bytes,
                 caller: caller, peer: exchange.peer)
-            return try await route.handler(request)
+            // A change is carried out to its end, whether or not somebody still waits for the answer.
+            return try await route.method.isWrite
+                ? route.handler(request) : answer(request, route, whileConnected: exchange)
+        }
+    }
+
+    /// Cancels the handler if the client goes away.
+    private func answer(
+        _ request: APIRequest, _ route: Route, whileConnected exchange: Exchange
+    ) async throws -> APIResponse {
+        // The event loop cancels it from outside of this task.
+        let task = Task { try await route.handler(request) }
+        exchange.closing.onClose { task.cancel() }
+        defer { exchange.closing.forgetAction() }
+        do {
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        } catch {
+            // Nobody reads the answer, and the error is not worth a line in the log.
+            if task.isCancelled, !exchange.channel.isActive { throw ConnectionLost() }
+            throw error
         }
     }
 
