@@ -354,6 +354,12 @@ let package = Package(
             ]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
         tests(
+            "PicturesTests",
+            [
+                "penumbra-worker", "Pictures", "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling",
+                "WorkerProtocol", "Engines", "Raster", "ExamplePictures", "FarmTestSupport", "TestSupport",
+            ]),
+        tests(
             "EndpointsTests",
             [
                 "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",

@@ -126,8 +126,11 @@ package final class PictureMaker: Sendable {
         for continuation in continuations { continuation.resume(returning: answer) }
     }
 
-    /// The number of orders that wait.
+    /// The number of orders that wait for the worker.
     package var waiting: Int { state.withLock { $0.queue.count } }
+
+    /// The number of clients that wait for a picture.
+    package var clients: Int { state.withLock { $0.answers.count } }
 
     // MARK: Making
 

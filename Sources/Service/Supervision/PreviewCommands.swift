@@ -72,6 +72,7 @@ package final class PreviewCommands: Sendable {
         }
         guard let number else { throw FarmQueryError.busy }
         defer { commands.withLock { $0.open -= 1 } }
+        try await refuseOutside(query)
         let files = Files(folder: "\(folder)/\(number)")
         defer { FileSystem.removeTree(files.folder) }
         try await Blocking.run { () throws(FileError) in
@@ -87,6 +88,19 @@ package final class PreviewCommands: Sendable {
             let written = try SafeFolder(files.folder).contents(of: Files.pictureName, limit: Self.largestPicture)
             guard let written else { throw FarmQueryError.failed("'penumbra preview' has written no picture") }
             return written
+        }
+    }
+
+    /// The kernel would refuse such a picture, too, but other words would tell whether it exists.
+    private func refuseOutside(_ query: PreviewQuery) async throws {
+        guard let roots = query.options.roots, let input = query.input else { return }
+        do {
+            let outside = try await Blocking.run { () throws(RootError) -> [OutsidePath] in
+                try RootCheck(roots).outside([JobPath(origin: "the picture", path: input, access: .read)])
+            }
+            if let first = outside.first { throw FarmQueryError.refused(first.message) }
+        } catch let error as RootError {
+            throw FarmQueryError.refused(error.message)
         }
     }
 

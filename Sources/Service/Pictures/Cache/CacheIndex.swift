@@ -1,5 +1,5 @@
 /// The files of the cache, and which of them are removed when they are too many. Pure.
-struct CacheIndex: Sendable {
+package struct CacheIndex: Sendable {
     private struct Entry: Sendable {
         let bytes: Int
         var lastUse: Int
@@ -7,16 +7,16 @@ struct CacheIndex: Sendable {
 
     private var entries: [String: Entry] = [:]
     private var uses = 0
-    private(set) var bytes = 0
+    package private(set) var bytes = 0
     private let mostBytes: Int
 
-    init(mostBytes: Int) { self.mostBytes = mostBytes }
+    package init(mostBytes: Int) { self.mostBytes = mostBytes }
 
-    var count: Int { entries.count }
+    package var count: Int { entries.count }
 
-    func holds(_ name: String) -> Bool { entries[name] != nil }
+    package func holds(_ name: String) -> Bool { entries[name] != nil }
 
-    mutating func use(_ name: String) {
+    package mutating func use(_ name: String) {
         uses += 1
         entries[name]?.lastUse = uses
     }
@@ -24,7 +24,7 @@ struct CacheIndex: Sendable {
     /// Adds a file, or replaces it.
     ///
     /// - Returns: the names of the files to remove: those that were not used for the longest time.
-    mutating func add(_ name: String, bytes size: Int) -> [String] {
+    package mutating func add(_ name: String, bytes size: Int) -> [String] {
         remove(name)
         uses += 1
         entries[name] = Entry(bytes: size, lastUse: uses)
@@ -38,7 +38,7 @@ struct CacheIndex: Sendable {
         return removed
     }
 
-    mutating func remove(_ name: String) {
+    package mutating func remove(_ name: String) {
         if let entry = entries.removeValue(forKey: name) { bytes -= entry.bytes }
     }
 }

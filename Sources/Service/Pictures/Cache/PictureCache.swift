@@ -1,16 +1,16 @@
 import ContentNames
 import Glibc
-import SafeFiles
+package import SafeFiles
 import Synchronization
 
 /// Pictures that were made once, as files in a folder of the service's own. All calls may block.
 ///
 /// A file begins with a line that has the digest of its key and its bytes. A file that is damaged, or another picture's, is ignored and
 /// replaced. Files with other names are left alone.
-final class PictureCache: Sendable {
-    static let mostBytes = 256 << 20
+package final class PictureCache: Sendable {
+    package static let mostBytes = 256 << 20
     /// Larger answers are not kept.
-    static let largestPicture = 16 << 20
+    package static let largestPicture = 16 << 20
 
     private static let mark = Array("penumbra picture 1 ".utf8)
     private static let temporarySuffix = ".new"
@@ -18,13 +18,13 @@ final class PictureCache: Sendable {
     private let path: String
     private let index: Mutex<CacheIndex>
 
-    init(_ path: String, mostBytes: Int = mostBytes) {
+    package init(_ path: String, mostBytes: Int = mostBytes) {
         self.path = path
         index = Mutex(CacheIndex(mostBytes: mostBytes))
     }
 
     /// Creates the folder, and finds the files of earlier services. Those that are the oldest are removed first.
-    func open() throws(FileError) {
+    package func open() throws(FileError) {
         _ = try FileSystem.createFolders(path, mode: 0o700)
         let folder = try SafeFolder(path)
         folder.makePrivate()
@@ -45,7 +45,7 @@ final class PictureCache: Sendable {
     }
 
     /// Nil if the picture is not there, or its file is damaged.
-    func bytes(of order: PictureOrder) -> [UInt8]? {
+    package func bytes(of order: PictureOrder) -> [UInt8]? {
         guard let name = order.name, index.withLock({ $0.holds(name) }) else { return nil }
         guard let folder = try? SafeFolder(path),
             let file = try? folder.contents(of: name, limit: Self.largestPicture + 1024),
@@ -59,7 +59,7 @@ final class PictureCache: Sendable {
         return bytes
     }
 
-    func store(_ bytes: [UInt8], of order: PictureOrder) throws(FileError) {
+    package func store(_ bytes: [UInt8], of order: PictureOrder) throws(FileError) {
         guard bytes.count <= Self.largestPicture, let name = order.name, let head = Self.head(of: bytes, order) else {
             return
         }

@@ -2,7 +2,7 @@ import Catalogs
 import FoundationEssentials
 import Geometry
 import JobModel
-import WorkerProtocol
+package import WorkerProtocol
 
 /// The task of a worker, and what its receipt has to say.
 extension PictureOrder {
@@ -13,7 +13,7 @@ extension PictureOrder {
     ///   - path: of the file that the worker writes, if it writes one.
     ///   - scratch: a folder for temporary files.
     ///   - memory: in bytes. Larger parts of a picture are streamed.
-    func task(writing path: String, scratch: String, memory: Int) -> TaskSpec {
+    package func task(writing path: String, scratch: String, memory: Int) -> TaskSpec {
         let input = InputSpec(
             path: source.path, bytes: source.bytes, maxPixels: Self.mostPixels,
             // Thumbnails have no profile, since the page shows many of them.
@@ -66,14 +66,14 @@ extension PictureOrder {
     }
 
     /// What an answer consists of.
-    enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         case bytes([UInt8])
         /// The file that the worker has written.
         case file
     }
 
     /// - Throws: ``PictureError`` if the file is another one than it was when the picture was ordered.
-    func content(of receipt: TaskReceipt) throws(PictureError) -> Content {
+    package func content(of receipt: TaskReceipt) throws(PictureError) -> Content {
         switch (kind, receipt) {
         case (.digest, .compare(let files)):
             guard let facts = files.first ?? nil else { throw .missing(Self.gone) }
@@ -100,8 +100,8 @@ extension PictureOrder {
         }
     }
 
-    static let gone = "the picture is gone, or cannot be read"
-    static let changed = "the picture has changed since the run\n   = the next run of the job renders it again"
+    package static let gone = "the picture is gone, or cannot be read"
+    package static let changed = "the picture has changed since the run\n   = the next run of the job renders it again"
 }
 
 extension PictureFacts {

@@ -83,7 +83,7 @@ package struct PictureOrder: Hashable, Sendable {
             let rect = crop.part
             parts.append("crop \(rect.x) \(rect.y) \(rect.width) \(rect.height) \(crop.scale)")
         }
-        parts += (source.roots ?? ["all"]).map { "\($0.utf8.count) \($0)" }
+        parts += source.roots?.map { "\($0.utf8.count) \($0)" } ?? ["all"]
         return parts.joined(separator: "\n")
     }
 

@@ -1,12 +1,14 @@
-import Scheduling
+package import Scheduling
 
 /// Orders that wait for the worker, and the order that it carries out. The newest is the next one, because a person looks at it now.
 ///
 /// One order of a picture waits at a time. Further clients join it. An order that no client waits for any more is dropped.
-struct PictureQueue: Sendable {
+package struct PictureQueue: Sendable {
     /// A client that waits for one picture.
-    struct ClientID: Hashable, Sendable {
-        let number: Int
+    package struct ClientID: Hashable, Sendable {
+        package let number: Int
+
+        package init(number: Int) { self.number = number }
     }
 
     private struct Entry: Sendable {
@@ -15,15 +17,17 @@ struct PictureQueue: Sendable {
     }
 
     /// The most orders that wait.
-    static let most = 32
+    package static let most = 32
 
     /// The oldest first.
     private var waiting: [Entry] = []
     private var activeEntry: Entry?
     private var broken = BrokenPictures()
 
+    package init() {}
+
     /// - Throws: ``PictureError/full``, or the error that the file has caused shortly before.
-    mutating func add(_ order: PictureOrder, for client: ClientID, at now: Timestamp) throws(PictureError) {
+    package mutating func add(_ order: PictureOrder, for client: ClientID, at now: Timestamp) throws(PictureError) {
         if let message = broken.message(of: order.source, at: now) { throw .broken(message) }
         if activeEntry?.order == order {
             activeEntry?.clients.append(client)
@@ -39,20 +43,20 @@ struct PictureQueue: Sendable {
     }
 
     /// The client has gone. An order that a worker carries out goes on, because its picture is kept for others.
-    mutating func remove(_ client: ClientID) {
+    package mutating func remove(_ client: ClientID) {
         activeEntry?.clients.removeAll { $0 == client }
         for index in waiting.indices { waiting[index].clients.removeAll { $0 == client } }
         waiting.removeAll { $0.clients.isEmpty }
     }
 
     /// The order that is the next one to be carried out.
-    var next: PictureOrder? { activeEntry == nil ? waiting.last?.order : nil }
+    package var next: PictureOrder? { activeEntry == nil ? waiting.last?.order : nil }
 
     /// The order that the worker carries out.
-    var active: PictureOrder? { activeEntry?.order }
+    package var active: PictureOrder? { activeEntry?.order }
 
     /// Takes the order that ``next`` shows.
-    mutating func begin() -> PictureOrder? {
+    package mutating func begin() -> PictureOrder? {
         guard activeEntry == nil, let entry = waiting.popLast() else { return nil }
         activeEntry = entry
         return entry.order
@@ -61,7 +65,7 @@ struct PictureQueue: Sendable {
     /// The active order has ended.
     ///
     /// - Returns: those who wait for it.
-    mutating func finish(_ error: PictureError?, at now: Timestamp) -> [ClientID] {
+    package mutating func finish(_ error: PictureError?, at now: Timestamp) -> [ClientID] {
         guard let entry = activeEntry else { return [] }
         activeEntry = nil
         if case .broken(let message) = error { broken.add(entry.order.source, message, at: now) }
@@ -71,20 +75,20 @@ struct PictureQueue: Sendable {
     /// Drops the waiting orders for pictures of these runs' folders.
     ///
     /// - Returns: those who waited for them.
-    mutating func drop(roots: [String]?) -> [ClientID] {
+    package mutating func drop(roots: [String]?) -> [ClientID] {
         let dropped = waiting.filter { $0.order.source.roots == roots }
         waiting.removeAll { $0.order.source.roots == roots }
         return dropped.flatMap(\.clients)
     }
 
-    var count: Int { waiting.count }
+    package var count: Int { waiting.count }
 }
 
 /// Files that a worker could not decode, or that have ended a worker. For a while none of them is tried again.
-struct BrokenPictures: Sendable {
+package struct BrokenPictures: Sendable {
     /// A plugin or a library may be replaced meanwhile.
-    static let memory = Duration.seconds(600)
-    static let most = 256
+    package static let memory = Duration.seconds(600)
+    package static let most = 256
 
     private struct Entry: Sendable {
         let source: PictureSource
@@ -95,13 +99,15 @@ struct BrokenPictures: Sendable {
     /// The oldest first.
     private var entries: [Entry] = []
 
-    mutating func add(_ source: PictureSource, _ message: String, at now: Timestamp) {
+    package init() {}
+
+    package mutating func add(_ source: PictureSource, _ message: String, at now: Timestamp) {
         entries.removeAll { $0.source == source || $0.end <= now }
         if entries.count >= Self.most { entries.removeFirst() }
         entries.append(Entry(source: source, message: message, end: now + Self.memory))
     }
 
-    func message(of source: PictureSource, at now: Timestamp) -> String? {
+    package func message(of source: PictureSource, at now: Timestamp) -> String? {
         entries.first { $0.source == source && now < $0.end }?.message
     }
 }

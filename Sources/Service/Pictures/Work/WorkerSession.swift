@@ -1,15 +1,15 @@
-import Engines
-import Scheduling
-import WorkerProtocol
+package import Engines
+package import Scheduling
+package import WorkerProtocol
 
 /// One worker process after the other in one slot, watched while it works. Reads no clock and starts nothing.
 ///
 ///     starting ─► idle ─► working ─► idle ─► … ─► over (30 s without work, or no worker starts)
 ///        ▲         │         │
 ///        └─────────┴─────────┘  the process has ended, and the engine starts another one
-struct WorkerSession: Sendable {
+package struct WorkerSession: Sendable {
     /// How the present task has ended.
-    enum Result: Sendable {
+    package enum Result: Sendable {
         case done(TaskReceipt)
         case failed(TaskFailure)
         /// The task has cost the worker its life. The words follow "the worker".
@@ -17,7 +17,7 @@ struct WorkerSession: Sendable {
     }
 
     /// What the shell has to do.
-    enum Action: Sendable {
+    package enum Action: Sendable {
         case command(EngineCommand)
         case conclude(Result)
     }
@@ -58,23 +58,23 @@ struct WorkerSession: Sendable {
     private var isWorn = false
     private var stalls: StallWatch
 
-    init(at now: Timestamp) {
+    package init(at now: Timestamp) {
         lastMessage = now
         stalls = StallWatch(since: now)
     }
 
     /// Whether a task can begin.
-    var isIdle: Bool { if case .idle = phase { true } else { false } }
+    package var isIdle: Bool { if case .idle = phase { true } else { false } }
 
-    var isOver: Bool { if case .over = phase { true } else { false } }
+    package var isOver: Bool { if case .over = phase { true } else { false } }
 
     /// Why no worker can be started. Nil while one can.
-    var failure: String? { if case .over(let reason) = phase { reason } else { nil } }
+    package var failure: String? { if case .over(let reason) = phase { reason } else { nil } }
 
     // MARK: Work
 
     /// Begins a task. Only while the session is idle.
-    mutating func begin(_ spec: TaskSpec, at now: Timestamp) -> [Action] {
+    package mutating func begin(_ spec: TaskSpec, at now: Timestamp) -> [Action] {
         guard case .idle(let worker, _) = phase else { return [] }
         return [start(Work(spec: spec, since: now, isLastTry: false), on: worker, at: now)]
     }
@@ -94,7 +94,7 @@ struct WorkerSession: Sendable {
 
     // MARK: Events
 
-    mutating func handle(_ event: Event, at now: Timestamp) -> [Action] {
+    package mutating func handle(_ event: Event, at now: Timestamp) -> [Action] {
         switch event {
         case .workerReady(let worker): return ready(worker, at: now)
         case .workerLost(let worker, let death): return lost(worker, death, at: now)
@@ -185,7 +185,7 @@ struct WorkerSession: Sendable {
     // MARK: Time
 
     /// Time has passed.
-    mutating func tick(at now: Timestamp) -> [Action] {
+    package mutating func tick(at now: Timestamp) -> [Action] {
         if let gap = stalls.gap(at: now) { forgive(gap) }
         switch phase {
         case .starting, .over: return []
