@@ -356,13 +356,15 @@ let package = Package(
         tests(
             "PicturesTests",
             [
-                "penumbra-worker", "Pictures", "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning", "Scheduling",
+                "penumbra-worker", "Pictures", "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning",
+                "Scheduling",
                 "WorkerProtocol", "Engines", "Raster", "ExamplePictures", "FarmTestSupport", "TestSupport",
             ]),
         tests(
             "EndpointsTests",
             [
-                "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",
+                "Endpoints", "Pictures", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI",
+                "Catalogs",
                 "Settings",
                 "RenderFarm",
                 "JobModel", "Runs", "Scheduling", "TestSupport", yams,
@@ -397,7 +399,7 @@ let package = Package(
                 "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm", "ServiceAPI",
                 "ServiceClient", "HTTPService",
                 "Supervision",
-                "Endpoints", "TestSupport",
+                "Endpoints", "Pictures", "Raster", "Geometry", "TestSupport",
                 subprocess, system,
             ]),
         tests(

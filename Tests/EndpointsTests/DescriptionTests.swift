@@ -4,6 +4,7 @@ import Foundation
 import HTTPService
 import JobModel
 import QueueStorage
+import Pictures
 import Queueing
 import RenderFarm
 import ServiceAPI
@@ -38,6 +39,8 @@ import Yams
             supervisor: supervisor, store: store, feed: EventFeed(boot: "test"),
             schedules: ScheduleRunner(supervisor, manifests: NoFarm(), noted: { _ in }, now: { WallTime.earliest }),
             queries: NoFarm(),
+            pictures: PictureMaker(
+                PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1) { _ in throw NoFarm.Nothing() }),
             about: Service.About(
                 version: "1", processID: 1, started: .earliest, serviceFolder: folder.path, stateFolder: folder.path),
             settings: try Settings(
@@ -114,7 +117,7 @@ import Yams
 
 /// A farm of which nothing is asked.
 private struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueries {
-    private struct Nothing: Error {}
+    struct Nothing: Error {}
 
     func check(
         _ place: ManifestSource.Place, name: String?, _ options: RunOptions
@@ -132,4 +135,5 @@ private struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueri
         throw Nothing()
     }
     func verify(_ outputs: [String]) async throws -> String { throw Nothing() }
+    func preview(_ query: PreviewQuery) async throws -> [UInt8] { throw Nothing() }
 }

@@ -138,7 +138,7 @@ import WorkerProtocol
         }
     }
 
-    @Test func `a picture that kills its worker costs itself, and is not tried again`() async throws {
+    @Test func `a picture that kills its worker fails alone, and is not tried again`() async throws {
         try await Subject { lease in
             guard case .compare(let task) = lease.spec, task.files[0].path.hasSuffix("bad") else { return Self.done }
             return .died(.signal(11))

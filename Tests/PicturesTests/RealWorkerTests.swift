@@ -199,7 +199,7 @@ import WorkerProtocol
         }
     }
 
-    @Test func `a worker that is killed twice with one picture costs this picture alone`() async throws {
+    @Test func `a picture whose worker is killed twice fails alone`() async throws {
         _ = try draw()
         let order = try endless()
         try await run {
