@@ -178,6 +178,7 @@ let package = Package(
         module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
+        module("Service", "Page", ["HTTPService"], resources: [.embedInCode("Web")]),
         module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
         module(
             "Service", "Supervision",
@@ -200,7 +201,7 @@ let package = Package(
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings",
                 "RenderFarm",
-                "Confinement", "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Supervision",
+                "Confinement", "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Page", "Supervision",
                 "Scheduling", "Pictures",
             ], resources: [.embedInCode("Documents/openapi.yaml")]),
         module(
@@ -345,6 +346,7 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
+        tests("PageTests", ["Page", "HTTPService"]),
         tests(
             "SupervisionTests",
             [

@@ -48,8 +48,11 @@ class Process:
             finally:
                 os.close(descriptor)
 
-    def descendants(self):
-        """Whatever descends from this process, the eldest first: pairs of process and the kernel's name for it."""
+    def descendants(self, without=()):
+        """Whatever descends from this process, the eldest first: pairs of process and the kernel's name for it.
+
+        without: names of processes that are left out, with all that descends from them.
+        """
         if not self.is_alive():
             return []
         children = {}
@@ -59,6 +62,7 @@ class Process:
         tree, generation = [], [self]
         while generation:
             generation = [child for parent in generation for child in children.get(parent.pid, [])]
+            generation = [(process, name) for process, name in generation if name not in without]
             tree += generation
             generation = [process for process, _ in generation]
         return tree
@@ -134,14 +138,21 @@ def _keeper(name, command, environment, log, open_descriptors, say_ready):
             os.wait()
 
 
-def kill_trees(keepers, first=(), seconds=10):
+# What slurmd starts to learn a user's environment: the user's login shell.
+LOGIN = "su"
+
+
+def kill_trees(keepers, first=(), seconds=20):
     """Kills whatever lives below these keepers, processes of these names before others, and waits until they are gone.
 
     The order matters: a job step that sees its program die would report a failure, where a machine that dies is silent.
+    Login shells may come to their end for half of the time. They belong to the machine that all nodes share: what a profile
+    leaves behind when it is killed, as a lock does, would hold up the logins on the nodes that live on.
     """
     deadline = time.monotonic() + seconds
     while alive := [keeper for keeper in keepers if keeper.is_alive()]:
-        found = [pair for keeper in alive for pair in keeper.descendants()]
+        spared = [LOGIN] if time.monotonic() < deadline - seconds / 2 else []
+        found = [pair for keeper in alive for pair in keeper.descendants(without=spared)]
         for process, name in sorted(found, key=lambda pair: first.index(pair[1]) if pair[1] in first else len(first)):
             process.send(signal.SIGKILL)
         if time.monotonic() > deadline:

@@ -1,16 +1,6 @@
-import Catalogs
 import Endpoints
 import Foundation
 import HTTPService
-import JobModel
-import QueueStorage
-import Pictures
-import Queueing
-import RenderFarm
-import ServiceAPI
-import Settings
-import Supervision
-import TestSupport
 import Testing
 import Yams
 
@@ -23,33 +13,7 @@ import Yams
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/openapi.yaml")
         let text = try String(contentsOf: file, encoding: .utf8)
         document = try #require(try Yams.load(yaml: text) as? [String: Any])
-        routes = try Self.routes()
-    }
-
-    private static func routes() throws -> RouteTable {
-        let folder = try TemporaryFolder()
-        let store = try QueueStore(folder: folder.path)
-        defer { store.close() }
-        let setup = Supervisor.Setup(
-            folder: ServiceFolder(folder.file("service")), stateFolder: folder.file("state"), limits: Limits(workers: 1)
-        )
-        let supervisor = try Supervisor(
-            setup, store: store, checker: NoFarm(), launcher: NoFarm(), now: { WallTime.earliest })
-        return Service(
-            supervisor: supervisor, store: store, feed: EventFeed(boot: "test"),
-            schedules: ScheduleRunner(supervisor, manifests: NoFarm(), noted: { _ in }, now: { WallTime.earliest }),
-            queries: NoFarm(),
-            pictures: PictureMaker(
-                PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1) { _ in throw NoFarm.Nothing() }),
-            about: Service.About(
-                version: "1", processID: 1, started: .earliest, serviceFolder: folder.path, stateFolder: folder.path),
-            settings: try Settings(
-                Settings.Flags(),
-                Settings.LaunchEnvironment(
-                    environment: [:], currentFolder: folder.path, programFolder: folder.path, cores: 1, memory: 1 << 30,
-                    homeFolder: folder.path, read: { _ in .nothing })),
-            now: { WallTime.earliest }, tokenWasRevoked: { _ in }
-        ).routes
+        routes = try IdleFarm().service.routes
     }
 
     private var operations: [(name: String, values: [String: Any])] {
@@ -113,27 +77,4 @@ import Yams
         #expect(references.subtracting(existing) == [])
         #expect(existing.subtracting(references) == ["securitySchemes/token"])
     }
-}
-
-/// A farm of which nothing is asked.
-private struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueries {
-    struct Nothing: Error {}
-
-    func check(
-        _ place: ManifestSource.Place, name: String?, _ options: RunOptions
-    ) async throws -> CheckedManifest { throw Nothing() }
-    func digest(of place: ManifestSource.Place) -> String? { nil }
-    func launch(_ order: RunOrder, onEnd: @escaping @Sendable (Int?) -> Void) async throws(LaunchError) {
-        throw LaunchError("there is no farm")
-    }
-    func hasProcess(holding lockPath: String) -> Bool { false }
-    func terminate(holderOf lockPath: String) {}
-    func job(of place: ManifestSource.Place, name: String?, _ options: RunOptions) async -> JobSpec? { nil }
-    func catalog() async throws -> Catalog { throw Nothing() }
-    func schema() async throws -> String { throw Nothing() }
-    func plan(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> String {
-        throw Nothing()
-    }
-    func verify(_ outputs: [String]) async throws -> String { throw Nothing() }
-    func preview(_ query: PreviewQuery) async throws -> [UInt8] { throw Nothing() }
 }

@@ -194,6 +194,81 @@ import Testing
         }
     }
 
+    private static func signIn(_ token: String, _ headers: String...) -> String {
+        let lines = (["Content-Length: \(token.utf8.count)"] + headers).joined(separator: "\r\n")
+        return TestService.head("POST", "/sign-in", lines) + token
+    }
+
+    @Test func `somebody signs in with a token in the body, and wrong ones count as everywhere`() async throws {
+        let manual = ManualClock()
+        try await TestService.run(routes: TestRoutes.all + [TestRoutes.signIn], clock: manual.clock) {
+            service async throws in
+            let right = Self.signIn(service.tokens.read.text)
+            #expect(try await RawSocket.ask(service.web, right).body == "read penumbra")
+            #expect(service.tokens.uses == [service.tokens.read.id])
+            let wrong = Self.signIn("pnb_wrong")
+            for _ in 0..<3 { #expect(try await RawSocket.ask(service.web, wrong).status == 401) }
+            // Wrong tokens in headers and in bodies are counted together.
+            let header = TestService.head("GET", "/read", token: "pnb_wrong")
+            for _ in 0..<2 { #expect(try await RawSocket.ask(service.web, header).status == 401) }
+            #expect(try await RawSocket.ask(service.web, wrong).problem == "too-many-wrong-tokens")
+            #expect(try await RawSocket.ask(service.web, right).status == 200)
+            #expect(!service.log.text.contains("pnb_"))
+        }
+    }
+
+    @Test func `signing in counts as a change of the token`() async throws {
+        let manual = ManualClock()
+        try await TestService.run(routes: TestRoutes.all + [TestRoutes.signIn], clock: manual.clock) {
+            service async throws in
+            let head = Self.signIn(service.tokens.read.text)
+            for _ in 0..<10 { #expect(try await RawSocket.ask(service.web, head).status == 200) }
+            #expect(try await RawSocket.ask(service.web, head).problem == "too-many-requests")
+        }
+    }
+
+    @Test func `a page of another site signs nobody in`() async throws {
+        try await TestService.run(routes: [TestRoutes.signIn]) { service async throws in
+            for header in ["Sec-Fetch-Site: cross-site", "Origin: http://evil.example"] {
+                let answer = try await RawSocket.ask(service.web, Self.signIn(service.tokens.read.text, header))
+                #expect(answer.problem == "foreign-page")
+            }
+            let own = Self.signIn(service.tokens.read.text, "Sec-Fetch-Site: same-origin", "Origin: http://localhost")
+            #expect(try await RawSocket.ask(service.web, own).status == 200)
+        }
+    }
+
+    @Test func `a proxy says that the browser uses TLS, and nobody else can`() async throws {
+        try await TestService.run(routes: [TestRoutes.signIn]) { service async throws in
+            let token = service.tokens.read.text
+            for (header, place, name) in [
+                ("X-Forwarded-Proto: https", service.webSocket, "__Host-penumbra"),
+                ("X-Forwarded-Proto: http, HTTPS", service.webSocket, "__Host-penumbra"),
+                ("X-Forwarded-Proto: https, http", service.webSocket, "penumbra"),
+                ("X-Forwarded-Proto: ", service.webSocket, "penumbra"),
+                ("X-Forwarded-Proto: https", service.web, "penumbra"),
+            ] {
+                let answer = try await RawSocket.ask(place, Self.signIn(token, header))
+                #expect(answer.body == "read \(name)", "\(header)")
+            }
+        }
+    }
+
+    @Test func `by TLS only a cookie that was set by TLS counts`() async throws {
+        let manual = ManualClock()
+        let tokens = try TestTokens()
+        var generator = SplitMix64(seed: 12)
+        let secret = SessionSecret(using: &generator)
+        try tokens.beginSession(secret, of: tokens.read, expires: manual.clock.wallTime() + .seconds(60))
+        try await TestService.run(clock: manual.clock, tokens: tokens) { service async throws in
+            for (name, status) in [("penumbra", 401), ("__Host-penumbra", 200)] {
+                let head = TestService.head(
+                    "GET", "/read", "Cookie: \(name)=\(secret.text)", "X-Forwarded-Proto: https")
+                #expect(try await RawSocket.ask(service.webSocket, head).status == status, "\(name)")
+            }
+        }
+    }
+
     @Test func `a token needs no origin`() async throws {
         try await TestService.run { service async throws in
             let answer = try await RawSocket.ask(

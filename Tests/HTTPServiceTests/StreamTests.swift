@@ -1,6 +1,7 @@
 import HTTPService
 import Queueing
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct StreamTests {
@@ -72,6 +73,76 @@ import Testing
                 return try second.chunk()
             }
             #expect(rest == "event: job\nid: b-1\ndata: 1\n\n")
+        }
+    }
+
+    private func beginSession(_ service: TestService, seed: UInt64) throws -> SessionSecret {
+        var generator = SplitMix64(seed: seed)
+        let secret = SessionSecret(using: &generator)
+        try service.tokens.beginSession(
+            secret, of: service.tokens.read, expires: manual.clock.wallTime() + .seconds(5))
+        return secret
+    }
+
+    private func follow(_ secret: SessionSecret) -> String {
+        TestService.head("GET", "/events", "Cookie: penumbra=\(secret.text)")
+    }
+
+    @Test func `a browser follows by its cookie, until its session ends, and no other browser's stream ends`()
+        async throws
+    {
+        let feed = feed
+        try await TestService.run(routes: routes, clock: manual.clock) { service async throws in
+            let (secret, other) = (try beginSession(service, seed: 1), try beginSession(service, seed: 2))
+            let (request, second) = (follow(secret), follow(other))
+            let digest = try secret.digest()
+            let rest = try await RawSocket.talk(to: service.web) { socket in
+                #expect(try Self.begin(socket, request) == "retry: 2000\nid: b-0\n\n")
+                let elsewhere = try RawSocket(to: service.web)
+                _ = try Self.begin(elsewhere, second)
+                service.server.sessionHasEnded(digest)
+                #expect(try socket.chunk() == nil)
+                feed.publish("job", [0x31])
+                return try elsewhere.chunk()
+            }
+            #expect(rest == "event: job\nid: b-1\ndata: 1\n\n")
+        }
+    }
+
+    @Test func `a revoked token ends the streams of its sessions`() async throws {
+        try await TestService.run(routes: routes, clock: manual.clock) { service async throws in
+            let request = follow(try beginSession(service, seed: 1))
+            let end = try await RawSocket.talk(to: service.web) { socket in
+                _ = try Self.begin(socket, request)
+                service.server.tokenWasRevoked(service.tokens.read.id)
+                return try socket.chunk()
+            }
+            #expect(end == nil)
+        }
+    }
+
+    @Test func `a session that ends while its stream begins gets no stream`() async throws {
+        try await TestService.run(routes: routes, clock: manual.clock) { service async throws in
+            let request = follow(try beginSession(service, seed: 1))
+            service.tokens.endAllSessions(after: 1)
+            let answer = try await RawSocket.ask(service.web, request)
+            #expect(answer.status == 401)
+        }
+        #expect(feed.followers == 0)
+    }
+
+    @Test func `a session that expires ends its streams`() async throws {
+        let manual = manual
+        try await TestService.run(routes: routes, clock: manual.clock) { service async throws in
+            let request = follow(try beginSession(service, seed: 1))
+            async let end = RawSocket.talk(to: service.web) { socket in
+                _ = try Self.begin(socket, request)
+                return try socket.chunk()
+            }
+            // The heartbeat's sleeper, and that of the expiry.
+            await manual.sleepers(2)
+            manual.advance(by: .seconds(5))
+            #expect(try await end == nil)
         }
     }
 

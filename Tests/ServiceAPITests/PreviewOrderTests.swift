@@ -47,6 +47,7 @@ import Testing
         (#"{"manifest":"/a","size":0}"#, "size: 0 is not a number of pixels from 1 to 512"),
         (#"{"manifest":"/a","output":0}"#, "output: 0 is not a number from 1 to 1000"),
         (#"{"manifest":"/a","x":"1,2"}"#, "x: '1,2' is no place"),
+        (#"{"manifest":"/a","x":-5}"#, "x: '-5' is no place"),
         (#"{"manifest":"/a","x":"--force"}"#, "x: '--force' is no place"),
         (#"{"manifest":"/a","x":true}"#, "x: text is expected, and this is true or false"),
         (#"{"manifest":"/a","filters":[{"a b":{}}]}"#, "filters[0].a b: 'a b' is no name of a filter or a parameter"),

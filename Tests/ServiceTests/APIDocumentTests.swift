@@ -20,7 +20,7 @@ import Testing
     @Test func `the page of the API shows what its calls answer`() async throws {
         let farm = try Farm()
         try farm.draw(2)
-        try await farm.start()
+        try await farm.start("--web-socket")
         for command in commands {
             let result = try await Self.run(command.text, in: farm)
             let context: Comment = "docs/api.md:\(command.line): \(command.text)\n\(result.output)\n\(farm.log)"
@@ -36,6 +36,7 @@ import Testing
             "/bin/bash", ["-e", "-c", "exec 2>&1\n\(text)"],
             environment: [
                 "PATH": "\(Farm.programs):/usr/bin:/bin", "SOCKET": farm.serviceFolder.controlSocket,
+                "WEB": farm.serviceFolder.webSocket,
                 "PENUMBRA_SERVER": farm.serviceFolder.controlSocket,
                 "EXAMPLES": project.appending(path: "Examples/api").path,
             ])
@@ -65,7 +66,7 @@ import Testing
         let method = call.firstMatch(of: /\ -X ([A-Z]+)/).map { String($0.1) } ?? "GET"
         let path = address.1.replacing(/\/jobs\/[0-9]+/, with: "/jobs/{id}")
             .replacing(/\/frames\/[0-9]+/, with: "/frames/{number}")
-            .replacing(/\/schedules\/.*/, with: "/schedules/{name}")
+            .replacing(/\/schedules\/.*/, with: "/schedules/{name}").replacing(/\/page\/.*/, with: "/page/{name}")
         return "\(method) \(path)"
     }
 

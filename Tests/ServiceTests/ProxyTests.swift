@@ -18,7 +18,7 @@ import Testing
         try farm.writeManifest()
     }
 
-    /// The page's configuration, with ports of this test and without TLS.
+    /// The page's configuration, with ports of this test and without TLS. It says that there is TLS.
     private func configuration(listening port: UInt16, service: UInt16) throws -> String {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
         let block = try #require(
@@ -26,6 +26,7 @@ import Testing
         let server = block.split(separator: "\n").filter { !$0.contains("ssl_certificate") }.joined(separator: "\n")
             .replacingOccurrences(of: "listen 443 ssl;", with: "listen 127.0.0.1:\(port);")
             .replacingOccurrences(of: "127.0.0.1:8642", with: "127.0.0.1:\(service)")
+            .replacingOccurrences(of: "X-Forwarded-Proto $scheme", with: "X-Forwarded-Proto https")
         let folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(farm.folder.file("nginx/\($0)"));"
         }
@@ -103,6 +104,51 @@ import Testing
         #expect(away.errors.contains("   = a proxy has answered: look whether the service runs behind it\n"))
         try await farm.start(options[0], options[1], options[2], options[3], "--behind-proxy")
         #expect(try await remote("queue").code == 0)
+        try await farm.end()
+    }
+}
+
+extension ProxyTests {
+    @Test func `the page and its cookie work behind a prefix and TLS`() async throws {
+        let (outside, inside) = (try FreePort.find(), try FreePort.find())
+        try farm.write(try configuration(listening: outside, service: inside), to: "nginx/nginx.conf")
+        let proxy = Process()
+        proxy.executableURL = URL(filePath: try #require(Nginx.program))
+        proxy.arguments = ["-p", farm.folder.file("nginx"), "-c", farm.folder.file("nginx/nginx.conf")]
+        proxy.standardError = FileHandle.nullDevice
+        try proxy.run()
+        defer {
+            proxy.terminate()
+            proxy.waitUntilExit()
+        }
+        try await farm.start(
+            "--listen", "127.0.0.1:\(inside)", "--host", "farm.example.org", "--behind-proxy")
+        // The proxy's address is another one.
+        #expect(!farm.log.contains("address=http"))
+        let token = try await farm.penumbra("token", "add", "anna", "--scope", "submit").lines[0]
+        try await farm.wait { FileManager.default.fileExists(atPath: farm.folder.file("nginx/pid")) }
+        let root = "http://127.0.0.1:\(outside)/penumbra"
+        func curl(_ words: String...) async throws -> String {
+            try await farm.run("/usr/bin/curl", ["-s", "-S"] + words).output
+        }
+        #expect(try await curl("-o", "/dev/null", "-w", "%{http_code}", root) == "301")
+        let document = try await curl("\(root)/")
+        let file = try #require(document.firstMatch(of: /"(page\/[^"]+\.js)"/)?.1)
+        #expect(try await curl("-o", "/dev/null", "-w", "%{http_code}", "\(root)/\(file)") == "200")
+        // A browser says where its page is from, with the port.
+        let origin = ["-H", "Host: farm.example.org:\(outside)", "-H", "Origin: https://farm.example.org:\(outside)"]
+        func session(_ method: String, _ more: [String]) async throws -> String {
+            try await farm.run(
+                "/usr/bin/curl", ["-s", "-i", "-X", method] + origin + more + ["\(root)/api/v1/session"]
+            ).output
+        }
+        let begun = try await session("POST", ["-d", #"{"token": "\#(token)"}"#])
+        let cookie = try #require(
+            begun.firstMatch(of: /(?i)set-cookie: (__Host-penumbra-[0-9]+=[a-z2-7]+); Path=\/; [^\r]*; Secure\r/)?.1,
+            "\(begun)")
+        #expect(try await session("GET", ["-H", "Cookie: \(cookie)"]).contains(#""name":"anna""#))
+        #expect(try await session("DELETE", ["-H", "Cookie: \(cookie)"]).hasPrefix("HTTP/1.1 204"))
+        #expect(try await session("GET", ["-H", "Cookie: \(cookie)"]).hasPrefix("HTTP/1.1 401"))
         try await farm.end()
     }
 }

@@ -95,7 +95,14 @@ import Testing
         Row("GET", "/api/v1/tokens", .admin, 200),
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read", "roots": []}"#),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
+        Row("POST", "/api/v1/session", .open, 201, body: #"{"token": "{new token}"}"#),
+        Row("GET", "/api/v1/session", .read, 200),
+        // A request with a token in its header belongs to no session.
+        Row("DELETE", "/api/v1/session", .read, 409),
         Row("GET", "/api/v1/events", .read, 200),
+        Row("GET", "/", .open, 200),
+        // The page has no file with the name of the run.
+        Row("GET", "/page/{name}", .open, 404),
         Row("GET", "/metrics", .read, 200),
         Row("GET", "/healthz", .open, 200),
         Row("GET", "/readyz", .open, 200),
@@ -120,7 +127,7 @@ import Testing
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
                 stateFolder: folder.file("state")),
             settings: try Settings.load(Settings.Flags(), folder: folder.path), now: { WallTime(seconds: 0) },
-            tokenWasRevoked: { _ in })
+            tokenWasRevoked: { _ in }, sessionHasEnded: { _ in })
         func line(_ method: String, _ path: String, _ access: Access) -> String {
             "\(method) \(path): \(access.rawValue)"
         }
@@ -189,7 +196,11 @@ import Testing
                     let id = try await client.newToken("read").split(separator: "_")[1]
                     path = path.replacingOccurrences(of: "{token}", with: id)
                 }
-                let answer = try await client.send(row.method, path, body: row.body, token: tokens[caller])
+                var body = row.body
+                if let text = body, text.contains("{new token}") {
+                    body = text.replacingOccurrences(of: "{new token}", with: try await client.newToken("read"))
+                }
+                let answer = try await client.send(row.method, path, body: body, token: tokens[caller])
                 #expect(
                     answer.status == caller.status(for: row),
                     "\(caller.rawValue): \(row.method) \(path): \(answer.body)")

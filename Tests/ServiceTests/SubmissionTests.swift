@@ -103,6 +103,18 @@ import Testing
         #expect(
             second.errors.hasPrefix(
                 "\(farm.serviceFolder.path): a service has this folder already (process \(farm.processID))\n"))
+        // A folder of its own does not help it: both would begin and resume the runs of one state folder.
+        let third = try await farm.run(
+            "\(Farm.programs)/penumbra-service",
+            ["--service-dir", farm.folder.file("other"), "--state-dir", farm.stateFolder])
+        #expect(third.code == 75)
+        #expect(
+            third.errors == """
+                \(farm.stateFolder): the runs of this state folder belong to another service \
+                (process \(farm.processID), folder \(farm.serviceFolder.path))
+                   = hand jobs in there, or give this service another --state-dir
+
+                """)
         #expect(try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet").code == 0)
         try await farm.end()
     }

@@ -72,6 +72,21 @@ import Testing
         #expect(farm.exists("\(service.logs)/\(run).log"))
     }
 
+    @Test func `expired sessions are removed`() async throws {
+        try farm.store.add(
+            StoredToken(
+                id: "x7", name: "anna", digest: Array(repeating: 1, count: 32), scope: .read, created: .earliest))
+        let digests = [UInt8(1), 2].map { [UInt8](repeating: $0, count: 32) }
+        let now = farm.now
+        for (digest, expires) in zip(digests, [now, now + .seconds(1)]) {
+            _ = try farm.store.add(
+                StoredSession(digest: digest, token: "x7", created: .earliest, expires: expires))
+        }
+        await farm.supervisor.tidy()
+        #expect(try farm.store.session(digests[0]) == nil)
+        #expect(try farm.store.session(digests[1])?.expires == now + .seconds(1))
+    }
+
     @Test func `the log of a job that cannot be read stays, and others are removed`() async throws {
         let (_, run) = try await farm.begin()
         let logs = farm.serviceFolder.logs

@@ -33,7 +33,7 @@ struct PenumbraService: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Also listen at a port of this machine: 127.0.0.1:8642. Another address needs --behind-proxy. May be given again.",
+            "Also listen at a port of this machine, for browsers and for programs with a token: 127.0.0.1:8642. Another address needs --behind-proxy. May be given again.",
             valueName: "address:port"))
     var listen: [String] = []
 

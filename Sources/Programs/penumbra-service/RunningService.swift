@@ -34,8 +34,8 @@ struct RunningService {
     func run() async throws {
         let folder = setup.folder
         _ = try FileSystem.createFolders(folder.path, mode: 0o700)
-        let lock = try takeLock(folder)
-        defer { withExtendedLifetime(lock) {} }
+        let locks = try takeLocks()
+        defer { withExtendedLifetime(locks) {} }
         let logger = Self.logger()
         let store = try QueueStore(folder: folder.path)
         defer { store.close() }
@@ -63,10 +63,10 @@ struct RunningService {
         let schedules = ScheduleRunner(
             supervisor, manifests: checker, noted: { logger.error("\(VisibleText.line($0))") }, now: clock.wallTime)
         try await schedules.synchronise(with: settings.service.value.schedules)
-        let revoked = Revocations()
         let pictures = Self.pictures(setup, settings, program, logger)
         let configFile = settings.configFile
         FileSystem.removeTree(folder.previews)
+        let endings = Endings()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed, schedules: schedules,
             queries: FarmCommands(
@@ -79,13 +79,15 @@ struct RunningService {
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
             now: clock.wallTime,
-            tokenWasRevoked: { revoked.tell($0) })
+            tokenWasRevoked: { endings.server?.tokenWasRevoked($0) },
+            sessionHasEnded: { endings.server?.sessionHasEnded($0) })
         let tokens = StoredTokens(store)
         let server = HTTPServer(
             options, routes: service.routes, authenticator: tokens, logger: logger, clock: clock)
-        revoked.listener.withLock { $0 = Revocations.Listener(call: { server.tokenWasRevoked($0) }) }
+        endings.server = server
         let sockets = try server.bind()
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
+        for address in pageAddresses(sockets) { logger.info("the page is there", metadata: ["address": "\(address)"]) }
         let stops = StopSignals()
         let runs = RunFeed(state: setup.stateFolder, feed: feed)
         SystemdNotice.send("READY=1")
@@ -122,27 +124,56 @@ struct RunningService {
         return PictureMaker(making)
     }
 
-    private func takeLock(_ folder: ServiceFolder) throws -> KernelLock {
-        guard let lock = try KernelLock.take(folder.lock) else {
-            let process = (try? String(contentsOfFile: folder.lock, encoding: .utf8)).flatMap {
-                Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
-            }
-            let words = process.map { "process \($0)" } ?? "another process"
-            throw FarmError(
-                .busy,
-                "\(VisibleText.line(folder.path)): a service has this folder already (\(words))\n   = 'penumbra queue' talks to it; "
-                    + "another service needs another --service-dir and --state-dir")
+    /// Where a browser of this machine finds the page. Behind a proxy the address is the proxy's.
+    private func pageAddresses(_ sockets: [HTTPServer.Bound]) -> [String] {
+        guard !options.isBehindProxy else { return [] }
+        // A port has a socket for IPv4 and one for IPv6. Browsers use either.
+        let ports = Set(sockets.filter { $0.kind == .http }.compactMap(\.port))
+        return ports.sorted().map { "http://localhost:\($0)/" }
+    }
+
+    /// The folders' locks. Two services with one state folder would both begin and resume its runs.
+    private func takeLocks() throws -> [KernelLock] {
+        let folder = VisibleText.line(setup.folder.path)
+        let state = VisibleText.line(setup.stateFolder)
+        let own = try takeLock(setup.folder.lock) { process in
+            "\(folder): a service has this folder already (process \(process.words))\n   = 'penumbra queue' talks to it; "
+                + "another service needs another --service-dir and --state-dir"
         }
-        let text = Array("\(getpid())\n".utf8)
-        // The number is for people only.
+        _ = try FileSystem.createFolders(setup.stateFolder)
+        let shared = try takeLock(PathNames.joined(setup.stateFolder, "service.lock")) { process in
+            "\(state): the runs of this state folder belong to another service (process \(process.words)\(process.place))\n   = "
+                + "hand jobs in there, or give this service another --state-dir"
+        }
+        return [own, shared]
+    }
+
+    /// Who holds a lock, as its file says. It is for people only.
+    private struct LockOwner {
+        let words: String
+        let place: String
+
+        init(_ text: String) {
+            let parts = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+            words = parts.first.flatMap { Int($0) }.map { "\($0)" } ?? "unknown"
+            place =
+                parts.count > 1 && parts[1].count > 1 ? ", folder \(VisibleText.line(String(parts[1].dropLast())))" : ""
+        }
+    }
+
+    private func takeLock(_ path: String, refusal: (LockOwner) -> String) throws -> KernelLock {
+        guard let lock = try KernelLock.take(path) else {
+            let text = SafeFolder.trustedContents(path, limit: 8_192) ?? []
+            throw FarmError(.busy, refusal(LockOwner(String(decoding: text, as: UTF8.self))))
+        }
+        let text = Array("\(getpid())\n\(setup.folder.path)\n".utf8)
         if ftruncate(lock.descriptor, 0) == 0 { _ = pwrite(lock.descriptor, text, text.count, 0) }
         return lock
     }
 
     /// The program that carries out runs is installed beside this one.
     private static func penumbra() throws -> String {
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        let path = PathNames.joined(PathNames.folder(of: own) ?? "", "penumbra")
+        let path = PathNames.joined(programFolder(), "penumbra")
         guard access(path, X_OK) == 0 else {
             throw FarmError(
                 .unavailable,
@@ -234,13 +265,16 @@ struct RunningService {
     }
 }
 
-/// Tells the server of revoked tokens. The routes are made before the server.
-private final class Revocations: Sendable {
-    struct Listener: Sendable { let call: @Sendable (TokenID) -> Void }
+/// The server, for routes that end streams. They are made before it.
+private final class Endings: Sendable {
+    private struct Reference { weak var server: HTTPServer? }
 
-    let listener = Mutex<Listener?>(nil)
+    private let reference = Mutex(Reference())
 
-    func tell(_ token: TokenID) { listener.withLock { $0 }?.call(token) }
+    var server: HTTPServer? {
+        get { reference.withLock(\.server) }
+        set { reference.withLock { $0.server = newValue } }
+    }
 }
 
 /// SIGTERM and SIGINT, as events.

@@ -66,7 +66,7 @@ extension Service {
     private func source(_ request: APIRequest) async throws -> PictureSource {
         let (name, reach) = (request.runName, request.roots)
         let text = request.parameters["number"] ?? ""
-        guard let frame = FramePlace.frame(text) else {
+        guard let frame = FramePlace.frame(text), FramePlace.text(frame) == text else {
             throw Problem(
                 status: 404, kind: "no-frame", title: "There is no such frame",
                 detail: "'\(VisibleText.line(String(text.prefix(100))))' is no frame, such as 37 or 37p2")

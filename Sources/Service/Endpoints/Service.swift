@@ -1,4 +1,5 @@
 package import HTTPService
+import Page
 package import Pictures
 package import Queueing
 package import QueueStorage
@@ -18,14 +19,18 @@ package struct Service: Sendable {
     package let now: @Sendable () -> WallTime
     /// Ends the streams of a token.
     let tokenWasRevoked: @Sendable (TokenID) -> Void
+    /// Ends the streams of a browser.
+    let sessionHasEnded: @Sendable (SecretDigest) -> Void
 
     package init(
         supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner,
         queries: any FarmQueries, pictures: PictureMaker,
         about: About, settings: Settings, now: @escaping @Sendable () -> WallTime,
-        tokenWasRevoked: @escaping @Sendable (TokenID) -> Void
+        tokenWasRevoked: @escaping @Sendable (TokenID) -> Void,
+        sessionHasEnded: @escaping @Sendable (SecretDigest) -> Void
     ) {
         self.tokenWasRevoked = tokenWasRevoked
+        self.sessionHasEnded = sessionHasEnded
         self.supervisor = supervisor
         self.store = store
         self.feed = feed
@@ -57,8 +62,9 @@ package struct Service: Sendable {
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
         let jobs = jobRoutes + farmRoutes + runRoutes + workRoutes + failureRoutes + queryRoutes + pictureRoutes
-        let service = eventRoutes + tokenRoutes + scheduleRoutes + auditRoutes + diagnosisRoutes + descriptionRoutes
-        return RouteTable((jobs + service).map(limitingVisibility))
+        let service = eventRoutes + tokenRoutes + sessionRoutes + scheduleRoutes + auditRoutes + diagnosisRoutes
+        let documents = descriptionRoutes + PageRoutes.all
+        return RouteTable((jobs + service + documents).map(limitingVisibility))
     }
 }
 

@@ -97,7 +97,7 @@ extension TokenEntry {
     }
 }
 
-/// Tokens as the database has them.
+/// Tokens and sessions as the database has them.
 package final class StoredTokens: Authenticator {
     private let store: QueueStore
     /// The last use of each token since ``storeUses()``. It has at most as many entries as there are tokens.
@@ -113,8 +113,11 @@ package final class StoredTokens: Authenticator {
             expires: token.expires, isRevoked: token.revoked != nil)
     }
 
-    /// The page has no sessions yet.
-    package func session(_ digest: SecretDigest) async throws -> SessionRecord? { nil }
+    package func session(_ digest: SecretDigest) async throws -> SessionRecord? {
+        let session = try await Blocking.run { [store] () throws -> StoredSession? in try store.session(digest.bytes) }
+        guard let session, let token = TokenID(session.token) else { return nil }
+        return SessionRecord(token: token, expires: session.expires)
+    }
 
     package func noteUse(of token: TokenID, at time: WallTime) { uses.withLock { $0["\(token)"] = time } }
 

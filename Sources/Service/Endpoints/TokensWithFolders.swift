@@ -25,7 +25,8 @@ extension Service {
             for path in paths { visibilities["\(method.rawValue) \(APIPath.root)\(path)"] = visibility }
         }
         add(.all, .get, "/jobs", "/runs", "/events", "/status", "/filters", "/formats", "/schema")
-        add(.all, .get, "/errors", "/workers")
+        add(.all, .get, "/errors", "/workers", "/session")
+        add(.all, .delete, "/session")
         add(.all, .post, "/jobs", "/jobs/actions", "/check", "/preview")
         add(.ownJob, .get, "/jobs/{id}", "/jobs/{id}/log")
         add(.ownJob, .patch, "/jobs/{id}")

@@ -3,7 +3,7 @@ import Glibc
 import Queueing
 import SafeFiles
 
-/// The SQLite database of the service: jobs, tokens, schedules, messages to send, and who changed what.
+/// The SQLite database of the service: jobs, tokens, sessions, schedules, messages to send, and who changed what.
 ///
 /// One service writes to it. Reads do not wait for writes. Every call blocks its thread until the disk has answered, so
 /// calls belong on threads of their own. The database must not be on a network file system.
@@ -68,6 +68,7 @@ package final class QueueStore: Sendable {
         var migrator = DatabaseMigrator()
         // The names differ from those of the other database, so that neither is taken for the other.
         migrator.registerMigration("service 1") { try Migration1.apply($0) }
+        migrator.registerMigration("service 2") { try Migration2.apply($0) }
         return migrator
     }
 

@@ -80,7 +80,7 @@ extension Supervisor {
     /// On the supervisor's thread.
     ///
     /// - Parameter places: of the manifests of new jobs.
-    private func refuseIfFull(for places: [ManifestSource.Place]) throws(FullQueue) {
+    func refuseIfFull(for places: [ManifestSource.Place]) throws(FullQueue) {
         let jobs = state.withLock(\.queue.jobs)
         guard jobs.count + places.count <= Self.mostOpenJobs else { throw FullQueue(limit: .jobs) }
         let new = places.reduce(0) { $0 + $1.uploadedBytes }

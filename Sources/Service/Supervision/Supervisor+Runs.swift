@@ -274,14 +274,15 @@ extension Supervisor {
     /// So many ended jobs are kept in any case.
     private static let leastJobs = 10_000
 
-    /// Removes old jobs, and files of runs that nobody needs any more: locks without a process, logs of removed jobs, and texts of manifests
-    /// of ended jobs.
+    /// Removes old jobs, expired sessions, and files of runs that nobody needs any more: locks without a process, logs of removed jobs,
+    /// and texts of manifests of ended jobs.
     package func tidy() async { await thread.run { self.tidyNow() } }
 
     private func tidyNow() {
         do {
             let time = now()
             try store.prune(endedBefore: time + (.zero - Self.jobLifetime), keeping: Self.leastJobs, at: time)
+            try store.removeExpiredSessions(at: time)
         } catch {
             note(error)
         }

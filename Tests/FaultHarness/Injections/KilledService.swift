@@ -11,13 +11,19 @@ struct KilledService: Injection {
         case steps
         /// Coordinators and workers get SIGKILL, and so does the service.
         case processes
+        /// A thousand jobs through a hundred SIGKILLs, of the service and of coordinators and workers in turn.
+        case many
     }
 
     let way: Way
 
+    /// The first job renders all. Later ones have work only if they render it again.
+    private func isForced(_ key: String) -> Bool { way == .many ? key.hasSuffix("0") : key != "key-1" }
+
     private static let steps = ["submitted", "named", "launched", "begun", "running", "exited", "ended"]
 
     func inject(into stage: Stage) throws {
+        if way == .many { return try injectMany(into: stage) }
         let service = try ServiceProgram(stage)
         defer { service.kill() }
         let keys = (1...Int.random(in: 2...4, using: &stage.random)).map { "key-\($0)" }
@@ -33,8 +39,7 @@ struct KilledService: Injection {
                 try service.start(dyingAfter: dies ? Self.steps.randomElement(using: &stage.random) : nil)
             }
             if let key = open.first {
-                // Later jobs have work only if they render all again.
-                if try service.submit(key, isForced: key != keys.first) != nil { open.removeFirst() }
+                if try service.submit(key, isForced: isForced(key)) != nil { open.removeFirst() }
             } else if try service.jobs()?.allSatisfy(\.hasEnded) ?? false {
                 break
             }
@@ -43,6 +48,37 @@ struct KilledService: Injection {
             if way != .steps, deaths > 0, stage.random.chance(0.5) {
                 service.kill()
                 deaths -= 1
+            }
+            stage.result.faults = service.deaths + service.runDeaths
+        }
+        try settle(service, keys)
+    }
+
+    private func injectMany(into stage: Stage) throws {
+        let service = try ServiceProgram(stage)
+        defer { service.kill() }
+        let keys = (1...1_000).map { "key-\($0)" }
+        var open = keys[...]
+        let end = Moment.now + 3_600
+        var nextKill = Moment.now
+        while Moment.now < end {
+            if !service.isRunning { try service.start(dyingAfter: nil) }
+            if let key = open.first {
+                if try service.submit(key, isForced: isForced(key)) != nil { open.removeFirst() }
+            } else if try service.jobs()?.allSatisfy(\.hasEnded) ?? false {
+                break
+            } else {
+                pause(0.5)
+            }
+            if service.deaths + service.runDeaths < 100, Moment.now > nextKill {
+                if stage.random.chance(0.5) {
+                    service.kill()
+                } else {
+                    // Some moments there is no run.
+                    _ = service.killRun(onlyWorkers: stage.random.chance(0.5))
+                }
+                // Not so often that one job meets five of them in a row, which would stop it.
+                nextKill = Moment.now + Double.random(in: 0...4, using: &stage.random)
             }
             stage.result.faults = service.deaths + service.runDeaths
         }
@@ -58,7 +94,7 @@ struct KilledService: Injection {
             return stage.blame(.exitCode, "the service does not start any more: \(service.lastWords)")
         }
         var ids: [Int] = []
-        for key in keys { if let id = try service.submit(key, isForced: key != keys.first) { ids.append(id) } }
+        for key in keys { if let id = try service.submit(key, isForced: isForced(key)) { ids.append(id) } }
         if Set(ids).count != keys.count || jobs.count != keys.count {
             stage.blame(.once, "\(keys.count) keys became \(jobs.count) jobs, and lead to \(ids)")
         }
@@ -67,7 +103,9 @@ struct KilledService: Injection {
         }
         let runs = Set(jobs.map(\.run))
         let stored = try service.runs()
-        if runs.count != jobs.count || stored.sorted() != runs.sorted() {
+        // The state folder remembers the last hundred runs of a manifest.
+        let isRemembered = jobs.count > 100 ? runs.isSuperset(of: stored) : runs == Set(stored)
+        if runs.count != jobs.count || Set(stored).count != stored.count || !isRemembered {
             stage.blame(.once, "the jobs have the runs \(runs.sorted()), and the state folder has \(stored.sorted())")
         }
         // Files that were left by a kill are removed soon after the start.

@@ -63,6 +63,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
     case serviceKill = "service-kill"
     case serviceStep = "service-step"
     case serviceRunKill = "service-run-kill"
+    case serviceMany = "service-many"
 
     /// Kinds that seeds choose from.
     enum Family: String, CaseIterable, Sendable {
@@ -76,7 +77,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
             switch self {
             case .standard:
                 ScenarioKind.allCases.filter {
-                    ![.calm, .believedLie].contains($0) && !Family.shards.kinds.contains($0)
+                    ![.calm, .believedLie, .serviceMany].contains($0) && !Family.shards.kinds.contains($0)
                         && !Family.service.kinds.contains($0)
                 }
             case .shards: [.shardKill, .shardTwice, .shardOrder, .shardDamage, .shardResume]
@@ -153,6 +154,8 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .serviceKill: "jobs are handed in while the service gets SIGKILL at random moments"
         case .serviceStep: "jobs are handed in while the service dies between the steps of a start"
         case .serviceRunKill: "jobs are handed in while the service, its coordinators and their workers get SIGKILL"
+        case .serviceMany:
+            "a thousand jobs through a hundred SIGKILLs of the service, coordinators and workers (15 minutes)"
         }
     }
 
@@ -222,6 +225,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         case .serviceKill: KilledService(way: .moments)
         case .serviceStep: KilledService(way: .steps)
         case .serviceRunKill: KilledService(way: .processes)
+        case .serviceMany: KilledService(way: .many)
         }
     }
 
@@ -230,7 +234,8 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         switch self {
         case .corruptTile, .corruptCanvas, .corruptMetadata, .corruptStopped: JobVariant.tiled + [.identity]
         case .corruptOutput: JobVariant.all.filter { $0.more.contains("verify: full") }
-        case .pluginSlow, .pluginDies, .pluginFatal, .quarantine, .serviceKill, .serviceStep, .serviceRunKill:
+        case .pluginSlow, .pluginDies, .pluginFatal, .quarantine, .serviceKill, .serviceStep, .serviceRunKill,
+            .serviceMany:
             JobVariant.all.filter { !$0.hasBrokenPicture }
         case .inputReplaced, .inputRemoved:
             JobVariant.all.filter { !$0.hasBrokenPicture && $0.name != "hash-names" && $0.name != "identity" }
@@ -246,7 +251,7 @@ enum ScenarioKind: String, CaseIterable, Sendable {
         ![
             .powerLoss, .databaseLoss, .inputReplaced, .inputRemoved, .pluginFatal, .quarantine, .diskFull, .noInodes,
             .readOnly, .quota, .lieReport, .lieGreeting, .lieFile, .lieRun, .lieIndex, .lieReceipt, .lieShard,
-            .lieShardReport, .serviceKill, .serviceStep, .serviceRunKill,
+            .lieShardReport, .serviceKill, .serviceStep, .serviceRunKill, .serviceMany,
         ].contains(self)
     }
 }

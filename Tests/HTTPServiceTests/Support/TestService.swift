@@ -105,6 +105,12 @@ enum TestRoutes {
                     }))
         },
     ]
+
+    /// The body is a token. The answer says whose it is, and how the browser's cookie would be called.
+    static let signIn = Route(.post, "/sign-in", .open) { request in
+        let text = String(decoding: request.body, as: UTF8.self)
+        return .text("\(try await request.signIn.identity(of: text).name) \(request.sessionCookie.name)")
+    }
 }
 
 struct SecretFailure: Error {
@@ -120,6 +126,8 @@ final class TestTokens: Authenticator, Sendable {
         var uses: [TokenID] = []
         /// How often tokens are still found before all of them are revoked.
         var lookupsLeft = Int.max
+        /// How often sessions are still found before all of them have ended.
+        var sessionsLeft = Int.max
     }
 
     private let state = Mutex(State())
@@ -150,6 +158,9 @@ final class TestTokens: Authenticator, Sendable {
     /// Revokes all tokens after so many look-ups.
     func revokeAll(after lookups: Int) { state.withLock { $0.lookupsLeft = lookups } }
 
+    /// Ends all sessions after so many look-ups.
+    func endAllSessions(after lookups: Int) { state.withLock { $0.sessionsLeft = lookups } }
+
     func breakDown() { state.withLock { $0.isBroken = true } }
 
     func token(_ id: TokenID) async throws -> TokenRecord? {
@@ -161,7 +172,13 @@ final class TestTokens: Authenticator, Sendable {
         }
     }
 
-    func session(_ digest: SecretDigest) async throws -> SessionRecord? { state.withLock { $0.sessions[digest] } }
+    func session(_ digest: SecretDigest) async throws -> SessionRecord? {
+        state.withLock { state in
+            guard state.sessionsLeft > 0 else { return nil }
+            state.sessionsLeft -= 1
+            return state.sessions[digest]
+        }
+    }
 
     func noteUse(of token: TokenID, at time: WallTime) { state.withLock { $0.uses.append(token) } }
 

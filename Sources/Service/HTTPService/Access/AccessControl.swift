@@ -35,6 +35,8 @@ final class AccessControl: Sendable {
         let method: String
         let target: RequestTarget
         let headers: Headers
+        /// Whether the client uses TLS.
+        let isSecure: Bool
     }
 
     enum Admission: Sendable {
@@ -51,23 +53,34 @@ final class AccessControl: Sendable {
         switch try table.match(head.method, head.target) {
         case .options(let allowed): return .options(allowed: allowed)
         case .route(let route, let parameters):
-            let caller = try await caller(head.headers, from: peer, credentials: credentials)
+            let cookie = SessionCookie(host: host, isSecure: head.isSecure)
+            let caller = try await caller(head.headers, cookie, from: peer, credentials: credentials)
             try check(caller, route.access)
             if route.method.isWrite, head.headers["Authorization"] == nil {
-                try BrowserRules.check(head.headers, host: host, hasCookie: caller?.isSession ?? false)
+                try BrowserRules.check(head.headers, host: host, hasCookie: caller?.token?.session != nil)
             }
             try countRequest(of: caller, isWrite: route.method.isWrite)
             return .route(route, parameters: parameters, caller: caller)
         }
     }
 
-    /// Refuses a stream whose token was revoked after it was looked up.
+    /// Refuses a stream whose token was revoked, or whose session has ended, after it was looked up.
     func checkAgain(_ caller: Caller?, _ access: Access) async throws {
-        guard case .token(let token) = caller else { return }
+        guard let token = caller?.token else { return }
         let record = try await lookUp { try await $0.token(token.id) }
         guard let record, record.isValid(at: clock.wallTime()), record.scope.allows(access) else {
             throw Problem.unknownToken
         }
+        guard let digest = token.session else { return }
+        let session = try await lookUp { try await $0.session(digest) }
+        guard let session, clock.wallTime() < session.expires else { throw Problem.unauthorized }
+    }
+
+    /// Whose a token is that somebody signs in with. It counts as a change, and a wrong one as every wrong token.
+    func signIn(_ token: String, from peer: PeerAddress) async throws -> TokenIdentity {
+        let identity = try await identity(token[...], from: peer)
+        try countRequest(of: .token(identity), isWrite: true)
+        return identity
     }
 
     private func checkHost(_ headers: Headers) throws(Problem) -> String {
@@ -88,7 +101,7 @@ final class AccessControl: Sendable {
     // MARK: Who asks
 
     private func caller(
-        _ headers: Headers, from peer: PeerAddress, credentials: PeerCredentials?
+        _ headers: Headers, _ cookie: SessionCookie, from peer: PeerAddress, credentials: PeerCredentials?
     ) async throws -> Caller? {
         let authorizations = headers.all("Authorization")
         if !authorizations.isEmpty {
@@ -100,7 +113,7 @@ final class AccessControl: Sendable {
         if let credentials {
             return .user(uid: credentials.uid, isAdmin: credentials.isAdmin)
         }
-        guard let secret = SessionCookie.secret(in: headers) else { return nil }
+        guard let secret = cookie.secret(in: headers) else { return nil }
         return try await session(secret).map { .token($0) }
     }
 
@@ -121,8 +134,7 @@ final class AccessControl: Sendable {
         }
         authenticator.noteUse(of: token.id, at: time)
         return TokenIdentity(
-            id: token.id, name: record.name, scope: record.scope, roots: record.roots, expires: record.expires,
-            isSession: false)
+            id: token.id, name: record.name, scope: record.scope, roots: record.roots, expires: record.expires)
     }
 
     /// Nil for a session that has ended: the browser is asked for its token again.
@@ -135,7 +147,7 @@ final class AccessControl: Sendable {
         authenticator.noteUse(of: session.token, at: time)
         return TokenIdentity(
             id: session.token, name: record.name, scope: record.scope, roots: record.roots,
-            expires: min(session.expires, record.expires ?? session.expires), isSession: true)
+            expires: min(session.expires, record.expires ?? session.expires), session: digest)
     }
 
     private func lookUp<Value>(
@@ -164,7 +176,7 @@ final class AccessControl: Sendable {
 
     /// Only tokens have a rate: the administrator's own programs at the control socket may need more.
     private func countRequest(of caller: Caller?, isWrite: Bool) throws(Problem) {
-        guard let id = caller?.tokenID else { return }
+        guard let id = caller?.token?.id else { return }
         let now = clock.now()
         let wait = rates.withLock { isWrite ? $0.writes.take(id, at: now) : $0.reads.take(id, at: now) }
         if let wait { throw .tooManyRequests(retryAfter: wait.wholeSecondsToWait) }
@@ -174,10 +186,4 @@ final class AccessControl: Sendable {
 /// The tokens could not be looked up. The cause is logged, and the caller gets 503.
 struct AuthenticatorError: Error {
     let cause: any Error
-}
-
-extension Caller {
-    fileprivate var isSession: Bool {
-        if case .token(let token) = self { token.isSession } else { false }
-    }
 }

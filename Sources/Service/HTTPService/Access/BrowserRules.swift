@@ -34,10 +34,17 @@ package struct HostNames: Hashable, Sendable {
         guard let name = Self.name(in: host), names.contains(name) else { throw .unknownHost(names) }
     }
 
-    private static func name(in host: String) -> String? {
+    /// The number after the name. Nil without one.
+    static func port(in host: String) -> UInt16? { UInt16(split(host).port.dropFirst()) }
+
+    private static func split(_ host: String) -> (name: Substring, port: Substring) {
         let end = host.hasPrefix("[") ? host.firstIndex(of: "]").map(host.index(after:)) : host.firstIndex(of: ":")
         let name = host[..<(end ?? host.endIndex)]
-        let port = host[name.endIndex...]
+        return (name, host[name.endIndex...])
+    }
+
+    private static func name(in host: String) -> String? {
+        let (name, port) = split(host)
         guard port.isEmpty || (port.first == ":" && port.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) })
         else {
             return nil

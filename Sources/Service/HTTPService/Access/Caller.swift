@@ -25,8 +25,8 @@ package enum Caller: Hashable, Sendable {
         }
     }
 
-    var tokenID: TokenID? {
-        if case .token(let token) = self { token.id } else { nil }
+    var token: TokenIdentity? {
+        if case .token(let token) = self { token } else { nil }
     }
 }
 
@@ -38,8 +38,20 @@ package struct TokenIdentity: Hashable, Sendable {
     /// The folders that its jobs may use. Nil if all are allowed.
     package let roots: [String]?
     package let expires: WallTime?
-    /// Whether a browser has sent a cookie in its place.
-    package let isSession: Bool
+    /// The session of a browser that has sent a cookie in the token's place, by the digest of the cookie.
+    package let session: SecretDigest?
+
+    package init(
+        id: TokenID, name: String, scope: TokenScope, roots: [String]? = nil, expires: WallTime? = nil,
+        session: SecretDigest? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.scope = scope
+        self.roots = roots
+        self.expires = expires
+        self.session = session
+    }
 }
 
 extension TokenScope {

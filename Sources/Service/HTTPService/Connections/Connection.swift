@@ -42,7 +42,8 @@ struct Connection: Sendable {
                         // Bodies that nobody has read are passed over.
                         guard case .head(let head) = part else { continue }
                         let exchange = Exchange(
-                            head: head, peer: peer(kind, head, isBehindProxy), credentials: credentials,
+                            head: head, peer: peer(kind, head, isBehindProxy),
+                            isSecure: Self.isSecure(kind, head, isBehindProxy), credentials: credentials,
                             channel: channel, closing: closing, slot: slot, outbound: outbound)
                         try await responder.answer(exchange, body: &iterator)
                     }
@@ -69,6 +70,14 @@ struct Connection: Sendable {
         return channel.remoteAddress?.ipAddress.map { .internet($0) } ?? .local(kind.rawValue)
     }
 
+    /// As the proxy says: the service itself speaks no TLS. At a port without a proxy everybody could claim it.
+    private static func isSecure(_ kind: Listener.Kind, _ head: HTTPRequestHead, _ isBehindProxy: Bool) -> Bool {
+        guard kind != .control, isBehindProxy, let forwarded = head.headers["X-Forwarded-Proto"].last,
+            let last = forwarded.split(separator: ",").last
+        else { return false }
+        return String(last.trimming(" ")).equalsIgnoringCase("https")
+    }
+
     private func peerCredentials() async throws -> PeerCredentials {
         guard let options = channel as? any SocketOptionProvider else { throw ChannelError.operationUnsupported }
         let answer: EventLoopFuture<PeerCredentials> = options.unsafeGetSocketOption(
@@ -81,6 +90,8 @@ struct Connection: Sendable {
 struct Exchange: Sendable {
     let head: HTTPRequestHead
     let peer: PeerAddress
+    /// Whether the client uses TLS.
+    let isSecure: Bool
     let credentials: PeerCredentials?
     let channel: any Channel
     let closing: ConnectionClosing

@@ -215,6 +215,9 @@ package final class HTTPServer: Sendable {
     /// Ends the streams of a token. Its next request is refused by the `Authenticator`.
     package func tokenWasRevoked(_ id: TokenID) { streams.end(of: id) }
 
+    /// Ends the streams of a session. Its next request is refused by the `Authenticator`.
+    package func sessionHasEnded(_ session: SecretDigest) { streams.end(ofSession: session) }
+
     private func closeListeners() {
         for channel in state.withLock({ $0.listening }) { channel.close(promise: nil) }
     }

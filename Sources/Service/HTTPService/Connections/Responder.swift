@@ -66,8 +66,9 @@ struct Responder: Sendable {
         guard !target.holdsToken else { throw Problem.tokenInAddress }
         progress.path = target.path
         let admission = try await access.admit(
-            AccessControl.Head(method: head.method.rawValue, target: target, headers: headers), from: exchange.peer,
-            credentials: exchange.credentials)
+            AccessControl.Head(
+                method: head.method.rawValue, target: target, headers: headers, isSecure: exchange.isSecure),
+            from: exchange.peer, credentials: exchange.credentials)
         switch admission {
         case .options(let allowed): return .empty(headers: ["Allow": allowed])
         case .route(let route, let parameters, let caller):
@@ -77,7 +78,8 @@ struct Responder: Sendable {
             let request = APIRequest(
                 method: route.method, path: target.path, parameters: parameters, query: target.query, headers: headers,
                 body: bytes,
-                caller: caller, peer: exchange.peer)
+                caller: caller, peer: exchange.peer, isSecure: exchange.isSecure,
+                signIn: SignIn { [access, peer = exchange.peer] in try await access.signIn($0, from: peer) })
             // A change is carried out to its end, whether or not somebody still waits for the answer.
             return try await route.method.isWrite
                 ? route.handler(request) : answer(request, route, whileConnected: exchange)
@@ -169,8 +171,8 @@ struct Responder: Sendable {
         let closing: ConnectionClosing
     }
 
-    /// From here on the stream can be ended: by its client, by the revocation or the expiry of its token, and by the end of
-    /// the service. Each cancels its task, which the connection awaits.
+    /// From here on the stream can be ended: by its client, by the revocation or the expiry of its token, by the end of its
+    /// session, and by the end of the service. Each cancels its task, which the connection awaits.
     private func begin(_ stream: ByteStream, _ progress: Progress, _ exchange: Exchange) async throws -> RunningStream {
         let outbound = exchange.outbound
         let (start, begin) = AsyncStream.makeStream(of: Void.self)
@@ -188,7 +190,7 @@ struct Responder: Sendable {
                     }
                 })
         }
-        guard let id = streams.add(of: progress.caller?.tokenID, cancel: { pump.cancel() }) else {
+        guard let id = streams.add(of: progress.caller?.token, cancel: { pump.cancel() }) else {
             pump.cancel()
             throw Problem.stopping
         }
@@ -208,7 +210,7 @@ struct Responder: Sendable {
     }
 
     private func expiry(of caller: Caller?, ending pump: Task<Void, any Error>) -> Task<Void, Never>? {
-        guard case .token(let token) = caller, let expires = token.expires else { return nil }
+        guard let expires = caller?.token?.expires else { return nil }
         let clock = clock
         // Cancelled when the stream ends.
         return Task {

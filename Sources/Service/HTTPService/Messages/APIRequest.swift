@@ -11,10 +11,15 @@ package struct APIRequest: Sendable {
     /// Nil only on open routes.
     package let caller: Caller?
     package let peer: PeerAddress
+    /// Whether the client uses TLS, as a proxy says.
+    package let isSecure: Bool
+    /// For a token that is in the body.
+    package let signIn: SignIn
 
     package init(
         method: RequestMethod = .get, path: String = "/", parameters: [String: String] = [:], query: Query = Query(),
-        headers: Headers = Headers(), body: [UInt8] = [], caller: Caller? = nil, peer: PeerAddress = .local("test")
+        headers: Headers = Headers(), body: [UInt8] = [], caller: Caller? = nil, peer: PeerAddress = .local("test"),
+        isSecure: Bool = false, signIn: SignIn = .unknown
     ) {
         self.method = method
         self.path = path
@@ -24,7 +29,25 @@ package struct APIRequest: Sendable {
         self.body = body
         self.caller = caller
         self.peer = peer
+        self.isSecure = isSecure
+        self.signIn = signIn
     }
+
+    /// The cookie of a session at the address of this request.
+    package var sessionCookie: SessionCookie { SessionCookie(host: headers["Host"] ?? "", isSecure: isSecure) }
+}
+
+/// Finds out whose a token is that somebody signs in with, within the same limits as for tokens of headers.
+package struct SignIn: Sendable {
+    private let check: @Sendable (String) async throws -> TokenIdentity
+
+    package init(check: @escaping @Sendable (String) async throws -> TokenIdentity) { self.check = check }
+
+    /// Throws a `Problem` for a token that is not valid.
+    package func identity(of token: String) async throws -> TokenIdentity { try await check(token) }
+
+    /// Knows no token.
+    package static let unknown = SignIn { _ in throw Problem.unknownToken }
 }
 
 /// The methods of routes. `HEAD` and `OPTIONS` are answered for every path by the table of routes.

@@ -167,7 +167,10 @@ extension Problem {
 
     package static let foreignPage = Problem(
         status: 403, kind: "foreign-page", title: "The request comes from a page of another site",
-        remedy: "Use the service's own page, or send a token in the Authorization header.")
+        detail: "It may change something, and the browser says that it belongs to another address",
+        remedy:
+            "Use the service's own page, or send a token in the Authorization header. A proxy has to pass the header "
+            + "Host on as it is.")
 
     package static func unknownHost(_ names: [String]) -> Problem {
         Problem(

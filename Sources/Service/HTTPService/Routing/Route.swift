@@ -5,7 +5,7 @@ package struct Route: Sendable {
     package let method: RequestMethod
     package let pattern: PathPattern
     package let access: Access
-    let handler: Handler
+    package let handler: Handler
 
     /// - Parameters:
     ///   - path: `/api/v1/jobs/{id}`: a segment in braces matches every segment that is not empty.

@@ -81,7 +81,9 @@ extension QueueStore {
             var problems = lines == ["ok"] ? [] : lines.map { error(.damaged($0)).message }
             for row in try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").prefix(20) {
                 let table = try row.stored("table", String.self)
-                problems.append(error(.damaged("a row of '\(table)' refers to a job that does not exist")).message)
+                let other = table == "sessions" ? "token" : "job"
+                problems.append(
+                    error(.damaged("a row of '\(table)' refers to a \(other) that does not exist")).message)
             }
             return problems + (try unreadableRows(database).map(\.message))
         }
@@ -105,6 +107,9 @@ extension QueueStore {
             }
         }
         try check("SELECT * FROM tokens", "token", "id") { _ = try Self.token($0) }
+        try check("SELECT token, created, expires, digest FROM sessions", "session of the token", "token") {
+            _ = try Self.session($0)
+        }
         try check("SELECT * FROM schedules", "schedule", "name") { _ = try Self.schedule($0) }
         try check("SELECT * FROM outbox WHERE done IS NULL", "message", "event") { _ = try Self.entry($0) }
         try check("SELECT * FROM audit", "audit entry", "id") { _ = try Self.auditEntry($0) }

@@ -72,7 +72,7 @@ extension QueueStore {
             expires: row.stored("expires"), used: row.stored("used"), revoked: row.stored("revoked"))
     }
 
-    /// Revokes a token for ever. The first time counts.
+    /// Revokes a token for ever, and ends its sessions. The first time counts.
     ///
     /// - Returns: Whether there is such a token.
     @discardableResult
@@ -81,6 +81,7 @@ extension QueueStore {
             try database.run(
                 "UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?", [now.milliseconds, id])
             guard database.changesCount > 0 else { return false }
+            try database.run("DELETE FROM sessions WHERE token = ?", [id])
             if let audit { try append([audit], database) }
             return true
         }

@@ -58,12 +58,13 @@ package struct PreviewOrder: Hashable, Sendable, Decodable {
 
         init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
+            let word: String
             if let number = try? value.decode(Double.self) {  // a text is tried below
-                text = number == number.rounded() && abs(number) < 1e9 ? "\(Int(number))" : "\(number)"
-                return
+                word = number == number.rounded() && abs(number) < 1e9 ? "\(Int(number))" : "\(number)"
+            } else {
+                word = try value.decode(String.self)
             }
-            let word = try value.decode(String.self)
-            // What it means, the command finds out. A comma would begin the other offset.
+            // What it means, the command finds out. A comma would begin the other offset, and a sign an option.
             guard (1...20).contains(word.utf8.count), word.utf8.allSatisfy(Self.isPlain) else {
                 throw BodyError(
                     .invalid("'\(BodyError.shown(word))' is no place\n   = write 1200 for pixels, or \"40%\""),

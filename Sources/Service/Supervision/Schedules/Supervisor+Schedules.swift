@@ -13,7 +13,7 @@ extension Supervisor {
     ///
     /// - Parameter expected: the schedule as it was decided on.
     /// - Returns: nil if the schedule is not as expected any more.
-    /// - Throws: ``ManifestRefusal``, ``InputError``, ``Refusal``, ``QueueStoreError``.
+    /// - Throws: ``ManifestRefusal``, ``InputError``, ``Refusal``, ``FullQueue``, ``QueueStoreError``.
     package func submit(
         _ order: SubmissionOrder, step: ScheduleStep, of expected: StoredSchedule
     ) async throws -> Insertion? {
@@ -29,7 +29,8 @@ extension Supervisor {
                         at: time, caller: order.owner.text, action: "submit", subject: "\($0.id)", detail: $0.name)
                 }, at: time
             ) { id, known in
-                try Submission(
+                try refuseIfFull(for: [order.place])
+                return try Submission(
                     id: id, owner: order.owner, key: order.key, digest: digest, name: order.name ?? manifest.job,
                     manifest: ManifestSource(order.place, digest: manifest.digest), options: order.options,
                     priority: order.priority, labels: order.labels,
@@ -105,6 +106,7 @@ struct ScheduleFailure {
         case let error as InputError: (words, isPassing) = (error.message, false)
         case let error as Refusal: (words, isPassing) = (error.message, false)
         case let error as QueueStoreError: (words, isPassing) = (error.message, true)
+        case let error as Supervisor.FullQueue: (words, isPassing) = (error.message, true)
         case _ where FarmError.knows(error): (words, isPassing) = (FarmError(error).message, true)
         default: (words, isPassing) = ("\(error)", true)
         }

@@ -18,8 +18,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         // It is installed beside this program.
-        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        let path = PathNames.joined(PathText.folder(of: own), Self.program)
+        let path = PathNames.joined(programFolder(), Self.program)
         let words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
         execv(path, words)
         throw FarmError(

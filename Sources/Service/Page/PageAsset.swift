@@ -1,0 +1,49 @@
+/// A file of the page, which is part of the program.
+package struct PageAsset: Hashable, Sendable {
+    /// The name in the folder `Web`, and in addresses.
+    package let name: String
+    package let bytes: [UInt8]
+
+    /// The page itself. It loads the others.
+    package static let document = PageAsset("index.html", PackageResources.index_html)
+
+    /// All files but the document. A new file in the folder `Web` needs a line here.
+    package static let others: [PageAsset] = [
+        PageAsset("api.js", PackageResources.api_js),
+        PageAsset("app.css", PackageResources.app_css),
+        PageAsset("compare.js", PackageResources.compare_js),
+        PageAsset("dom.js", PackageResources.dom_js),
+        PageAsset("editor.js", PackageResources.editor_js),
+        PageAsset("errors.js", PackageResources.errors_js),
+        PageAsset("farm.js", PackageResources.farm_js),
+        PageAsset("frame.js", PackageResources.frame_js),
+        PageAsset("icon.svg", PackageResources.icon_svg),
+        PageAsset("jobs.js", PackageResources.jobs_js),
+        PageAsset("list.js", PackageResources.list_js),
+        PageAsset("live.js", PackageResources.live_js),
+        PageAsset("main.js", PackageResources.main_js),
+        PageAsset("map.js", PackageResources.map_js),
+        PageAsset("queue.js", PackageResources.queue_js),
+        PageAsset("run.js", PackageResources.run_js),
+        PageAsset("schedules.js", PackageResources.schedules_js),
+        PageAsset("submit.js", PackageResources.submit_js),
+        PageAsset("thumbs.js", PackageResources.thumbs_js),
+        PageAsset("words.js", PackageResources.words_js),
+        PageAsset("workers.js", PackageResources.workers_js),
+    ]
+
+    private init(_ name: String, _ bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+    }
+
+    package var contentType: String {
+        switch name.split(separator: ".").last {
+        case "html": "text/html; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        case "svg": "image/svg+xml"
+        default: "application/octet-stream"
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// Requests to the service. Addresses are relative, so that the page works behind a proxy's prefix.
+
+/** An answer that is not what was asked for: its words, its remedy, and all findings of a manifest. */
+export class Problem extends Error {
+  constructor(status, body, retryAfter) {
+    super(body.detail || body.title || (status ? `The service answered ${status}.` : 'The service cannot be reached.'));
+    Object.assign(this, {status, type: body.type ?? '', remedy: body.remedy ?? '', errors: body.errors ?? [], retryAfter});
+  }
+}
+
+let signedOut = () => {};
+export function onSignedOut(body) { signedOut = body; }
+
+export const encoded = encodeURIComponent;
+
+/** Sends a request and returns its answer. An error is thrown as a `Problem`. */
+export async function request(method, address, body, {signal, headers = {}} = {}) {
+  let answer;
+  try {
+    answer = await fetch('api/v1/' + address, {
+      method, signal, credentials: 'same-origin', cache: method === 'GET' ? 'no-cache' : undefined,
+      headers: body === undefined ? headers : {'Content-Type': 'application/json', ...headers},
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Problem(0, {});
+  }
+  if (answer.ok) return answer;
+  // A proxy answers with a page of its own while the service is away.
+  const problem = await answer.json().catch(() => ({}));
+  if (answer.status === 401 && address !== 'session') signedOut();
+  throw new Problem(answer.status, problem, Number(answer.headers.get('Retry-After')) || 0);
+}
+
+export const get = async (address, options) => (await request('GET', address, undefined, options)).json();
+export async function send(method, address, body, options) {
+  const answer = await request(method, address, body, options);
+  return answer.status === 204 ? null : answer.json();
+}
+/** An answer with a value on each line. */
+export async function lines(address, body, options) {
+  const text = await (await request('POST', address, body, options)).text();
+  return text.split('\n').filter(Boolean).map(line => JSON.parse(line));
+}
+/** A key that makes a request count once, also if it is repeated. */
+export const freshKey = () => ({headers: {'Idempotency-Key': 'page-' + Array.from(crypto.getRandomValues(new Uint8Array(12)), byte => byte.toString(16).padStart(2, '0')).join('')}});
+
+// ---- Pictures
+
+/** At most four requests for pictures at a time; the newest is the first, because it is what somebody looks at now. */
+const waiting = [];
+let running = 0;
+const wait = (seconds, signal) => new Promise((done, fail) => {
+  const timer = setTimeout(done, seconds * 1000);
+  signal.addEventListener('abort', () => { clearTimeout(timer); fail(signal.reason); }, {once: true});
+});
+
+/** Fetches a picture. It waits as long as the service asks it to. `body` makes it a POST. */
+export function picture(address, signal, body) {
+  return new Promise((done, fail) => {
+    waiting.push({address, signal, body, done, fail});
+    while (waiting.length > 400) waiting.shift().fail(new DOMException('', 'AbortError'));
+    serve();
+  });
+}
+async function serve() {
+  while (running < 4 && waiting.length) {
+    const next = waiting.pop();
+    if (next.signal.aborted) { next.fail(next.signal.reason); continue; }
+    running++;
+    fetchPicture(next).then(next.done, next.fail).finally(() => { running--; serve(); });
+  }
+}
+async function fetchPicture({address, signal, body}) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await (await request(body ? 'POST' : 'GET', address, body, {signal})).blob();
+    } catch (error) {
+      if (![429, 503].includes(error.status) || tries === 8) throw error;
+      await wait(Math.min(10, error.retryAfter || 1), signal);
+    }
+  }
+}

@@ -1,0 +1,211 @@
+// A picture before and after, side by side at a line that one can move, at fit or with exact pixels. Pictures of any size: only
+// the rectangles that are in view are asked for, at the size at which they are shown.
+import {h, fill, plain, say} from './dom.js';
+import {picture} from './api.js';
+import {count} from './words.js';
+
+const tileSide = 512, mostTiles = 120;
+
+/**
+ * @param source
+ *   `before` and `after`, the facts of each side, or undefined; `thumb(side)`, the address of the whole picture, small;
+ *   `crop(side, {x, y, width, height, scale})`, the address of a rectangle of it.
+ */
+export function compare(source) {
+  // Places are those of the result, if there is one. Before it, the picture may have had another size.
+  const full = source.after ?? source.before, both = source.before && source.after;
+  const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'picture', 'aria-label': both ? 'The picture before and after. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.' : 'The picture. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.'});
+  const slider = h('input', {type: 'range', min: 0, max: 1000, value: 500, 'aria-label': 'Where the line between before and after is'});
+  const note = h('span', {class: 'note', role: 'status'});
+  const button = (text, name, body) => h('button', {type: 'button', 'aria-label': name, title: name, onclick: body}, text);
+  const stage = h('div', {class: 'stage'}, canvas, both ? h('span', {class: 'corner left', 'aria-hidden': 'true'}, 'before') : null, both ? h('span', {class: 'corner right', 'aria-hidden': 'true'}, 'after') : null);
+  const element = h('div', {class: 'compare'}, stage, h('div', {class: 'tools'},
+    both ? h('span', {class: 'slide'}, h('span', {}, 'before'), slider, h('span', {}, 'after')) : null,
+    h('span', {class: 'buttons'}, button('Fit', 'Fit the picture (0)', () => fit()), button('1:1', 'Exact pixels (1)', () => zoomTo(1 / ratio())), button('−', 'Zoom out (-)', () => zoomTo(zoom / 2)), button('+', 'Zoom in (+)', () => zoomTo(zoom * 2))), note));
+
+  const ratio = () => devicePixelRatio || 1;
+  let width = 0, height = 0, zoom = 0, isFit = true, x = full.width / 2, y = full.height / 2, split = 0.5, isAsked = false, isClosed = false;
+  const controller = new AbortController();
+  const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tiles: new Map(), base: null, trouble: '', isExact: true}]));
+  for (const [name, side] of Object.entries(sides)) {
+    picture(source.thumb(name), controller.signal).then(createImageBitmap).then(image => { side.base = image; ask(); }, error => { if (error.name !== 'AbortError') { side.trouble = error.message; ask(); } });
+  }
+
+  const fitZoom = () => Math.min(width / full.width, height / full.height);
+  /** A screen's pixel is at most 1/64 of a picture's. */
+  const limit = value => Math.max(Math.min(fitZoom(), 1 / ratio()), Math.min(64, value));
+  function fit() { isFit = true; x = full.width / 2; y = full.height / 2; zoom = Math.min(fitZoom(), 4); ask(); }
+  function zoomTo(value, atX = width / 2, atY = height / 2) {
+    const next = limit(value), pictureX = x + (atX - width / 2) / zoom, pictureY = y + (atY - height / 2) / zoom;
+    isFit = false;
+    zoom = next;
+    x = pictureX - (atX - width / 2) / zoom;
+    y = pictureY - (atY - height / 2) / zoom;
+    keepInside();
+    ask();
+  }
+  function keepInside() {
+    const half = {x: Math.min(full.width / 2, width / 2 / zoom), y: Math.min(full.height / 2, height / 2 / zoom)};
+    x = Math.max(half.x, Math.min(full.width - half.x, x));
+    y = Math.max(half.y, Math.min(full.height - half.y, y));
+  }
+  function move(byX, byY) { isFit = false; x += byX / zoom; y += byY / zoom; keepInside(); ask(); }
+  const ask = () => { if (!isAsked && !isClosed) { isAsked = true; requestAnimationFrame(draw); } };
+
+  function draw() {
+    isAsked = false;
+    if (!width || isClosed) return;
+    const context = canvas.getContext('2d');
+    context.setTransform(ratio(), 0, 0, ratio(), 0, 0);
+    context.clearRect(0, 0, width, height);
+    let missing = 0;
+    const line = Math.round(split * width);
+    if (sides.before) missing += drawSide(context, 'before', 0, both ? line : width);
+    if (sides.after) missing += drawSide(context, 'after', both ? line : 0, width);
+    if (both) {
+      context.fillStyle = '#fff';
+      context.fillRect(line - 1, 0, 2, height);
+      context.strokeStyle = '#000a';
+      context.lineWidth = 1;
+      context.strokeRect(line - 1.5, -2, 3, height + 4);
+      context.beginPath();
+      context.arc(line, height / 2, 11, 0, 7);
+      context.fill();
+      context.stroke();
+      context.fillStyle = '#000';
+      context.font = '11px system-ui';
+      context.textAlign = 'center';
+      context.textBaseline = 'middle';
+      context.fillText('◄ ►', line, height / 2 + 0.5);
+    }
+    const percent = zoom * ratio() * 100, troubles = Object.entries(sides).filter(([, side]) => side.trouble).map(([name, side]) => `${name}: ${side.trouble}`);
+    const sizesDiffer = both && (source.before.width !== full.width || source.before.height !== full.height);
+    say(note, plain(troubles.join('; ') || `${percent >= 99.9 && percent <= 100.1 ? '1:1, exact pixels' : percent > 100 ? `${count(percent)} %, exact pixels` : `${percent < 10 ? percent.toFixed(1) : Math.round(percent)} %`}${missing ? ' · loading' : ''}${sizesDiffer ? ` · before is ${count(source.before.width)} × ${count(source.before.height)}, shown at the same size` : ''}`));
+  }
+  /** Draws one side between two columns of the screen, and asks for what is missing. */
+  function drawSide(context, name, from, to) {
+    if (to <= from) return 0;
+    const side = sides[name], {facts} = side;
+    // The picture's own pixels in one of the result's.
+    const ratioX = facts.width / full.width, ratioY = facts.height / full.height, zoomX = zoom / ratioX, zoomY = zoom / ratioY;
+    const left = width / 2 - x * zoom, top = height / 2 - y * zoom;
+    context.save();
+    context.beginPath();
+    context.rect(from, 0, to - from, height);
+    context.clip();
+    context.imageSmoothingEnabled = true;
+    if (side.base) context.drawImage(side.base, left, top, full.width * zoom, full.height * zoom);
+    let missing = 0;
+    // Without tiles if the small picture has all pixels that the screen can show.
+    const onScreen = facts.width * zoomX * ratio();
+    if (!side.trouble && (!side.base || side.base.width < Math.min(facts.width, onScreen * 0.98))) {
+      let scale = 1;
+      while (scale * 2 <= 1 / (zoomX * ratio()) * 1.01) scale *= 2;
+      const length = tileSide * scale;
+      const columns = [Math.max(0, Math.floor((from - left) / zoomX / length)), Math.min(Math.ceil(facts.width / length) - 1, Math.floor((to - left) / zoomX / length))];
+      const rows = [Math.max(0, Math.floor(-top / zoomY / length)), Math.min(Math.ceil(facts.height / length) - 1, Math.floor((height - top) / zoomY / length))];
+      // Exact pixels are squares, not blurred ones.
+      context.imageSmoothingEnabled = zoomX * ratio() < 1;
+      const wanted = new Set();
+      for (let row = rows[0]; row <= rows[1]; row++) {
+        for (let column = columns[0]; column <= columns[1]; column++) {
+          const area = {x: column * length, y: row * length, width: Math.min(length, facts.width - column * length), height: Math.min(length, facts.height - row * length), scale};
+          const key = `${scale} ${column} ${row}`;
+          wanted.add(key);
+          const tile = side.tiles.get(key) ?? load(name, side, key, area);
+          if (!tile.image) { if (!tile.isFailed) missing++; continue; }
+          const startX = left + area.x * zoomX, startY = top + area.y * zoomY;
+          context.drawImage(tile.image, startX, startY, area.width * zoomX, area.height * zoomY);
+        }
+      }
+      // Requests for what is not in view any more are taken back.
+      for (const [key, tile] of side.tiles) {
+        if (wanted.has(key)) { side.tiles.delete(key); side.tiles.set(key, tile); } else if (!tile.image) { tile.controller.abort(); side.tiles.delete(key); }
+      }
+      for (const [key, tile] of side.tiles) {
+        if (side.tiles.size <= mostTiles || wanted.has(key)) break;
+        tile.image?.close();
+        side.tiles.delete(key);
+      }
+    }
+    context.restore();
+    return missing;
+  }
+  function load(name, side, key, area) {
+    const tile = {image: null, controller: new AbortController(), isFailed: false};
+    side.tiles.set(key, tile);
+    picture(source.crop(name, area), tile.controller.signal).then(createImageBitmap).then(image => {
+      if (side.tiles.get(key) !== tile) { image.close(); return; }
+      tile.image = image;
+      ask();
+    }).catch(error => {
+      if (error.name === 'AbortError') return;
+      tile.isFailed = true;
+      if (!side.base) side.trouble = error.message;
+      ask();
+    });
+    return tile;
+  }
+
+  // ---- Pointers: one moves the picture or the line, two zoom.
+  const pointers = new Map();
+  let dragged = '', spread = 0;
+  const place = event => { const box = canvas.getBoundingClientRect(); return {x: event.clientX - box.left, y: event.clientY - box.top}; };
+  canvas.addEventListener('pointerdown', event => {
+    const at = place(event);
+    canvas.setPointerCapture(event.pointerId);
+    pointers.set(event.pointerId, at);
+    if (pointers.size === 2) { const [a, b] = [...pointers.values()]; spread = Math.hypot(a.x - b.x, a.y - b.y); dragged = 'zoom'; } else { dragged = both && Math.abs(at.x - split * width) < 14 ? 'line' : 'picture'; }
+  });
+  canvas.addEventListener('pointermove', event => {
+    const at = place(event), before = pointers.get(event.pointerId);
+    canvas.style.cursor = both && Math.abs(at.x - split * width) < 14 ? 'ew-resize' : 'grab';
+    if (!before) return;
+    pointers.set(event.pointerId, at);
+    if (dragged === 'zoom' && pointers.size === 2) {
+      const [a, b] = [...pointers.values()], next = Math.hypot(a.x - b.x, a.y - b.y);
+      if (spread > 0) zoomTo(zoom * next / spread, (a.x + b.x) / 2, (a.y + b.y) / 2);
+      spread = next;
+    } else if (dragged === 'line') {
+      setSplit(at.x / width);
+    } else {
+      move(before.x - at.x, before.y - at.y);
+    }
+  });
+  for (const name of ['pointerup', 'pointercancel']) canvas.addEventListener(name, event => { pointers.delete(event.pointerId); if (!pointers.size) dragged = ''; });
+  canvas.addEventListener('wheel', event => { event.preventDefault(); const at = place(event); zoomTo(zoom * 2 ** (-event.deltaY / (event.deltaMode ? 8 : 240)), at.x, at.y); }, {passive: false});
+  canvas.addEventListener('dblclick', event => { const at = place(event); if (isFit) zoomTo(1 / ratio(), at.x, at.y); else fit(); });
+  canvas.addEventListener('keydown', event => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = 80, keys = {ArrowLeft: () => move(-step, 0), ArrowRight: () => move(step, 0), ArrowUp: () => move(0, -step), ArrowDown: () => move(0, step), '+': () => zoomTo(zoom * 2), '=': () => zoomTo(zoom * 2), '-': () => zoomTo(zoom / 2), 0: fit, 1: () => zoomTo(1 / ratio())};
+    if (!(event.key in keys)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    keys[event.key]();
+  });
+  function setSplit(value) {
+    split = Math.max(0, Math.min(1, value));
+    slider.value = Math.round(split * 1000);
+    ask();
+  }
+  slider.addEventListener('input', () => { split = slider.value / 1000; ask(); });
+
+  const watcher = new ResizeObserver(() => {
+    const next = Math.floor(stage.clientWidth);
+    if (!next) return;
+    width = next;
+    height = Math.round(Math.max(200, Math.min(innerHeight * 0.68, width * full.height / full.width)));
+    canvas.width = width * ratio();
+    canvas.height = height * ratio();
+    canvas.style.height = height + 'px';
+    if (isFit) fit(); else { zoom = limit(zoom); keepInside(); ask(); }
+  });
+  watcher.observe(stage);
+  element.close = () => {
+    isClosed = true;
+    watcher.disconnect();
+    controller.abort();
+    for (const side of Object.values(sides)) { side.base?.close(); for (const tile of side.tiles.values()) { tile.controller.abort(); tile.image?.close(); } side.tiles.clear(); }
+  };
+  return element;
+}

@@ -1,0 +1,175 @@
+// Elements are made of text alone: no string is ever read as HTML.
+
+/**
+ * Makes an element. Properties that begin with `on` are listeners; `data-…`, `aria-…` and others are attributes;
+ * `class`, `value`, `checked`, `disabled` and `hidden` are what they are called. Children that are null or false are left out.
+ */
+export function h(tag, properties, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties ?? {})) {
+    if (value == null || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (['value', 'checked', 'disabled', 'hidden', 'selected'].includes(name)) element[name] = value;
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.flat(Infinity).filter(child => child != null && child !== false));
+  return element;
+}
+
+/** Replaces the children of an element. */
+export function fill(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter(child => child != null && child !== false));
+  return element;
+}
+
+/** Sets a text, and leaves the element alone if it has it already: then nothing is laid out anew, and selections stay. */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// Characters that cannot be seen, or that change the text around them. Joiners stay, because many scripts need them.
+const odd = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cn}]/u;
+const isOdd = (character, lines) =>
+  odd.test(character) && character !== '\u200c' && character !== '\u200d' && !(lines && (character === '\n' || character === '\t'));
+
+/** Text from outside, in which invisible characters are shown by their numbers. For attributes and canvases. */
+export function plain(text, lines = false) {
+  text = String(text);
+  if (!odd.test(text)) return text;
+  return Array.from(text, one => isOdd(one, lines) ? `\\u{${one.codePointAt(0).toString(16)}}` : one).join('');
+}
+
+/** The same as nodes: the numbers stand out. */
+export function visible(text, lines = false) {
+  text = String(text);
+  if (!odd.test(text)) return [text];
+  const nodes = [];
+  let part = '';
+  for (const one of text) {
+    if (!isOdd(one, lines)) { part += one; continue; }
+    if (part) nodes.push(part);
+    part = '';
+    nodes.push(h('i', {class: 'odd'}, `\\u{${one.codePointAt(0).toString(16)}}`));
+  }
+  if (part) nodes.push(part);
+  return nodes;
+}
+
+/** A path: its folder is less visible than its name, and right-to-left letters do not reorder it. */
+export function path(text) {
+  const end = text.lastIndexOf('/', text.length - 2) + 1;
+  return h('bdi', {class: 'path'}, end ? h('span', {}, visible(text.slice(0, end))) : null, visible(text.slice(end)));
+}
+export const fileName = text => text.slice(text.lastIndexOf('/', text.length - 2) + 1);
+
+/** Says something to screen readers, at most once in five seconds: the last text counts. */
+let spoken = 0, next = null;
+export function announce(text) {
+  const wait = spoken + 5000 - Date.now();
+  const isWaiting = next !== null;
+  next = text;
+  if (isWaiting) return;
+  setTimeout(() => { spoken = Date.now(); document.getElementById('polite').textContent = next; next = null; }, Math.max(0, wait));
+}
+
+// ---- Actions
+
+let isConnected = false;
+/** Buttons that change something are off while the farm cannot be reached. */
+export function setConnected(value) {
+  isConnected = value;
+  for (const button of document.querySelectorAll('button[data-act]')) enable(button, button.isWanted);
+}
+export function enable(button, isWanted) {
+  button.isWanted = isWanted;
+  button.disabled = !isWanted || !isConnected || button.isBusy === true;
+}
+
+/**
+ * A button that carries out `body`, and shows an error beside itself. A second click while it works does nothing.
+ *
+ * @param options `title`, `class`, and `name` for screen readers if the text alone does not say enough.
+ */
+export function action(text, body, options = {}) {
+  const trouble = h('span', {class: 'trouble', role: 'alert'});
+  const button = h('button', {type: 'button', 'data-act': '', class: options.class, title: options.title, 'aria-label': options.name}, text);
+  button.addEventListener('click', async event => {
+    event.stopPropagation();
+    if (button.isBusy) return;
+    fill(trouble);
+    button.isBusy = true;
+    button.setAttribute('aria-busy', 'true');
+    try {
+      await body(button);
+    } catch (error) {
+      fill(trouble, problemText(error));
+    } finally {
+      button.isBusy = false;
+      button.removeAttribute('aria-busy');
+      enable(button, button.isWanted);
+    }
+  });
+  enable(button, true);
+  const whole = h('span', {class: 'action'}, button, trouble);
+  whole.button = button;
+  return whole;
+}
+
+/** The words of an error, with what to do. */
+export function problemText(error) {
+  const remedies = (error.remedy ?? '').split('\n').filter(Boolean);
+  return [h('span', {}, '✗\ufe0e ', visible(error.message ?? String(error))), remedies.map(remedy => h('span', {class: 'remedy'}, visible(remedy)))];
+}
+
+/** What stands where a view could not be loaded. */
+export const failed = (error, again) =>
+  h('div', {class: 'failed-load', role: 'alert'}, h('p', {class: 'trouble'}, problemText(error)), h('button', {type: 'button', onclick: again}, 'Try again'));
+
+/** A line to copy, with its button. */
+export function copyable(text, name = 'Copy') {
+  const button = h('button', {
+    type: 'button', onclick: async () => {
+      let done = true;
+      // Browsers give pages without TLS no clipboard, so the text is selected for the keyboard.
+      try { await navigator.clipboard.writeText(text); } catch {
+        getSelection().selectAllChildren(line);
+        done = document.execCommand?.('copy') ?? false;
+      }
+      button.textContent = done ? 'Copied' : 'Selected: press Ctrl C';
+      announce(button.textContent);
+      setTimeout(() => { button.textContent = name; }, 2500);
+    },
+  }, name);
+  const line = h('code', {}, visible(text, true));
+  return h('div', {class: 'copy'}, line, button);
+}
+
+/** Asks before what cannot be undone. Resolves to whether the answer is yes. `extra` is shown below the text. */
+export function ask(title, text, yes, extra) {
+  const dialog = document.getElementById('dialog');
+  const {promise, resolve} = Promise.withResolvers ? Promise.withResolvers() : (() => { let resolve; return {promise: new Promise(done => { resolve = done; }), resolve}; })();
+  fill(dialog, h('form', {method: 'dialog'},
+    h('h2', {id: 'dialog-title'}, title),
+    text && h('p', {}, visible(text)),
+    extra,
+    h('div', {class: 'buttons'},
+      yes && h('button', {value: 'yes', class: 'danger'}, yes),
+      h('button', {value: 'no', autofocus: true}, yes ? 'Leave it' : 'Close'))));
+  dialog.returnValue = '';
+  dialog.onclose = () => resolve(dialog.returnValue === 'yes');
+  dialog.showModal();
+  return promise;
+}
+
+/** A bar of a share from 0 to 1. Its width is set by the object model: the content policy forbids `style` attributes. */
+export function bar(share, label) {
+  const inner = h('span', {});
+  const outer = h('span', {class: 'bar', role: 'progressbar', 'aria-label': label, 'aria-valuemin': 0, 'aria-valuemax': 100}, inner);
+  outer.set = value => {
+    const percent = Math.floor(1000 * Math.min(1, Math.max(0, value || 0))) / 10;
+    inner.style.width = percent + '%';
+    outer.setAttribute('aria-valuenow', Math.floor(percent));
+  };
+  outer.set(share);
+  return outer;
+}

@@ -1,0 +1,77 @@
+// Failed frames, grouped by what is wrong.
+import {action, announce, copyable, failed, fill, h, path, problemText, visible} from './dom.js';
+import {encoded, freshKey, get, send} from './api.js';
+import {calmly, may} from './farm.js';
+import * as live from './live.js';
+import {thumb} from './thumbs.js';
+import {count, frameName, plural} from './words.js';
+
+/** The pattern of a message, as the service groups by it: without names and numbers. */
+const pattern = frame => (frame.message ?? '').replaceAll(frame.input, '').replace(/\d+/g, '#');
+
+/** A value of YAML that is this text, whatever is in it. */
+const quoted = text => /^[\w./-]+$/.test(text) && /[a-z]/i.test(text) ? text : JSON.stringify(text);
+export const excludeLine = inputs => `exclude: [${inputs.map(quoted).join(', ')}]`;
+
+/** All inputs of a group in one run, at most 1,000. */
+async function inputsOf(group, run) {
+  const inputs = [], like = pattern({message: group.message, input: group.inputs[0] ?? ''});
+  let after = '';
+  do {
+    const answer = await get(`runs/${encoded(run)}/frames?state=failed&limit=1000${after && `&after=${after}`}`);
+    for (const frame of answer.frames) if (frame.cause === group.cause && pattern(frame) === like) inputs.push(frame.input);
+    after = answer.after ?? '';
+  } while (after && inputs.length < 1000);
+  return [...new Set(inputs.length ? inputs : group.inputs)];
+}
+
+/**
+ * The groups of an answer.
+ *
+ * @param options `run`, if all are of one run.
+ */
+export function errorGroups({errors, total}, {run} = {}) {
+  const shown = errors.map(group => {
+    const {first, last} = group, spread = first.run !== last.run;
+    const frames = [first, last].filter((frame, index) => index === 0 || frame.run !== first.run || frame.frame !== first.frame || frame.page !== first.page);
+    const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
+    const message = group.message.startsWith(group.inputs[0] + ': ') ? group.message.slice(group.inputs[0].length + 2) : group.message;
+    const lines = h('div', {});
+    const others = group.inputs.filter(input => frames.every(frame => frame.input !== input));
+    return h('article', {class: 'group'},
+      h('h3', {class: 'cause'}, '✗\ufe0e ', visible(group.cause), h('span', {}, plural(group.count, 'frame'))),
+      h('p', {class: 'message'}, visible(message, true)),
+      h('div', {class: 'thumbs'},
+        frames.map(frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: frame.input.slice(frame.input.lastIndexOf('/') + 1), link: link(frame)})),
+        others.map(input => h('span', {class: 'thumb'}, h('span', {class: 'place'}, h('span', {class: 'none'}, 'also')), h('span', {class: 'thumb-name'}, path(input))))),
+      h('p', {class: 'quiet'}, frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run ? '' : [' of ', h('a', {href: `#/runs/${encoded(frame.run)}`}, frame.run)]])),
+      h('div', {class: 'buttons'},
+        !run && may('submit') ? action('Retry these', async () => {
+          // Published outputs are up to date, so only the failed frames are rendered.
+          const runs = [...new Set([first.run, last.run])];
+          for (const one of runs) await send('POST', `runs/${encoded(one)}/retry`, {}, freshKey());
+          announce('Handed in again');
+          location.hash = '#/queue?state=open';
+        }, {name: `Retry the ${spread ? 'runs' : 'run'} with ${group.cause}`}) : null,
+        action('Leave them out …', async () => fill(lines, h('p', {class: 'quiet'}, 'A line for the manifest:'), copyable(excludeLine(await inputsOf(group, first.run)))), {name: `A line that excludes ${group.cause}`})),
+      lines);
+  });
+  if (total > errors.length) shown.push(h('p', {class: 'quiet'}, `and ${plural(total - errors.length, 'group')} more`));
+  return shown;
+}
+
+export function errorsView(_, view) {
+  const number = h('span', {class: 'number', role: 'status'}), body = h('div', {class: 'groups'});
+  fill(view, h('div', {class: 'tools'}, h('h1', {class: 'unseen'}, 'Errors'), number), body);
+  async function load() {
+    try {
+      const answer = await get('errors');
+      view.removeAttribute('aria-busy');
+      number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}` : '';
+      fill(body, answer.errors.length ? errorGroups(answer) : h('div', {class: 'empty'}, h('h2', {}, 'Nothing failed'), h('p', {}, 'The latest runs have no failed frame.')));
+    } catch (error) { fill(body, failed(error, load)); }
+  }
+  const soon = calmly(load, 4000);
+  const endings = [live.on('job', soon), live.on('reset', load), live.on('back', load), live.on('run', event => { if (event.state === 'ended') soon(); })];
+  return {begin: load, title: 'Errors', close: () => endings.forEach(end => end())};
+}

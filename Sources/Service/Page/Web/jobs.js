@@ -1,0 +1,154 @@
+// What can be done with a job, and the page of one job.
+import {action, announce, ask, enable, fill, h, path, say, visible} from './dom.js';
+import {freshKey, get, request, send} from './api.js';
+import {calmly, farm, may, onFarm} from './farm.js';
+import * as live from './live.js';
+import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
+
+const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
+const post = (job, what) => send('POST', `jobs/${job.id}/${what}`);
+
+/** The actions of a job, each with the states in which it makes sense. */
+const actions = {
+  next: {text: 'Run next', key: 'n', title: 'Start before all others (n)', fits: job => job.state === 'waiting' && !job.run_next, body: job => post(job, 'run-next')},
+  hold: {text: 'Hold', key: 'h', title: 'Do not start before it is released (h)', fits: job => job.state === 'waiting', body: job => post(job, 'hold')},
+  release: {text: 'Release', key: 'h', title: 'Let it start (h)', fits: job => job.state === 'held', body: job => post(job, 'release')},
+  cancel: {
+    text: 'Cancel…', key: 'c', title: 'End it (c)', fits: job => isOpen(job.state) && !job.cancelling,
+    body: async job => {
+      const sure = await ask(`Cancel job ${job.id}, ${job.name}?`, job.state === 'running' ? 'It ends within a task’s time. Published outputs stay. Jobs that need it are skipped.' : 'Jobs that need it are skipped.', 'Cancel the job');
+      return sure ? post(job, 'cancel') : null;
+    },
+  },
+  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => retryable.includes(job.state), body: job => send('POST', `jobs/${job.id}/retry`, {}, freshKey())},
+};
+
+/**
+ * The buttons of a job. `changed(job, name)` is called with the answer.
+ * The element has `update(job)`, and `press(key)` for the keyboard.
+ */
+export function jobActions(job, changed) {
+  const element = h('span', {class: 'job-actions'});
+  const buttons = Object.entries(actions).map(([name, {text, title, body, fits, key}]) => {
+    const button = action(text, async () => {
+      const answer = await body(job);
+      if (!answer) return;
+      announce(`Job ${answer.id}, ${answer.name}: ${word(answer.state)}`);
+      changed(answer, name);
+    }, {title, name: `${text.replace('…', '')} job ${job.id}`, class: name});
+    return {button, fits, key};
+  });
+  element.append(...buttons.map(one => one.button));
+  element.update = next => {
+    job = next;
+    for (const {button, fits} of buttons) {
+      const isShown = may('submit') && fits(job);
+      // An error stays beside its button until it is pressed again.
+      button.hidden = !isShown;
+      enable(button.button, isShown);
+    }
+  };
+  element.press = key => buttons.find(one => one.key === key && one.fits(job))?.button.button.click();
+  element.update(job);
+  return element;
+}
+
+/** The priority of a job, which a click changes by 10. */
+export function priorityStepper(job, changed = () => {}) {
+  const value = h('output', {}, job.priority);
+  const set = async to => {
+    const answer = await send('PATCH', `jobs/${job.id}`, {priority: Math.max(0, Math.min(100, to))});
+    announce(`Job ${job.id}: priority ${answer.priority}`);
+    changed(answer);
+    element.update({...job, ...answer});
+  };
+  const step = (text, by, name) => action(text, () => set(by > 0 ? Math.floor(job.priority / 10) * 10 + 10 : Math.ceil(job.priority / 10) * 10 - 10), {name: `${name} the priority of job ${job.id}`, title: `${name} the priority (${text === '−' ? '-' : text})`, class: 'step'});
+  const less = step('−', -10, 'Lower'), more = step('+', 10, 'Raise');
+  const element = h('span', {class: 'stepper', title: 'Priority, 0 to 100'}, less, value, more);
+  element.update = next => {
+    job = next;
+    say(value, String(job.priority));
+    const isShown = may('submit') && isOpen(job.state);
+    less.hidden = more.hidden = !isShown;
+    enable(less.button, job.priority > 0);
+    enable(more.button, job.priority < 100);
+  };
+  element.press = key => (key === '-' ? less : more).button.click();
+  element.update(job);
+  return element;
+}
+
+/** Why a job is where it is, in a few words. */
+export function because(job) {
+  if (job.state === 'running' || job.state === 'starting') {
+    const now = farm.lives.get(job.run);
+    if (job.cancelling) return 'is being cancelled';
+    if (!now) return job.state === 'starting' ? 'starts' : 'begins';
+    const {left} = progress(now);
+    return [now.isPaused ? 'paused' : plural(now.leased, 'worker'), now.failed ? `${now.failed} failed` : '', left != null ? `${elapsed(left)} left` : ''].filter(Boolean).join(' · ');
+  }
+  if (job.state === 'waiting') return (job.waiting_for?.words ?? '') + (job.run_next ? ' · runs next' : '');
+  if (job.state === 'held') return 'until it is released';
+  return (job.result ?? '').replace(/^failed with exit code 1: [^:]*: /, '').replace(/^done$/, '');
+}
+
+export function jobView(id, view) {
+  let job = null, text = '';
+  const title = h('h1', {}), badge = h('span', {class: 'badge'}), sub = h('span', {}), why = h('p', {class: 'reason'}), buttons = h('div', {class: 'buttons'}), facts = h('dl', {class: 'facts'});
+  const log = h('pre', {class: 'log', tabindex: 0, 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', {}, 'Log'), log);
+  const link = h('p', {class: 'lead'});
+  fill(view, h('div', {class: 'head'}, h('div', {}, title, h('p', {class: 'sub'}, badge, sub)), buttons), why, link, facts, logPart);
+  let row = null, stepper = null;
+
+  async function load() {
+    job = await get(`jobs/${id}`);
+    show();
+    if (job.tries) {
+      try {
+        const next = await (await request('GET', `jobs/${id}/log`)).text();
+        if (next !== text) { text = next; fill(log, visible(text, true)); }
+        logPart.hidden = !text;
+      } catch (error) { if (error.status !== 404) throw error; }
+    }
+  }
+  function show() {
+    if (!job) return;
+    fill(title, visible(job.name));
+    badge.className = `badge ${job.state}`;
+    say(badge, `${sign(job.state)} ${word(job.state)}`);
+    say(sub, `job ${job.id}`);
+    const reason = because(job);
+    fill(why, job.state === 'waiting' && reason ? ['Waits: ', reason] : visible(isOpen(job.state) ? reason : job.result ?? ''));
+    if (!row) {
+      row = jobActions(job, (answer, name) => { if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
+      stepper = priorityStepper(job, answer => { job = answer; show(); });
+      fill(buttons, stepper, row);
+    }
+    row.update(job);
+    stepper.update(job);
+    const now = farm.lives.get(job.run);
+    fill(link, job.run && job.tries ? h('a', {href: `#/runs/${job.run}`}, now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all frames') : null);
+    const fact = (term, value) => value == null || value === '' ? null : h('div', {}, h('dt', {}, term), h('dd', {}, value));
+    const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);
+    fill(facts,
+      fact('Place in the queue', job.position && `${job.position}`),
+      fact('Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null),
+      fact('Not before', job.not_before && when(job.not_before)),
+      fact('Manifest', path(job.manifest)),
+      fact('Owner', job.owner),
+      fact('Labels', Object.entries(job.labels).map(([name, value]) => h('a', {class: 'label', href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))),
+      fact('Retries', job.retry_of && jobLink(job.retry_of)),
+      fact('Submitted', when(job.submitted)),
+      fact('Started', job.started && when(job.started)),
+      fact('Ended', job.ended && when(job.ended)),
+      fact('Tries', job.tries > 1 ? `${job.tries}` : null));
+    document.title = `${word(job.state)} ${job.name} – Penumbra`;
+  }
+  const soon = calmly(load, 400);
+  const endings = [live.on('job', event => { if (`${event.id}` === `${id}` || job?.waiting_for) soon(); }), live.on('reset', soon), live.on('back', soon), onFarm(show)];
+  const press = key => row?.press(key);
+  return {
+    begin: load, title: `job ${id}`, close: () => endings.forEach(end => end()),
+    keys: {n: () => press('n'), h: () => press('h'), c: () => press('c'), r: () => press('r'), '+': () => stepper.press('+'), '-': () => stepper.press('-')},
+  };
+}

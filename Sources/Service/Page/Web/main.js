@@ -1,0 +1,174 @@
+// The frame of the page: who is signed in, the views and their addresses, the state of the connection, and the keys.
+import {announce, ask, enable, failed, fill, h, plain, problemText, say, setConnected, visible} from './dom.js';
+import {Problem, get, onSignedOut, send} from './api.js';
+import {farm, loadFarm, may, onFarm} from './farm.js';
+import * as live from './live.js';
+import {errorsView} from './errors.js';
+import {frameView} from './frame.js';
+import {jobView} from './jobs.js';
+import {queueView, runsView} from './queue.js';
+import {runView} from './run.js';
+import {schedulesView} from './schedules.js';
+import {submitView} from './submit.js';
+import {count, plural, when} from './words.js';
+import {workersView} from './workers.js';
+
+const place = id => document.getElementById(id);
+const view = place('view');
+const tabs = [['queue', 'Queue'], ['runs', 'Runs'], ['errors', 'Errors'], ['workers', 'Workers'], ['schedules', 'Schedules'], ['submit', 'Submit']];
+let current = null, shown = 0;
+
+// ---- Addresses
+
+function route() {
+  const [path, query] = location.hash.replace(/^#/, '').split('?');
+  let parts;
+  try { parts = path.split('/').filter(Boolean).map(decodeURIComponent); } catch { parts = []; }
+  const [name, first, what, second] = parts, parameters = new URLSearchParams(query ?? '');
+  if (name === 'runs' && first && what === 'frames' && /^[1-9]\d{0,8}(p[1-9]\d{0,8})?$/.test(second ?? '')) return ['runs', () => frameView(first, second, view)];
+  if (name === 'runs' && first) return ['runs', () => runView(first, view)];
+  if (name === 'jobs' && /^\d+$/.test(first ?? '')) return ['queue', () => jobView(first, view)];
+  const views = {queue: queueView, runs: runsView, errors: errorsView, workers: workersView, schedules: schedulesView, submit: submitView};
+  return views[name] ? [name, () => views[name](parameters, view)] : ['queue', () => queueView(parameters, view)];
+}
+
+async function show() {
+  if (!farm.session) return;
+  const [tab, make] = route(), mine = ++shown, isFirst = current === null;
+  current?.close();
+  for (const link of place('nav').children) if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
+  fill(view);
+  view.className = tab;
+  view.setAttribute('aria-busy', 'true');
+  current = make();
+  document.title = `${plain(current.title)} – Penumbra`;
+  scrollTo(0, 0);
+  // Someone who walks by keyboard or hears the page begins at its new content.
+  if (!isFirst && document.activeElement === document.body) view.focus({preventScroll: true});
+  try {
+    await current.begin();
+  } catch (error) {
+    if (mine === shown) fill(view, failed(error, show));
+  }
+  if (mine === shown) view.removeAttribute('aria-busy');
+}
+addEventListener('hashchange', show);
+
+// ---- The head of the page
+
+function showHead() {
+  const {status, session} = farm;
+  place('nav').hidden = !session;
+  if (!session) { fill(place('summary')); fill(place('account')); return; }
+  if (!place('nav').children.length) fill(place('nav'), tabs.filter(([name]) => name !== 'submit' || may('submit')).map(([name, text]) => h('a', {href: `#/${name}`, 'data-tab': name, class: name === 'submit' ? 'primary' : null}, text)));
+  if (!place('account').children.length) {
+    fill(place('account'), h('button', {type: 'button', class: 'quiet', title: `${session.scope}${session.expires ? `, until ${when(session.expires)}` : ''}`, onclick: signOut, 'aria-label': `Sign out ${plain(session.name)}`}, h('bdi', {}, visible(session.name)), ' · sign out'),
+      h('button', {type: 'button', class: 'quiet', 'aria-label': 'Keys', title: 'Keys (?)', onclick: help}, '?'));
+  }
+  if (!status) return;
+  const busy = [...farm.lives.values()].reduce((sum, run) => sum + run.leased, 0), waiting = status.queue.waiting ?? 0, failing = [...farm.lives.values()].filter(run => run.failed).length;
+  const parts = [h('span', {}, `${Math.min(busy, status.workers)}/${plural(status.workers, 'worker')}`)];
+  if (farm.lives.size) parts.push(h('span', {}, plural(farm.lives.size, 'run')));
+  if (waiting) parts.push(h('span', {}, `${count(waiting)} waiting`));
+  if (failing) parts.push(h('span', {class: 'fault'}, `✗\ufe0e ${count(failing)} failing`));
+  if (status.drained) parts.push(h('span', {class: 'caution'}, '‖\ufe0e drained'));
+  const text = parts.map(part => part.textContent).join();
+  if (place('summary').shown !== text) { place('summary').shown = text; fill(place('summary'), parts); }
+}
+onFarm(showHead);
+
+function showLink() {
+  const words = {off: '', connecting: '○ connecting …', live: '● live', lost: '✗\ufe0e not connected; trying again'};
+  say(place('link'), words[live.state]);
+  place('link').className = `link ${live.state}`;
+  document.documentElement.dataset.link = live.state;
+  setConnected(live.state === 'live');
+}
+live.on('state', state => {
+  showLink();
+  if (state === 'lost') announce('The connection is lost. What is shown may be old.');
+});
+live.on('notice', ({detail, remedy}) => {
+  place('notice').hidden = false;
+  fill(place('notice'), problemText({message: detail, remedy}), h('button', {type: 'button', onclick: () => { place('notice').hidden = true; }}, 'Close'));
+});
+
+// ---- Who is signed in
+
+function signIn(words = '') {
+  current?.close();
+  current = null;
+  shown++;
+  farm.session = farm.status = null;
+  farm.lives.clear();
+  live.stop();
+  fill(place('nav'));
+  showHead();
+  document.title = 'Sign in – Penumbra';
+  view.className = 'sign-in';
+  view.removeAttribute('aria-busy');
+  const token = h('input', {id: 'token', type: 'password', autocomplete: 'current-password', required: true, spellcheck: 'false', 'aria-describedby': 'sign-in-trouble'});
+  const trouble = h('p', {id: 'sign-in-trouble', class: 'trouble', role: 'alert'}, words), button = h('button', {class: 'primary'}, 'Sign in');
+  const form = h('form', {onsubmit: async event => {
+    event.preventDefault();
+    fill(trouble);
+    button.disabled = true;
+    try {
+      await send('POST', 'session', {token: token.value.trim()});
+      await enter();
+    } catch (error) {
+      // The token is not kept anywhere on this page.
+      fill(trouble, error.status === 401 ? '✗\ufe0e This token is not valid: it may be mistyped, revoked or too old.' : problemText(error));
+      token.select();
+    } finally { button.disabled = false; }
+  }}, h('h1', {}, 'Sign in'), h('p', {}, 'The farm asks who you are. An administrator makes a token for you:'), h('code', {class: 'line'}, 'penumbra token add YOUR-NAME --scope submit'),
+  h('label', {class: 'field'}, h('span', {}, 'Token'), token, h('small', {}, 'begins with pnb_')), trouble, button);
+  fill(view, form);
+  token.focus();
+}
+async function signOut() {
+  try { await send('DELETE', 'session'); } catch (error) { if (!(error instanceof Problem)) throw error; }
+  signIn();
+}
+onSignedOut(() => { if (farm.session) signIn('Your session has ended: the token was revoked, or it is too old.'); });
+
+async function enter() {
+  farm.session = await get('session');
+  fill(place('account'));
+  fill(place('nav'));
+  live.start();
+  showHead();
+  await Promise.all([show(), loadFarm().catch(() => {})]);
+}
+async function begin() {
+  try {
+    await enter();
+  } catch (error) {
+    if (error.status === 401) signIn();
+    else { fill(view, failed(error, begin)); showLink(); say(place('link'), '✗\ufe0e not connected'); place('link').className = 'link lost'; }
+  }
+}
+
+// ---- Keys
+
+const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list or a map'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'frame before, frame after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'these keys']];
+const storage = { get: () => { try { return localStorage.getItem('penumbra.keys') !== 'off'; } catch { return true; } }, set: value => { try { localStorage.setItem('penumbra.keys', value ? 'on' : 'off'); } catch { /* It is forgotten with the page. */ } } };
+let hasKeys = storage.get();
+function help() {
+  const box = h('input', {type: 'checkbox', checked: hasKeys, onchange: event => { hasKeys = event.target.checked; storage.set(hasKeys); }});
+  ask('Keys', null, null, [h('dl', {class: 'keys'}, keys.map(([key, text]) => h('div', {}, h('dt', {}, key.split(' ').map(one => h('kbd', {}, one))), h('dd', {}, text)))), h('label', {class: 'check'}, box, ' single letters act')]);
+}
+addEventListener('keydown', event => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || place('dialog').open || !farm.session) return;
+  if (event.target.closest?.('input:not([type=checkbox]):not([type=range]), textarea, select')) {
+    if (event.key === 'Escape') event.target.blur();
+    return;
+  }
+  if (event.key === '?') { event.preventDefault(); help(); return; }
+  if (!hasKeys) return;
+  const body = current?.keys?.[event.key] ?? {s: () => { if (may('submit')) location.hash = '#/submit'; }, ...Object.fromEntries(tabs.slice(0, 5).map(([name], index) => [`${index + 1}`, () => { location.hash = `#/${name}`; }]))}[event.key];
+  if (body) { event.preventDefault(); body(); }
+});
+
+showLink();
+begin();

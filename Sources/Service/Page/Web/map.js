@@ -1,0 +1,288 @@
+// The map of a run's frames, and the maps of frames that are being tiled.
+import {fill, h, say} from './dom.js';
+import {count, frameName, frameStates, plural} from './words.js';
+
+const places = new Map(frameStates.map((state, place) => [state.letter, place]));
+const broken = places.get('b'), failed = places.get('f');
+/** Beyond so many frames, a cell is several. */
+const mostCells = 300_000;
+
+function colors() {
+  const style = getComputedStyle(document.documentElement);
+  return Object.fromEntries(['line', 'panel', 'skipped', 'well', 'caution', 'accent', 'fault', 'paper', 'quiet']
+    .map(name => [name, style.getPropertyValue('--' + name).trim()]));
+}
+/** Sets the size of a canvas in CSS pixels, and returns its pen. */
+function pen(canvas, width, height) {
+  const ratio = devicePixelRatio || 1;
+  canvas.width = Math.max(1, width * ratio);
+  canvas.height = Math.max(1, height * ratio);
+  canvas.style.width = width + 'px';
+  canvas.style.height = height + 'px';
+  const context = canvas.getContext('2d');
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}
+
+/** @param open is called with the name of a frame that somebody picks. */
+export function frameMap(open) {
+  const tip = h('p', {class: 'map-tip', id: 'map-tip', 'aria-live': 'polite'});
+  const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'map of frames', 'aria-label': 'All frames', 'aria-describedby': 'map-tip'});
+  const legend = h('ul', {class: 'legend'});
+  const frame = h('div', {class: 'map-frame'}, canvas);
+  const element = h('div', {class: 'map'}, legend, frame, tip);
+  const shown = new Map(frameStates.map(state => {
+    const number = h('b', {});
+    const item = h('li', {hidden: true}, h('span', {class: 'swatch ' + state.name, 'aria-hidden': 'true'}, state.sign), number, ` ${state.words}`);
+    return [state.name, {item, number}];
+  }));
+  fill(legend, [...shown.values()].map(one => one.item));
+
+  let states = new Uint8Array(0), spans = [], totals = new Array(frameStates.length).fill(0);
+  let side = 4, columns = 1, group = 1, point = -1, whole = true, isAsked = false;
+  const dirty = new Set(), failures = new Set();
+
+  function nameOf(index) {
+    for (const [first, second, third] of spans) {
+      const length = third ?? second;
+      if (index < length) return third === undefined ? frameName(first + index, 0) : frameName(first, second + index);
+      index -= length;
+    }
+    return '';
+  }
+  function set(index, place) {
+    const before = states[index];
+    if (before === place) return;
+    totals[before]--;
+    totals[place]++;
+    if (place === failed || place === broken) failures.add(index); else failures.delete(index);
+    // What was drawn over its neighbours is taken away only by drawing them anew.
+    if (before === failed || before === broken) whole = true;
+    states[index] = place;
+    dirty.add(index);
+  }
+
+  /** Takes a map as the service answers it. */
+  element.load = map => {
+    spans = map.frames;
+    states = new Uint8Array(map.states.length);
+    totals = new Array(frameStates.length).fill(0);
+    failures.clear();
+    for (let index = 0; index < states.length; index++) {
+      const place = places.get(map.states[index]) ?? 0;
+      states[index] = place;
+      totals[place]++;
+      if (place === failed || place === broken) failures.add(index);
+    }
+    layOut();
+  };
+  /** Makes the changes of an event. */
+  element.change = changes => {
+    const published = [];
+    for (const [first, length, letter] of changes) {
+      const place = places.get(letter) ?? 0, end = Math.min(states.length, first + length);
+      for (let index = first; index < end; index++) {
+        if (letter === 'p' && states[index] !== place && end - index <= 12) published.push(nameOf(index));
+        set(index, place);
+      }
+    }
+    ask();
+    return published;
+  };
+  element.count = name => totals[frameStates.findIndex(state => state.name === name)];
+  element.total = () => states.length;
+  /** The names of the last frames with a state, in their order. */
+  element.last = (name, most) => {
+    const place = frameStates.findIndex(state => state.name === name), names = [];
+    for (let index = states.length - 1; index >= 0 && names.length < most; index--) if (states[index] === place) names.unshift(nameOf(index));
+    return names;
+  };
+  element.stateOf = name => {
+    let offset = 0;
+    const [, number, page] = /^(\d+)(?:p(\d+))?$/.exec(name) ?? [];
+    for (const [first, second, third] of spans) {
+      const length = third ?? second, distance = third === undefined ? (page ? -1 : number - first) : (+number === first ? (page ?? 1) - 1 - second : -1);
+      if (distance >= 0 && distance < length) return frameStates[states[offset + distance]];
+      offset += length;
+    }
+    return null;
+  };
+
+  function layOut() {
+    const width = Math.max(120, Math.floor(frame.clientWidth)), room = Math.max(160, Math.min(420, innerHeight * 0.45));
+    group = Math.ceil(states.length / mostCells);
+    const cells = Math.ceil(states.length / Math.max(1, group));
+    for (side = 18; side > 2; side--) if (Math.floor(width / side) * Math.floor(room / side) >= cells) break;
+    columns = Math.max(1, Math.min(Math.floor(width / side), Math.max(cells, 1)));
+    while (side === 2 && Math.ceil(cells / columns) * side > 1600) { group++; return layOutWith(width); }
+    pen(canvas, columns * side, Math.ceil(cells / columns) * side);
+    whole = true;
+    ask();
+  }
+  // More frames than a cell each has room for.
+  function layOutWith(width) {
+    columns = Math.floor(width / 2);
+    group = Math.ceil(states.length / (columns * 800));
+    pen(canvas, columns * 2, Math.ceil(states.length / group / columns) * 2);
+    whole = true;
+    ask();
+  }
+  const ask = () => { if (!isAsked) { isAsked = true; requestAnimationFrame(draw); } };
+  const worst = cell => {
+    let place = states[cell * group];
+    for (let index = cell * group + 1; index < Math.min(states.length, (cell + 1) * group); index++) place = Math.max(place, states[index]);
+    return place;
+  };
+  function draw() {
+    isAsked = false;
+    tellCounts();
+    if (!states.length || !canvas.isConnected) return;
+    const context = canvas.getContext('2d'), color = colors(), gap = side > 3 ? 1 : 0, size = side - gap;
+    const cells = Math.ceil(states.length / group);
+    if (whole) {
+      context.clearRect(0, 0, canvas.width, canvas.height);
+      // One colour after the other, and equal neighbours in one go.
+      const seen = group === 1 ? states : Uint8Array.from({length: cells}, (_, cell) => worst(cell));
+      frameStates.forEach((state, place) => {
+        if (!totals[place]) return;
+        context.fillStyle = color[state.color];
+        for (let cell = 0; cell < cells;) {
+          if (seen[cell] !== place) { cell++; continue; }
+          let end = cell + 1;
+          const rowEnd = cell - cell % columns + columns;
+          if (!gap) while (end < cells && end < rowEnd && seen[end] === place) end++;
+          context.fillRect(cell % columns * side, Math.floor(cell / columns) * side, (end - cell) * side - gap, size);
+          if (side >= 10) decorate(context, color, place, cell);
+          cell = end;
+        }
+      });
+    } else {
+      for (const index of dirty) {
+        const cell = Math.floor(index / group), place = group === 1 ? states[index] : worst(cell);
+        context.fillStyle = color[frameStates[place].color];
+        context.fillRect(cell % columns * side, Math.floor(cell / columns) * side, size, size);
+        if (side >= 10) decorate(context, color, place, cell);
+      }
+    }
+    // A few among very many could not be seen at their own size: they are drawn over their neighbours.
+    if (size < 6) {
+      context.fillStyle = color.fault;
+      let drawn = 0;
+      for (const index of failures) {
+        if (drawn++ === 4000) break;
+        const cell = Math.floor(index / group);
+        context.fillRect(cell % columns * side + size / 2 - 3, Math.floor(cell / columns) * side + size / 2 - 3, 6, 6);
+      }
+    }
+    whole = false;
+    dirty.clear();
+    if (point >= 0) outline(context, color);
+  }
+  /** States differ by their shapes, too. */
+  function decorate(context, color, place, cell) {
+    const x = cell % columns * side, y = Math.floor(cell / columns) * side, size = side - 1;
+    context.strokeStyle = context.fillStyle = color.paper;
+    context.lineWidth = 1.5;
+    const letter = frameStates[place].letter;
+    context.beginPath();
+    if (letter === 'f' || letter === 'b') {
+      context.moveTo(x + size * .3, y + size * .3); context.lineTo(x + size * .7, y + size * .7);
+      if (letter === 'f') { context.moveTo(x + size * .7, y + size * .3); context.lineTo(x + size * .3, y + size * .7); }
+      context.stroke();
+    } else if (letter === '>') {
+      context.moveTo(x + size * .35, y + size * .25); context.lineTo(x + size * .75, y + size * .5); context.lineTo(x + size * .35, y + size * .75);
+      context.fill();
+    } else if (letter === 's' || letter === 'k') {
+      context.fillRect(x + size * .3, y + size * .44, size * .4, 1.5);
+    } else if (letter === 'l') {
+      context.strokeStyle = color.quiet;
+      context.strokeRect(x + 1.5, y + 1.5, size - 3, size - 3);
+    }
+    context.fillStyle = color[frameStates[place].color];
+  }
+  function outline(context, color) {
+    const cell = Math.floor(point / group);
+    context.strokeStyle = color.quiet;
+    context.lineWidth = 2;
+    const mark = Math.max(8, side);
+    context.strokeRect(cell % columns * side + side / 2 - mark / 2, Math.floor(cell / columns) * side + side / 2 - mark / 2, mark, mark);
+    // The mark covers neighbours, and is taken away by the next drawing.
+    whole = true;
+  }
+  function tellCounts() {
+    frameStates.forEach((state, place) => {
+      const {item, number} = shown.get(state.name);
+      item.hidden = !totals[place];
+      say(number, count(totals[place]));
+    });
+    if (point < 0) say(tip, states.length ? `${plural(states.length, 'frame')}${group > 1 ? `, ${group} in a cell` : ''}. Point at one, or walk with the arrow keys; Enter opens it.` : 'No frames yet.');
+  }
+  function pointAt(index) {
+    if (index < 0 || index >= states.length) return;
+    point = index;
+    say(tip, group > 1 ? `Frames ${nameOf(index)} to ${nameOf(Math.min(states.length - 1, index + group - 1))}: ${frameStates[worst(Math.floor(index / group))].words}`
+      : `Frame ${nameOf(index)}: ${frameStates[states[index]].words}`);
+    ask();
+  }
+  const cellAt = event => {
+    const column = Math.floor(event.offsetX / side);
+    return column >= columns ? -1 : (Math.floor(event.offsetY / side) * columns + column) * group;
+  };
+  /** A frame that somebody points at, or a failed one that is drawn over it. */
+  function frameAt(event) {
+    const index = cellAt(event);
+    if (side >= 6 || failures.size > 4000) return index;
+    let best = index, nearest = 4.5;
+    for (const one of failures) {
+      const cell = Math.floor(one / group);
+      const far = Math.max(Math.abs(cell % columns * side + side / 2 - event.offsetX), Math.abs(Math.floor(cell / columns) * side + side / 2 - event.offsetY));
+      if (far < nearest) { nearest = far; best = one; }
+    }
+    return best;
+  }
+  const pick = () => {
+    if (point < 0) return;
+    // Of several frames in a cell, the worst.
+    let best = point;
+    for (let index = point; index < Math.min(states.length, point + group); index++) if (states[index] > states[best]) best = index;
+    open(nameOf(best));
+  };
+  canvas.addEventListener('pointermove', event => pointAt(frameAt(event)));
+  canvas.addEventListener('pointerleave', () => { if (document.activeElement !== canvas) { point = -1; whole = true; ask(); } });
+  canvas.addEventListener('click', event => { pointAt(frameAt(event)); pick(); });
+  canvas.addEventListener('keydown', event => {
+    const steps = {ArrowRight: group, ArrowLeft: -group, ArrowDown: columns * group, ArrowUp: -columns * group, Home: -states.length, End: states.length};
+    if (event.key === 'Enter') { event.preventDefault(); pick(); }
+    if (!(event.key in steps) || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    whole = true;
+    pointAt(Math.max(0, Math.min(states.length - 1, point < 0 ? 0 : point + steps[event.key])));
+  });
+  new ResizeObserver(() => { if (frame.isConnected) layOut(); }).observe(frame);
+  const scheme = matchMedia('(prefers-color-scheme: dark)');
+  const redraw = () => { whole = true; ask(); };
+  scheme.addEventListener('change', redraw);
+  element.close = () => scheme.removeEventListener('change', redraw);
+  return element;
+}
+
+/** The tiles of a frame as they fill. */
+export function tileMap() {
+  const title = h('p', {class: 'tile-title'}), canvas = h('canvas', {role: 'img'});
+  const element = h('div', {class: 'tiles'}, title, canvas);
+  element.show = ({frame, page, tiles, columns, done}) => {
+    const rows = Math.ceil(tiles / columns), side = Math.max(2, Math.min(14, Math.floor(260 / Math.max(columns, rows))));
+    const context = pen(canvas, columns * side, rows * side), color = colors(), gap = side > 3 ? 1 : 0;
+    let finished = 0;
+    for (let tile = 0; tile < tiles; tile++) {
+      const isDone = done ? (parseInt(done[tile >> 2], 16) & (8 >> (tile & 3))) !== 0 : false;
+      if (isDone) finished++;
+      context.fillStyle = isDone ? color.well : color.line;
+      context.fillRect(tile % columns * side, Math.floor(tile / columns) * side, side - gap, side - gap);
+    }
+    const words = `frame ${frameName(frame, page)}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`;
+    say(title, words);
+    canvas.setAttribute('aria-label', words);
+  };
+  return element;
+}

@@ -1,0 +1,275 @@
+// The queue: open jobs first, in the order in which they will run, then those that have ended.
+import {action, announce, ask, bar, copyable, failed, fill, h, say, visible} from './dom.js';
+import {get, send} from './api.js';
+import {calmly, farm, may, onFarm} from './farm.js';
+import {because, jobActions, priorityStepper} from './jobs.js';
+import {cell, list} from './list.js';
+import * as live from './live.js';
+import {count, isOpen, isRunOpen, percent, plural, progress, sign, when, word} from './words.js';
+
+const parts = [['', 'All'], ['open', 'Open'], ['waiting,held', 'Waiting'], ['running,starting', 'Running'], ['failed,stopped,work_left', 'Failed'], ['ended', 'Ended']];
+const order = {running: 0, starting: 1, waiting: 2, held: 3};
+/** Running jobs, then those that wait by their place, then held ones, then ended ones with the newest first. */
+function compare(a, b) {
+  const left = order[a.state] ?? 4, right = order[b.state] ?? 4;
+  if (left !== right) return left - right;
+  if (left === 2 && a.position !== b.position) return (a.position ?? 1e9) - (b.position ?? 1e9);
+  return left < 4 ? a.id - b.id : b.id - a.id;
+}
+
+/** The filter's text as the parameters of a list: `label=show=night owner=uid:0 nightly*`. */
+export function parameters(text, state) {
+  const result = new URLSearchParams();
+  if (state) result.set('state', state);
+  for (const part of text.trim().split(/\s+/).filter(Boolean)) {
+    const [, name, value] = /^(state|label|owner|name)[=:](.*)$/.exec(part) ?? [null, 'name', part.includes('*') ? part : `*${part}*`];
+    result.append(name, value);
+  }
+  return result;
+}
+
+export function queueView(query, view) {
+  let filter = query.get('q') ?? '', state = query.get('state') ?? '';
+  const jobs = new Map(), cursors = {};
+  let total = 0, isLoading = false, version = 0;
+
+  const search = h('input', {type: 'search', id: 'filter', placeholder: 'name, label=show=night, owner=…', 'aria-label': 'Filter the queue', value: filter, autocomplete: 'off', spellcheck: 'false'});
+  const chips = h('div', {class: 'chips', role: 'group', 'aria-label': 'States'}, parts.map(([value, text]) =>
+    h('button', {type: 'button', 'aria-pressed': String(value === state), onclick: event => { state = value; for (const chip of chips.children) chip.setAttribute('aria-pressed', String(chip === event.currentTarget)); change(); }}, text)));
+  const number = h('span', {class: 'number', role: 'status'}), trouble = h('div', {});
+  const table = list({
+    label: 'Jobs', class: 'jobs', columns: ['State', 'Job', 'Progress, or why it waits', 'Priority', 'When', 'Actions'],
+    key: job => job.id,
+    open: job => { location.hash = job.run && job.tries ? `#/runs/${job.run}` : `#/jobs/${job.id}`; },
+    make,
+    nearEnd: () => { if (cursors.ended) loadMore(); },
+  });
+  const bulk = bulkActions(() => ({filter: parameters(filter, state).toString(), total}), () => load());
+  const empty = h('div', {class: 'empty', hidden: true});
+  fill(view, h('div', {class: 'tools'}, h('h1', {class: 'unseen'}, 'Queue'), search, chips, number, bulk), trouble, table, empty);
+
+  function make(first) {
+    const state = cell('badge'), name = h('a', {class: 'job-name'}), tag = cell('quiet'), labels = h('span', {}), share = bar(0, `Progress of job ${first.id}`), percents = cell('percent'), why = cell('why'), time = cell('quiet time');
+    const stepper = priorityStepper(first, taken), row = jobActions(first, taken);
+    const cells = [h('span', {}, state), h('span', {class: 'what'}, name, tag, labels), h('span', {class: 'progress'}, share, percents, why), h('span', {}, stepper), h('span', {}, time), h('span', {class: 'end'}, row)];
+    cells.update = job => {
+      state.className = `badge ${job.state}`;
+      const news = farm.lives.get(job.run), isRunning = isOpen(job.state) && news !== undefined;
+      state.say(`${sign(isRunning && news.isPaused ? 'paused' : job.state)} ${word(isRunning && news.isPaused ? 'paused' : job.state)}`);
+      if (name.textContent !== job.name) fill(name, visible(job.name));
+      name.setAttribute('href', job.run && job.tries ? `#/runs/${job.run}` : `#/jobs/${job.id}`);
+      tag.say(`${job.id}`);
+      const text = Object.entries(job.labels).map(([key, value]) => `${key}=${value}`);
+      if (labels.title !== text.join(' ')) { labels.title = text.join(' '); fill(labels, text.slice(0, 3).map(one => h('span', {class: 'label'}, visible(one)))); }
+      share.hidden = percents.hidden = !isRunning;
+      if (isRunning) { const {share: done} = progress(news); share.set(done); percents.say(percent(done)); }
+      const words = because(job);
+      why.say(words);
+      why.title = words;
+      time.say(when(job.ended ?? job.started ?? job.submitted));
+      time.title = job.ended ? 'ended' : job.started ? 'started' : 'submitted';
+      stepper.update(job);
+      row.update(job);
+    };
+    cells.update(first);
+    cells[3].stepper = stepper;
+    cells[5].actions = row;
+    return cells;
+  }
+  function taken(job) {
+    jobs.set(job.id, {...jobs.get(job.id), ...job});
+    show();
+    soon();
+  }
+  function show() {
+    table.show([...jobs.values()].sort(compare));
+    say(number, plural(total, 'job'));
+    table.hidden = !total && !jobs.size;
+    empty.hidden = !table.hidden;
+    if (!empty.hidden) showEmpty();
+  }
+  function showEmpty() {
+    if (filter || state) { fill(empty, h('p', {}, 'No job matches this filter.')); return; }
+    const server = location.href.replace(/#.*$/, '');
+    fill(empty,
+      h('h2', {}, 'This farm has no jobs yet'),
+      h('p', {}, 'Hand one in from a terminal of this machine:'),
+      copyable('penumbra submit job.yaml'),
+      h('p', {}, 'or from another program, with a token:'),
+      copyable(`curl -H "Authorization: Bearer $PENUMBRA_TOKEN" ${server}api/v1/jobs -d '{"manifest": "/srv/pictures/job.yaml"}'`),
+      may('submit') ? h('p', {}, 'Or ', h('a', {href: '#/submit'}, 'paste a manifest here'), ': it is checked while you write, and shows what it would do.') : null);
+  }
+
+  async function load() {
+    const mine = ++version;
+    isLoading = true;
+    try {
+      const wanted = parameters(filter, state);
+      // Without a state, the open jobs come as a whole, and the ended ones page by page.
+      const groups = state ? [['only', wanted]] : [['open', parameters(filter, 'open')], ['ended', parameters(filter, 'ended')]];
+      const pages = await Promise.all(groups.map(([, query]) => page(query)));
+      if (mine !== version) return;
+      const seen = new Map(), further = cursors.ended;
+      total = 0;
+      for (const [index, answer] of pages.entries()) {
+        total += answer.total;
+        cursors.ended = answer.cursor;
+        cursors.query = groups[index][1];
+        for (const job of answer.jobs) seen.set(job.id, job);
+      }
+      // Pages that somebody has scrolled to stay.
+      const oldest = pages.at(-1).jobs.at(-1)?.id ?? 0;
+      for (const [id, job] of jobs) if (!isOpen(job.state) && id < oldest && !seen.has(id)) { seen.set(id, job); cursors.ended = further; }
+      jobs.clear();
+      for (const [id, job] of seen) jobs.set(id, job);
+      fill(trouble);
+      view.removeAttribute('aria-busy');
+      show();
+      if (!state && pages[0].cursor) await restOfOpen(pages[0].cursor, mine);
+    } catch (error) {
+      if (mine === version) fill(trouble, failed(error, load));
+    } finally {
+      if (mine === version) isLoading = false;
+    }
+  }
+  const page = (query, cursor, limit = 200) => {
+    const asked = new URLSearchParams(query);
+    asked.set('limit', limit);
+    if (cursor) asked.set('cursor', cursor);
+    return get(`jobs?${asked}`);
+  };
+  async function restOfOpen(cursor, mine) {
+    while (cursor && mine === version && jobs.size < 20_000) {
+      const answer = await page(parameters(filter, 'open'), cursor, 1000);
+      if (mine !== version) return;
+      for (const job of answer.jobs) jobs.set(job.id, job);
+      cursor = answer.cursor;
+      show();
+    }
+  }
+  async function loadMore() {
+    if (isLoading || !cursors.ended) return;
+    isLoading = true;
+    const mine = version;
+    try {
+      const answer = await page(cursors.query, cursors.ended, 500);
+      if (mine !== version) return;
+      for (const job of answer.jobs) jobs.set(job.id, job);
+      cursors.ended = answer.cursor;
+      show();
+    } catch (error) {
+      cursors.ended = null;
+      fill(trouble, failed(error, load));
+    } finally {
+      isLoading = false;
+    }
+  }
+  function change() {
+    jobs.clear();
+    const asked = new URLSearchParams();
+    if (filter) asked.set('q', filter);
+    if (state) asked.set('state', state);
+    history.replaceState(null, '', asked.size ? `#/queue?${asked}` : '#/queue');
+    load();
+  }
+  const changeSoon = calmly(change, 200);
+  search.addEventListener('input', () => { filter = search.value; changeSoon(); });
+  search.addEventListener('keydown', event => { if (event.key === 'ArrowDown') { event.preventDefault(); table.focus(); } });
+
+  const soon = calmly(load, 1200);
+  const endings = [
+    live.on('job', ({id, job}) => {
+      const known = jobs.get(id);
+      // Positions and reasons come with the next page of the list; what the event has is shown at once.
+      if (known) { jobs.set(id, {...job, waiting_for: known.waiting_for, position: known.position}); show(); }
+      soon();
+    }),
+    live.on('reset', load), live.on('back', load), onFarm(() => table.refresh()),
+  ];
+  const onChosen = body => () => { const job = table.chosen(), row = job && table.row(job.id); if (row) body(row.children[5].actions, row.children[3].stepper, job); };
+  const key = name => onChosen(actions => actions.press(name));
+  return {
+    begin: load, title: 'Queue', close: () => { version++; endings.forEach(end => end()); },
+    keys: {
+      '/': () => { search.focus(); search.select(); }, n: key('n'), h: key('h'), c: key('c'), r: key('r'),
+      '+': onChosen((_, stepper) => stepper.press('+')), '-': onChosen((_, stepper) => stepper.press('-')),
+      p: onChosen(async (actions, stepper, job) => {
+        const news = farm.lives.get(job.run);
+        if (job.state === 'running' && news && may('submit')) { await send('POST', `runs/${job.run}/${news.isPaused ? 'resume' : 'pause'}`).catch(error => announce(error.message)); }
+      }),
+    },
+  };
+}
+
+/** One action for all jobs that the filter matches. The service counts first, and changes nothing if the number is another one then. */
+function bulkActions(wanted, changed) {
+  if (!may('submit')) return null;
+  const words = {hold: 'Hold', release: 'Release', run_next: 'Run next', retry: 'Retry', cancel: 'Cancel'};
+  const select = h('select', {'aria-label': 'Action for all that match'}, h('option', {value: ''}, 'All that match …'), Object.entries(words).map(([value, text]) => h('option', {value}, text)));
+  const outcome = h('span', {role: 'status'});
+  const go = action('Do it', async () => {
+    fill(outcome);
+    if (!select.value) return;
+    const body = {action: select.value, filter: wanted().filter}, text = words[select.value];
+    const {count: number} = await send('POST', 'jobs/actions', body);
+    if (!number) { fill(outcome, 'no job matches'); return; }
+    const sure = await ask(`${text} ${plural(number, 'job')}?`, wanted().filter ? `All that match ${decodeURIComponent(wanted().filter)}.` : 'These are all jobs.', `${text} ${count(number)}`);
+    if (!sure) return;
+    const answer = await send('POST', 'jobs/actions', {...body, expect: number});
+    fill(outcome, `${count(answer.changed.length + answer.submitted.length)} done${answer.refused.length ? `, ${count(answer.refused.length)} refused: ${answer.refused[0].detail}` : ''}`);
+    select.value = '';
+    changed();
+  });
+  return h('span', {class: 'bulk'}, select, go, outcome);
+}
+
+/** All runs, also those that somebody has begun by hand. */
+export function runsView(query, view) {
+  let runs = [], filter = query.get('q') ?? '';
+  const search = h('input', {type: 'search', id: 'filter', placeholder: 'job, run or state', 'aria-label': 'Filter the runs', value: filter, autocomplete: 'off', spellcheck: 'false'});
+  const number = h('span', {class: 'number', role: 'status'}), trouble = h('div', {}), empty = h('div', {class: 'empty', hidden: true});
+  const table = list({
+    label: 'Runs', class: 'runs', columns: ['State', 'Run', 'Frames', 'Started'], key: run => run.run,
+    open: run => { location.hash = `#/runs/${run.run}`; },
+    make(run) {
+      const state = cell('badge'), share = bar(0, `Progress of ${run.run}`), figures = cell('why');
+      const cells = [h('span', {}, state), h('span', {class: 'what'}, h('a', {class: 'job-name', href: `#/runs/${run.run}`}, visible(run.job)), h('bdi', {class: 'quiet'}, run.run)), h('span', {class: 'progress'}, share, figures), h('span', {}, h('time', {class: 'quiet', datetime: run.started}, when(run.started)))];
+      cells.update = run => {
+        const news = isRunOpen(run.state) ? farm.lives.get(run.run) : null, now = news?.isPaused ? 'paused' : news ? 'running' : run.state;
+        state.className = `badge ${now}`;
+        state.say(`${sign(now)} ${word(now)}`);
+        share.hidden = !news;
+        if (news) share.set(progress(news).share);
+        const failures = news?.failed ?? run.counts.failed;
+        figures.say(news ? `${percent(progress(news).share)} of ${plural(news.frames, 'frame')}${failures ? ` · ${count(failures)} failed` : ''}`
+          : `${plural(run.counts.frames, 'frame')}${run.counts.published ? ` · ${count(run.counts.published)} published` : ''}${failures ? ` · ${count(failures)} failed` : ''}${run.counts.skipped ? ` · ${count(run.counts.skipped)} up to date` : ''}`);
+      };
+      cells.update(run);
+      return cells;
+    },
+  });
+  fill(view, h('div', {class: 'tools'}, h('h1', {class: 'unseen'}, 'Runs'), search, number), trouble, table, empty);
+  function show() {
+    const wanted = filter.trim().toLowerCase().split(/\s+/);
+    const shown = filter.trim() ? runs.filter(run => { const text = `${run.job} ${run.run} ${word(run.state)}`.toLowerCase(); return wanted.every(part => text.includes(part)); }) : runs;
+    table.show(shown);
+    say(number, plural(shown.length, 'run'));
+    table.hidden = !shown.length;
+    empty.hidden = shown.length > 0;
+    fill(empty, h('p', {}, runs.length ? 'No run matches this filter.' : 'No run has begun yet. A job begins one as soon as it is its turn.'));
+  }
+  async function load() {
+    try {
+      ({runs} = await get('runs'));
+      fill(trouble);
+      view.removeAttribute('aria-busy');
+      show();
+    } catch (error) { fill(trouble, failed(error, load)); }
+  }
+  const soon = calmly(load, 2000);
+  search.addEventListener('input', () => { filter = search.value; history.replaceState(null, '', filter ? `#/runs?${new URLSearchParams({q: filter})}` : '#/runs'); show(); });
+  search.addEventListener('keydown', event => { if (event.key === 'ArrowDown') { event.preventDefault(); table.focus(); } });
+  const known = run => runs.some(one => one.run === run && isRunOpen(one.state));
+  const endings = [live.on('run', ({run, state}) => { if (state === 'ended' || !known(run)) soon(); }), live.on('reset', load), live.on('back', load), onFarm(() => table.refresh())];
+  return {begin: load, title: 'Runs', close: () => endings.forEach(end => end()), keys: {'/': () => { search.focus(); search.select(); }}};
+}

@@ -1,0 +1,196 @@
+// One run: what it does, all its frames, its pictures and its problems.
+import {action, announce, ask, bar, copyable, enable, failed as failedView, fill, h, path, plain, say, visible} from './dom.js';
+import {encoded, freshKey, get, lines, request, send} from './api.js';
+import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
+import {frameMap, tileMap} from './map.js';
+import {thumb} from './thumbs.js';
+import {priorityStepper} from './jobs.js';
+import {errorGroups} from './errors.js';
+import * as live from './live.js';
+import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, word} from './words.js';
+
+export function runView(name, view) {
+  const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
+  let run = null, job = null, early = null, hasMap = false, lastPicture = 0;
+  const pictures = [];
+
+  const title = h('h1', {}), state = h('span', {class: 'badge'}), reason = h('p', {class: 'reason'});
+  const share = bar(0, 'Frames that are done'), line = h('p', {class: 'figures'});
+  const map = frameMap(frame => { location.hash = `${here}/frames/${frame}`; });
+  const tiles = h('div', {class: 'tile-maps'}), tileMaps = new Map();
+  const tilesPart = h('section', {hidden: true}, h('h2', {}, 'Tiles'), tiles);
+  const slots = h('ul', {class: 'slots'}), slotsPart = h('section', {hidden: true}, h('h2', {}, 'In work'), slots);
+  const strip = h('div', {class: 'thumbs'}), stripPart = h('section', {hidden: true}, h('h2', {}, 'Last pictures'), strip);
+  const problems = h('div', {}), problemsPart = h('section', {hidden: true}, h('h2', {}, 'Problems'), problems);
+  const facts = h('dl', {class: 'facts'}), priority = h('span', {});
+  const log = h('pre', {class: 'log', tabindex: 0, 'aria-label': 'Log'});
+  const logPart = h('details', {ontoggle: () => { if (logPart.open) loadLog(); }}, h('summary', {}, 'Log of the run'), log);
+  const verified = h('div', {class: 'verified', role: 'status'});
+
+  const pause = action('Pause', async () => { await send('POST', `${address}/${run.state === 'paused' ? 'resume' : 'pause'}`); announce(run.state === 'paused' ? 'The run resumes' : 'The run pauses'); await load(); }, {title: 'p'});
+  const cancel = action('Cancel…', async () => {
+    if (await ask(`Cancel ${name}?`, 'It ends within a task’s time. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
+  }, {title: 'c'});
+  const retry = action('Retry', async () => {
+    const again = await send('POST', `${address}/retry`, {}, freshKey());
+    location.hash = `#/jobs/${again.id}`;
+  }, {title: 'r'});
+  const verify = action('Verify outputs', async button => {
+    fill(verified, h('p', {}, 'Reading outputs …'));
+    enable(button, false);
+    try { showVerified(await lines(`${address}/verify`, {sample: 400})); } catch (error) { fill(verified); throw error; } finally { enable(button, true); }
+  });
+  fill(view,
+    h('div', {class: 'head'}, h('div', {}, title, h('p', {class: 'sub'}, state, h('bdi', {}, name), priority)), h('div', {class: 'buttons'}, may('submit') ? [pause, cancel, retry, verify] : null)),
+    reason, verified, share, line, map,
+    h('div', {class: 'columns'}, slotsPart, tilesPart), stripPart, problemsPart, logPart, facts);
+
+  async function load() {
+    run = await get(address);
+    if (run.live) farm.lives.set(name, run.live);
+    show();
+  }
+  async function loadJob() {
+    try { job = await get(`${address}/job`); } catch (error) { if (error.status !== 404) throw error; }
+  }
+  async function loadMap() {
+    early ??= [];
+    const answer = await request('GET', `${address}/map`);
+    map.load(await answer.json());
+    hasMap = true;
+    // Changes that came while the map was on its way are made in their order.
+    for (const changes of early.splice(0)) map.change(changes);
+    early = null;
+    if (!pictures.length) for (const frame of map.last('published', 8).reverse()) addPicture(frame, true);
+  }
+  async function loadErrors() {
+    const answer = await get(`${address}/errors`);
+    problemsPart.hidden = !answer.errors.length;
+    fill(problems, errorGroups(answer, {run: name}));
+  }
+  async function loadLog() {
+    if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
+    const text = await (await request('GET', `jobs/${job.id}/log`)).text();
+    const isAtEnd = log.scrollTop + log.clientHeight > log.scrollHeight - 20;
+    fill(log, text ? visible(text, true) : 'It wrote nothing.');
+    if (isAtEnd) log.scrollTop = log.scrollHeight;
+  }
+  const errorsSoon = calmly(loadErrors, 2000), runSoon = calmly(async () => { await loadJob(); await load(); await loadErrors(); }, 300), mapSoon = calmly(loadMap, 200);
+
+  function addPicture(frame, isOld = false) {
+    // A new picture at most every two seconds, however fast frames are published.
+    if (!isOld && Date.now() - lastPicture < 2000) return;
+    lastPicture = Date.now();
+    pictures.unshift(frame);
+    strip.prepend(thumb({run: name, frame, side: 'after', name: `frame ${frame}`, link: `${here}/frames/${frame}`}));
+    while (pictures.length > 12) { pictures.pop(); strip.lastChild.remove(); }
+    stripPart.hidden = false;
+  }
+
+  function show() {
+    if (!run) return;
+    const news = farm.lives.get(name), condition = news && isRunOpen(run.state) ? (news.isPaused ? 'paused' : 'running') : run.state;
+    run.state = condition;
+    fill(title, visible(run.job));
+    state.className = `badge ${condition}`;
+    say(state, `${sign(condition)} ${word(condition)}`);
+    const isGoingOn = isRunOpen(condition);
+    fill(reason, visible(run.reason ?? (job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '')));
+    enable(pause.button, isGoingOn);
+    say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
+    enable(cancel.button, isGoingOn);
+    enable(retry.button, !isGoingOn && condition !== 'done');
+    enable(verify.button, !isGoingOn || run.concluded > 0);
+    const parts = [];
+    if (news && isGoingOn) {
+      const {share: done, left, rate} = progress(news);
+      share.set(done);
+      parts.push(`${count(news.done)} of ${plural(news.frames, 'frame')}`, percent(done));
+      if (news.failed) parts.push(`${count(news.failed)} failed`);
+      if (rate) parts.push(`${measure(rate)} MP/s`);
+      if (news.seconds > 2 && news.done > 2 && news.done / news.seconds >= 0.1) parts.push(`${measure(news.done / news.seconds)} frames/s`);
+      parts.push(left != null ? `${elapsed(left)} left` : 'too early for an estimate');
+      parts.push(plural(news.leased, 'worker'));
+      if (!news.leased && news.wanted && condition === 'running') parts.push('waits for a worker');
+      document.title = `${percent(done)} ${plain(run.job)} – Penumbra`;
+    } else {
+      share.set(run.work ? run.concluded / run.work : 1);
+      parts.push(run.work ? `${count(run.concluded)} of ${plural(run.work, 'frame')} with work` : 'nothing to do: all outputs are up to date');
+      if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
+      if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);
+      if (run.counts.bytesWritten) parts.push(`${bytes(run.counts.bytesWritten)} written`);
+      if (run.counts.seconds > 0 && run.counts.megapixels) parts.push(`${count(run.counts.megapixels)} megapixels in ${duration(run.counts.seconds)} of work`);
+      document.title = `${word(condition)} ${plain(run.job)} – Penumbra`;
+    }
+    say(line, parts.join(' · '));
+    showSlots(isGoingOn ? news?.running ?? [] : []);
+    showTiles(isGoingOn ? news?.tiled ?? [] : []);
+    const fact = (term, value) => value == null ? null : h('div', {}, h('dt', {}, term), h('dd', {}, value));
+    fill(facts,
+      fact('Manifest', path(run.manifest)),
+      fact('Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)),
+      fact('Started', h('time', {datetime: run.started}, when(run.started))),
+      fact('Ended', run.ended && h('time', {datetime: run.ended}, when(run.ended))),
+      fact('Worked on by', run.epoch > 1 ? plural(run.epoch, 'process').replace('processs', 'processes') + ' in turn' : null),
+      fact('Workers', run.workers && count(run.workers)));
+  }
+  function showSlots(running) {
+    slotsPart.hidden = !running.length;
+    fill(slots, running.slice(0, 16).map(task => {
+      const frame = frameName(task.frame, task.page);
+      return h('li', {}, h('span', {class: 'slot'}, `${task.slot}`), h('a', {href: `${here}/frames/${frame}`}, `${frame}/${task.kind}${task.tile != null ? `-${task.tile}` : ''}`),
+        h('bdi', {class: 'file'}, visible(task.file ?? '')), h('span', {class: 'since'}, elapsed((now() - task.since / 1e6) / 1000)), task.attempt > 1 ? h('span', {class: 'caution'}, `try ${task.attempt}`) : null);
+    }));
+  }
+  function showTiles(tiled, left = []) {
+    for (const frame of tiled) {
+      const key = `${frame.frame} ${frame.page}`;
+      if (!tileMaps.has(key) && tileMaps.size < 8) { tileMaps.set(key, tileMap()); tiles.append(tileMaps.get(key)); }
+      tileMaps.get(key)?.show(frame);
+    }
+    for (const [frame, page] of left) { tileMaps.get(`${frame} ${page}`)?.remove(); tileMaps.delete(`${frame} ${page}`); }
+    if (!isRunOpen(run.state)) { fill(tiles); tileMaps.clear(); }
+    tilesPart.hidden = !tileMaps.size;
+  }
+  function showVerified(answers) {
+    const states = answers.find(answer => answer.event === 'verification')?.states ?? {}, others = answers.filter(answer => answer.event === 'verified' && answer.state !== 'as published');
+    const total = Object.values(states).reduce((sum, one) => sum + one, 0);
+    fill(verified, h('p', {class: others.length ? 'trouble' : 'well'}, others.length ? '✗\ufe0e ' : '✓\ufe0e ',
+      total ? `${plural(total, 'output')} read: ${Object.entries(states).map(([words, number]) => `${count(number)} ${words}`).join(', ')}` : 'The run has published no outputs.'),
+    others.length ? h('ul', {class: 'plain'}, others.slice(0, 100).map(one => h('li', {}, `${one.state}: `, path(one.path ?? '')))) : null);
+    announce(verified.textContent);
+  }
+
+  const endings = [
+    onFarm(show),
+    live.on('run', event => { if (event.run === name && event.state === 'ended') runSoon(); }),
+    live.on('job', event => { if (job && event.id === job.id) { job = {...job, ...event.job}; priority.firstChild?.update(job); runSoon(); } }),
+    live.on('frames', ({runs}) => {
+      for (const one of runs) {
+        if (one.run !== name) continue;
+        if (one.changes === null) { mapSoon(); continue; }
+        if (early) { early.push(one.changes); continue; }
+        if (!hasMap) { mapSoon(); continue; }
+        const failedBefore = map.count('failed');
+        for (const frame of map.change(one.changes).slice(-1)) addPicture(frame);
+        if (map.count('failed') !== failedBefore) { errorsSoon(); announce(`${count(map.count('failed'))} frames of ${run?.job ?? name} failed`); }
+      }
+    }),
+    live.on('tiles', event => { if (event.run === name && run) showTiles(event.tiled, event.left); }),
+    live.on('reset', () => { runSoon(); mapSoon(); }),
+    live.on('back', () => { runSoon(); mapSoon(); }),
+    eachSecond(() => { show(); }),
+    eachSecond(calmly(() => { if (logPart.open && run && isRunOpen(run.state)) return loadLog(); }, 2000)),
+    () => map.close(),
+  ];
+  const begin = async () => {
+    await loadJob();
+    await load();
+    if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
+    const parts = await Promise.allSettled([loadMap(), loadErrors()]);
+    if (parts[0].status === 'rejected') fill(map, h('p', {class: 'empty'}, visible(parts[0].reason.message)));
+    if (parts[1].status === 'rejected') { problemsPart.hidden = false; fill(problems, failedView(parts[1].reason, loadErrors)); }
+  };
+  const press = button => { if (!button.button.disabled && button.isConnected) button.button.click(); };
+  return {begin, close: () => endings.forEach(end => end()), title: name, keys: {p: () => press(pause), c: () => press(cancel), r: () => press(retry)}};
+}

@@ -1,0 +1,207 @@
+// Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
+import {action, announce, enable, fill, h, path, problemText, say, visible} from './dom.js';
+import {editor} from './editor.js';
+import {freshKey, get, lines, picture, send} from './api.js';
+import {cell, list} from './list.js';
+import {count, plural} from './words.js';
+
+const example = `job: night
+inputs: photos/**/*.jpg
+filters:
+  - gaussian: {radius: 8}
+output: web/{dir}/{stem}.webp
+`;
+const stored = {
+  get: key => { try { return localStorage.getItem(`penumbra.${key}`) ?? ''; } catch { return ''; } },
+  set: (key, value) => { try { localStorage.setItem(`penumbra.${key}`, value); } catch { /* A browser without storage forgets. */ } },
+};
+
+/** The numbers of filters in a manifest's text, with where they stand: `{filter, parameter, value, start, end}`. */
+export function numbers(text, filters) {
+  const block = /^filters:[^\n]*(?:\n(?:[ \t#-][^\n]*)?)*/m.exec(text), known = new Map(filters.map(filter => [filter.name, filter])), found = [];
+  if (!block) return found;
+  let filter = null;
+  for (const part of block[0].matchAll(/(#[^\n]*)|("(?:[^"\\]|\\.)*"|'[^']*')|([A-Za-z_][\w-]*)\s*:[ \t]*(-?\d+(?:\.\d+)?)?(?=[\s,}\]]|$)/g)) {
+    const [whole, , , name, value] = part;
+    if (!name) continue;
+    const parameter = filter?.parameters.find(one => one.name === name);
+    if (value === undefined || !parameter) { if (known.has(name)) filter = known.get(name); continue; }
+    const kind = Object.values(parameter.kind)[0], isNumber = ['number', 'integer', 'numberOrPair', 'numberOrWord', 'integerOrWord'].includes(Object.keys(parameter.kind)[0]);
+    if (!isNumber) continue;
+    const end = block.index + part.index + whole.length;
+    found.push({filter: filter.name, parameter: name, unit: parameter.unit ?? '', summary: parameter.summary ?? '', isWhole: 'integer' in parameter.kind || 'integerOrWord' in parameter.kind, minimum: kind.minimum, maximum: kind.maximum, value: Number(value), start: end - value.length, end});
+  }
+  return found;
+}
+
+export function submitView(query, view) {
+  let schema = null, filters = [], isValid = false, checked = '', checking = null, version = 0;
+  const controllers = new Set();
+  const folder = h('input', {id: 'folder', value: stored.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
+  const write = editor({value: stored.get('draft') || example, schema: () => schema, changed: text => { stored.set('draft', text); checkSoon(); showSliders(); }});
+  const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
+  const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
+  const field = (text, input, hint) => h('label', {class: 'field'}, h('span', {}, text), input, hint ? h('small', {}, hint) : null);
+  const hand = action('Hand it in', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
+  const planned = h('section', {class: 'planned', hidden: true});
+  const preview = previewPart();
+  fill(view, h('h1', {}, 'Submit a job'),
+    h('div', {class: 'submit'},
+      h('div', {},
+        field('Folder on the farm', folder, 'where relative paths of the manifest start'),
+        h('p', {class: 'tools'}, h('label', {for: 'manifest', class: 'field-name'}, 'Manifest'), h('span', {class: 'quiet'}, 'paste it, drop a file here, or '), h('button', {type: 'button', onclick: () => file.click()}, 'open one …'), file, h('span', {class: 'quiet'}, 'Ctrl Space completes')),
+        write,
+        h('details', {}, h('summary', {}, 'Priority, order and labels'), h('div', {class: 'form'}, field('Priority', priority, '0 to 100'), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label', {class: 'check'}, hold, ' hold it until it is released'))),
+        h('div', {class: 'buttons'}, hand, plan)),
+      preview.element),
+    planned);
+
+  // ---- The text
+  const body = (more = {}) => ({text: write.area.value, folder: folder.value.trim(), ...more});
+  async function take(one) {
+    if (one.size > 1 << 20) { write.findings([{message: `${one.name} is larger than a manifest may be: 1 MiB`}], []); return; }
+    write.set(await one.text());
+    write.area.focus();
+  }
+  view.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files')) { event.preventDefault(); view.classList.add('dropping'); } });
+  view.addEventListener('dragleave', event => { if (!view.contains(event.relatedTarget)) view.classList.remove('dropping'); });
+  view.addEventListener('drop', event => {
+    view.classList.remove('dropping');
+    if (!event.dataTransfer.files[0]) return;
+    event.preventDefault();
+    take(event.dataTransfer.files[0]);
+  });
+  folder.addEventListener('input', () => { stored.set('folder', folder.value.trim()); checkSoon(); });
+  function checkSoon() {
+    clearTimeout(checking);
+    setValid(false);
+    checking = setTimeout(check, 300);
+  }
+  function setValid(value) {
+    isValid = value;
+    enable(hand.button, value);
+    enable(plan.button, value);
+  }
+  async function check() {
+    const mine = ++version;
+    if (!folder.value.trim().startsWith('/')) { write.findings([], [{message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
+    try {
+      const answer = await send('POST', 'check', body());
+      if (mine !== version) return;
+      checked = answer.job;
+      setValid(true);
+      write.findings([], answer.warnings, `${answer.job} can be handed in`);
+      preview.refresh();
+    } catch (error) {
+      if (mine === version) write.findings(error.errors?.length ? error.errors : [{message: error.message, remedy: error.remedy}], []);
+    }
+  }
+  async function submit() {
+    const more = {priority: Number(priority.value), ...hold.checked ? {hold: true} : {}};
+    const needs = after.value.split(/[\s,]+/).filter(Boolean).map(Number);
+    if (needs.length) more.after = needs;
+    const labels = Object.fromEntries(label.value.trim().split(/\s+/).filter(Boolean).map(part => { const at = part.indexOf('='); return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]; }));
+    if (Object.keys(labels).length) more.labels = labels;
+    const job = await send('POST', 'jobs', body(more), freshKey());
+    announce(`Job ${job.id}, ${job.name}, is handed in`);
+    stored.set('draft', '');
+    location.hash = `#/jobs/${job.id}`;
+  }
+  async function showPlan(button) {
+    planned.hidden = false;
+    fill(planned, h('h2', {}, 'Plan'), h('p', {class: 'quiet', role: 'status'}, 'Penumbra looks at the pictures …'));
+    let answers;
+    try { answers = await lines('plan', body()); } catch (error) { planned.hidden = true; throw error; }
+    const frames = answers.filter(answer => answer.event === 'plan'), summary = answers.find(answer => answer.event === 'summary') ?? {};
+    const figures = [['toRender', 'to render'], ['skipped', 'up to date'], ['stillBroken', 'still broken'], ['kept', 'kept'], ['failed', 'failed'], ['left', 'left']].filter(([key]) => summary[key]).map(([key, words]) => `${count(summary[key])} ${words}`);
+    const rows = list({
+      label: 'Plan', class: 'plan', columns: ['Frame', 'Picture', 'What would be done, and why'], key: row => row.key,
+      make(row) {
+        const name = cell('quiet'), input = h('span', {}), why = cell('why');
+        const cells = [name, input, why];
+        cells.update = next => { name.say(next.index ? `${next.index}${next.page > 1 ? `p${next.page}` : ''}` : ''); fill(input, path(next.input ?? '')); why.say(next.words); why.title = next.words; };
+        cells.update(row);
+        return cells;
+      },
+    });
+    fill(planned, h('h2', {}, 'Plan'), h('p', {role: 'status'}, `${plural(summary.frames ?? frames.length, 'frame')}: ${figures.join(', ') || 'nothing to do'}`), rows);
+    const words = frame => (frame.reason ?? '') || [frame.shard && frame.shard !== 'skip' ? `as ${frame.shard}` : '', frame.output ? 'to render' : ''].filter(Boolean).join(', ');
+    rows.show(frames.map((frame, index) => ({...frame, key: index, words: words(frame).replace(/^skipped: /, '')})));
+    planned.scrollIntoView({block: 'nearest'});
+  }
+
+  // ---- A preview of one picture, with a slider for each number
+  function previewPart() {
+    const input = h('input', {id: 'preview-input', placeholder: 'photos/cat.jpg', autocomplete: 'off', spellcheck: 'false', value: stored.get('picture')});
+    const x = h('input', {type: 'number', min: 0, value: 0}), y = h('input', {type: 'number', min: 0, value: 0}), size = h('select', {}, [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
+    const sliders = h('div', {class: 'sliders'}), left = h('figure', {}), right = h('figure', {}), trouble = h('p', {class: 'trouble', role: 'alert'});
+    const element = h('section', {class: 'preview'}, h('h2', {}, 'Preview'),
+      field('Picture', input, 'a path of the job, from the folder'),
+      h('div', {class: 'form'}, field('Left', x), field('Top', y), field('Size', size)),
+      h('div', {class: 'pair'}, left, right), trouble, sliders);
+    let timer = null, controller = null, urls = [];
+    const soon = () => { clearTimeout(timer); timer = setTimeout(load, 250); };
+    async function load() {
+      if (!input.value.trim() || !isValid) return;
+      controller?.abort();
+      const mine = controller = new AbortController();
+      controllers.add(mine);
+      const request = {...body(), input: input.value.trim(), x: Number(x.value) || 0, y: Number(y.value) || 0, size: Number(size.value)};
+      element.setAttribute('aria-busy', 'true');
+      try {
+        const [before, after] = await Promise.all([picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
+        const old = urls;
+        urls = [before, after].map(blob => URL.createObjectURL(blob));
+        fill(left, h('img', {src: urls[0], alt: 'before the filters'}), h('figcaption', {}, 'before'));
+        fill(right, h('img', {src: urls[1], alt: 'after the filters'}), h('figcaption', {}, 'after'));
+        for (const url of old) URL.revokeObjectURL(url);
+        fill(trouble);
+      } catch (error) {
+        if (error.name !== 'AbortError') fill(trouble, problemText(error));
+      } finally {
+        controllers.delete(mine);
+        if (mine === controller) element.removeAttribute('aria-busy');
+      }
+    }
+    for (const one of [x, y, size]) one.addEventListener('input', soon);
+    input.addEventListener('input', () => { stored.set('picture', input.value.trim()); soon(); });
+    return {element, refresh: soon, sliders, close: () => { clearTimeout(timer); for (const url of urls) URL.revokeObjectURL(url); }};
+  }
+  let shownNumbers = '';
+  function showSliders() {
+    const found = numbers(write.area.value, filters), key = found.map(one => `${one.filter}.${one.parameter}`).join();
+    if (key === shownNumbers) {
+      found.forEach((one, index) => { const row = preview.sliders.children[index]; row.set(one); });
+      return;
+    }
+    shownNumbers = key;
+    fill(preview.sliders, found.map((first, index) => {
+      // A slider reaches a little beyond the value: most ranges are far larger than what anybody wants.
+      const reach = Math.min(first.maximum ?? 1000, Math.max(50, Math.abs(first.value) * 3)), start = Math.max(first.minimum ?? 0, first.minimum < 0 ? -reach : first.minimum ?? 0);
+      const name = `${first.filter}: ${first.parameter}`;
+      const range = h('input', {type: 'range', min: start, max: reach, step: first.isWhole ? 1 : reach > 20 ? 0.5 : 0.01, value: first.value, 'aria-label': name, title: first.summary});
+      const exact = h('input', {type: 'number', min: first.minimum, max: first.maximum, step: first.isWhole ? 1 : 'any', value: first.value, 'aria-label': `${name}, as a number`});
+      const set = value => {
+        const one = numbers(write.area.value, filters)[index];
+        if (!one || value === '' || !Number.isFinite(Number(value))) return;
+        const {area} = write, text = area.value;
+        write.set(text.slice(0, one.start) + String(Number(value)) + text.slice(one.end));
+      };
+      range.addEventListener('input', () => set(range.value));
+      exact.addEventListener('change', () => set(exact.value));
+      const row = h('div', {class: 'slider'}, h('span', {}, h('b', {}, first.filter), ` ${first.parameter}`), range, exact, h('span', {class: 'quiet'}, first.unit));
+      row.set = one => { if (document.activeElement !== exact) exact.value = one.value; if (document.activeElement !== range) range.value = one.value; };
+      return row;
+    }));
+  }
+
+  async function begin() {
+    setValid(false);
+    const [known, jobs] = await Promise.all([Promise.all([get('schema'), get('filters')]), folder.value ? null : get('jobs?limit=1')]);
+    [schema, filters] = known;
+    if (jobs?.jobs[0] && !folder.value) folder.value = jobs.jobs[0].manifest.replace(/\/[^/]*$/, '') || '/';
+    showSliders();
+    await check();
+  }
+  return {begin, title: 'Submit', close: () => { clearTimeout(checking); version++; preview.close(); for (const one of controllers) one.abort(); }};
+}

@@ -1,0 +1,69 @@
+// The words, signs and figures of the command line.
+
+const text = '\ufe0e'; // Shows a sign as text where a browser would show a coloured picture.
+const table = {
+  held: ['‖', 'held'], waiting: ['…', 'waiting'], starting: ['▷', 'starting'], running: ['▶', 'running'], done: ['✓', 'done'],
+  work_left: ['◐', 'work left'], failed: ['✗', 'failed'], stopped: ['■', 'stopped'], cancelled: ['■', 'cancelled'], skipped: ['↷', 'skipped'],
+  paused: ['‖', 'paused'], interrupted: ['!', 'interrupted'], detached: ['⇢', 'detached'],
+};
+export const sign = state => (table[state]?.[0] ?? '?') + text;
+export const word = state => table[state]?.[1] ?? state;
+
+/** The states of frames: the letters of the map, their words in answers, and those for people. The last ones are drawn over the others. */
+export const frameStates = [
+  {letter: '.', name: 'open', words: 'waiting', color: 'line', sign: '·'},
+  {letter: 'l', name: 'left', words: 'left', color: 'panel', sign: '○'},
+  {letter: 's', name: 'skipped', words: 'up to date', color: 'skipped', sign: '='},
+  {letter: 'p', name: 'published', words: 'published', color: 'well', sign: '✓'},
+  {letter: 'k', name: 'kept', words: 'kept', color: 'caution', sign: '‖'},
+  {letter: '>', name: 'running', words: 'in work', color: 'accent', sign: '▶'},
+  {letter: 'b', name: 'still_broken', words: 'still broken', color: 'fault', sign: '✗'},
+  {letter: 'f', name: 'failed', words: 'failed', color: 'fault', sign: '✗'},
+];
+export const frameState = letterOrName => frameStates.find(state => state.letter === letterOrName || state.name === letterOrName)
+  ?? {letter: '?', name: letterOrName, words: letterOrName, color: 'line', sign: '?'};
+
+export const isOpen = state => ['held', 'waiting', 'starting', 'running'].includes(state);
+export const isRunOpen = state => state === 'running' || state === 'paused';
+
+export const count = number => Math.round(number).toLocaleString('en-US');
+export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+export const measure = value => value < 99.95 ? value.toFixed(1) : count(value);
+export function bytes(number) {
+  if (number < 1000) return `${number} B`;
+  for (const unit of ['kB', 'MB', 'GB', 'TB']) {
+    number /= 1000;
+    if (number < 999.95 || unit === 'TB') return `${number.toFixed(1)} ${unit}`;
+  }
+}
+export function duration(seconds) {
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${count(Math.floor(whole / 3600))} h ${String(Math.floor(whole / 60) % 60).padStart(2, '0')} min`;
+}
+/** A time that is still going on, without decimals. */
+export const elapsed = seconds => seconds < 60 ? `${Math.max(0, Math.floor(seconds))} s` : duration(seconds);
+
+const day = new Intl.DateTimeFormat('sv-SE', {dateStyle: 'short'}), clock = new Intl.DateTimeFormat('sv-SE', {timeStyle: 'medium'});
+/** A time of this browser's zone: the clock alone if it is today. */
+export function when(time) {
+  const date = new Date(time);
+  if (isNaN(date)) return String(time);
+  return day.format(date) === day.format(new Date()) ? clock.format(date) : `${day.format(date)} ${clock.format(date).slice(0, 5)}`;
+}
+/** The name of a frame: `37`, and `37p2` for the second page of a picture. */
+export const frameName = (frame, page) => page ? `${frame}p${page + 1}` : `${frame}`;
+
+/** What a run does now. The rules are those of `penumbra status`. */
+export function progress(live) {
+  const partial = live.tilesPlanned > 0 ? live.tilesDone / live.tilesPlanned : 0;
+  const share = live.frames > 0 ? Math.min(1, (live.done + 0.9 * partial) / live.frames) : 1;
+  return {
+    share,
+    left: share > 0.02 && share < 1 && live.seconds > 2 ? Math.round(live.seconds * (1 - share) / share) : null,
+    rate: live.megapixels > 0 && live.seconds > 0.5 ? live.megapixels / live.seconds : null,
+  };
+}
+export const percent = share => `${Math.floor(100 * share)} %`;
