@@ -15,8 +15,8 @@ import Testing
 
         init() { (releases, releaser) = AsyncStream.makeStream(of: Void.self) }
 
-        func route(_ method: RequestMethod) -> Route {
-            Route(method, "/slow", .open) { _ in
+        func route(_ method: RequestMethod, endsWithClient: Bool? = nil) -> Route {
+            Route(method, "/slow", .open, endsWithClient: endsWithClient) { _ in
                 self.begun.send()
                 for await _ in self.releases { break }
                 self.end.withLock { $0 = Task.isCancelled }
@@ -62,6 +62,15 @@ import Testing
             try await abandon(request, work, at: service.web)
             work.release()
             #expect(await work.wasCancelled() == false)
+        }
+    }
+
+    @Test func `a route that changes nothing may end with its client, whatever its method is`() async throws {
+        let work = SlowWork()
+        try await TestService.run(routes: [work.route(.post, endsWithClient: true)]) { service in
+            let request = "POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+            try await abandon(request, work, at: service.web)
+            #expect(await work.wasCancelled() == true)
         }
     }
 

@@ -13,17 +13,27 @@ import Testing
         let order = try read(#"{"manifest":"/srv/a/night.yaml"}"#)
         #expect(order.source == .file(path: "/srv/a/night.yaml"))
         #expect(order.input == nil)
-        #expect((order.x, order.y, order.size, order.output) == ("50%", "50%", 512, 1))
+        #expect((order.size, order.output, order.middle) == (512, 1, "50%,50%"))
         #expect(order.options.overrides == [])
     }
 
-    @Test func `places are pixels or percent`() throws {
+    @Test func `a part is asked for by its first pixel`() throws {
         let order = try read(
-            #"{"text":"job: a","folder":"/srv/a","input":"/srv/a/b.png","x":1200,"y":"40%","size":64,"output":2}"#)
+            #"{"text":"job: a","folder":"/srv/a","input":"/srv/a/b.png","x":1200,"y":0,"size":64,"output":2}"#)
         #expect(order.source == .text("job: a", folder: "/srv/a", name: nil))
         #expect(order.input == "/srv/a/b.png")
-        #expect((order.x, order.y, order.size, order.output) == ("1200", "40%", 64, 2))
-        #expect(try read(#"{"manifest":"/a","x":0.5}"#).x == "0.5")
+        #expect((order.size, order.output, order.middle) == (64, 2, "1232,32"))
+        #expect(try read(#"{"manifest":"/a","x":3,"size":9}"#).middle == "7.5,50%")
+    }
+
+    @Test func `a relative picture starts at the manifest's folder`() throws {
+        #expect(try read(#"{"manifest":"/srv/a/night.yaml","input":"photos/b.png"}"#).input == "/srv/a/photos/b.png")
+        #expect(try read(#"{"text":"","folder":"/srv/b","input":"b.png"}"#).input == "/srv/b/b.png")
+        #expect(try read(#"{"manifest":"/night.yaml","input":"b.png"}"#).input == "/b.png")
+    }
+
+    @Test func `without filters the picture is shown as it is`() throws {
+        #expect(try read(#"{"manifest":"/a","filters":[]}"#).options.overrides == ["filters=[{crop: {}}]"])
     }
 
     @Test(arguments: [
@@ -42,14 +52,12 @@ import Testing
     @Test(arguments: [
         (#"{}"#, "the request has no manifest"),
         (#"{"manifest":"/a","path":"/b"}"#, "there is no key 'path'"),
-        (#"{"manifest":"/a","input":"b.png"}"#, "input: 'b.png' is no absolute path"),
+        (#"{"manifest":"/a","input":""}"#, "input: '' is no path of a picture"),
         (#"{"manifest":"/a","size":513}"#, "size: 513 is not a number of pixels from 1 to 512"),
         (#"{"manifest":"/a","size":0}"#, "size: 0 is not a number of pixels from 1 to 512"),
         (#"{"manifest":"/a","output":0}"#, "output: 0 is not a number from 1 to 1000"),
-        (#"{"manifest":"/a","x":"1,2"}"#, "x: '1,2' is no place"),
-        (#"{"manifest":"/a","x":-5}"#, "x: '-5' is no place"),
-        (#"{"manifest":"/a","x":"--force"}"#, "x: '--force' is no place"),
-        (#"{"manifest":"/a","x":true}"#, "x: text is expected, and this is true or false"),
+        (#"{"manifest":"/a","x":-5}"#, "x: -5 is not a number of pixels from 0 to 10000000"),
+        (#"{"manifest":"/a","y":"40%"}"#, "y: a whole number is expected, and this is text"),
         (#"{"manifest":"/a","filters":[{"a b":{}}]}"#, "filters[0].a b: 'a b' is no name of a filter or a parameter"),
         (#"{"manifest":"/a","filters":[{"a":null}]}"#, "filters[0].a: a null is no value of a manifest"),
     ])

@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("picture?width=0", "width: '0' is not a number from 1 to 1024"),
+        ("picture?width=0", "width: '0' is not a number from 1 to 2048"),
         ("picture?side=behind", "side: 'behind' is none of before and after"),
         ("picture?path=/etc/passwd", "there is no parameter 'path'"),
         ("crop?scale=3", "scale: 3 is none of 1, 2, 4, 8 and so on up to 4096"),
@@ -224,14 +224,14 @@ import Testing
     @Test func `a preview shows what the command shows`() async throws {
         try await farm.start()
         let body = """
-            {"manifest": "\(farm.path)/night.yaml", "input": "\(farm.path)/photos/1.png", "x": 20, "y": "50%", "size": 24,
+            {"manifest": "\(farm.path)/night.yaml", "input": "\(farm.path)/photos/1.png", "x": 8, "y": 5, "size": 24,
              "filters": [{"gaussian": {"radius": 2.5}}, "sharpen"]}
             """
         let answer = try await ask("/preview", body: body)
         #expect(answer.status == 200, "\(answer.text)\(farm.log)")
         #expect(answer.type == "image/png")
         let shown = try await farm.penumbra(
-            "preview", "night.yaml", "photos/1.png", "--at", "20,50%", "--size", "24", "--set",
+            "preview", "night.yaml", "photos/1.png", "--at", "20,17", "--size", "24", "--set",
             "filters=[{gaussian: {radius: 2.5}}, sharpen]", "-o", "shown.png")
         #expect(shown.code == 0, "\(shown.errors)")
         #expect(try picture(answer.file, as: "png") == PictureFiles.read(farm.folder.file("shown.png")))

@@ -14,7 +14,7 @@ extension Service {
             .api(.get, "/runs/{name}/frames/{number}/picture", .read, handler: thumbnail),
             .api(.get, "/runs/{name}/frames/{number}/crop", .read, handler: crop),
             .api(.get, "/runs/{name}/frames/{number}/facts", .read, handler: facts),
-            .api(.post, "/preview", .submit, handler: preview),
+            .api(.post, "/preview", .submit, endsWithClient: true, handler: preview),
         ]
     }
 
@@ -89,11 +89,18 @@ extension Service {
         options.roots = request.roots
         // A wrong manifest is refused with all its problems, as at a submission.
         _ = try await supervisor.check(order.source.place, name: order.source.name, options)
-        let bytes = try await queries.preview(
-            PreviewQuery(
-                place: order.source.place, name: order.source.name, options: options, input: order.input,
-                at: "\(order.x),\(order.y)", size: order.size, output: order.output))
-        return APIResponse(headers: ["Content-Type": "image/png"], body: .bytes(bytes))
+        let query = PreviewQuery(
+            place: order.source.place, name: order.source.name, options: options, input: order.input,
+            at: order.middle, size: order.size, output: order.output)
+        do {
+            let bytes = try await queries.preview(query)
+            return APIResponse(headers: ["Content-Type": "image/png"], body: .bytes(bytes))
+        } catch FarmQueryError.busy {
+            // Most previews take less than a second.
+            var problem = Problem(FarmQueryError.busy)
+            problem.headers["Retry-After"] = "1"
+            throw problem
+        }
     }
 }
 

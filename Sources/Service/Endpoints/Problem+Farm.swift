@@ -91,8 +91,11 @@ func answering(_ body: () async throws -> APIResponse) async throws -> APIRespon
 extension Route {
     /// A route whose errors become problems.
     static func api(
-        _ method: RequestMethod, _ path: String, _ access: Access, handler: @escaping Handler
+        _ method: RequestMethod, _ path: String, _ access: Access, endsWithClient: Bool? = nil,
+        handler: @escaping Handler
     ) -> Route {
-        Route(method, APIPath.root + path, access) { request in try await answering { try await handler(request) } }
+        Route(method, APIPath.root + path, access, endsWithClient: endsWithClient) { request in
+            try await answering { try await handler(request) }
+        }
     }
 }

@@ -143,8 +143,10 @@ package final class PreviewCommands: Sendable {
         }
         let answer: CommandRunner.Answer
         do throws(CommandError) {
-            answer = try await CommandRunner(limit: Self.limit, longestOutput: Self.longestAnswer).run(
-                program, command, environment: environment)
+            // Whoever moves a slider asks for many previews, and waits only for the last one.
+            answer = try await CommandRunner(
+                limit: Self.limit, longestOutput: Self.longestAnswer, endsWithCaller: true
+            ).run(program, command, environment: environment)
         } catch {
             throw FarmQueryError(error, "'penumbra preview'", program)
         }

@@ -80,9 +80,8 @@ struct Responder: Sendable {
                 body: bytes,
                 caller: caller, peer: exchange.peer, isSecure: exchange.isSecure,
                 signIn: SignIn { [access, peer = exchange.peer] in try await access.signIn($0, from: peer) })
-            // A change is carried out to its end, whether or not somebody still waits for the answer.
-            return try await route.method.isWrite
-                ? route.handler(request) : answer(request, route, whileConnected: exchange)
+            return try await route.endsWithClient
+                ? answer(request, route, whileConnected: exchange) : route.handler(request)
         }
     }
 

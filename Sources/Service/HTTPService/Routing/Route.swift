@@ -5,13 +5,20 @@ package struct Route: Sendable {
     package let method: RequestMethod
     package let pattern: PathPattern
     package let access: Access
+    /// Whether the handler is cancelled if the client goes away. A change is carried out to its end.
+    let endsWithClient: Bool
     package let handler: Handler
 
     /// - Parameters:
     ///   - path: `/api/v1/jobs/{id}`: a segment in braces matches every segment that is not empty.
+    ///   - endsWithClient: Whether the handler is cancelled if the client goes away. By default only `GET` is.
     ///   - handler: A thrown `Problem` is the answer. Other errors are logged, and answered by 500.
-    package init(_ method: RequestMethod, _ path: String, _ access: Access, handler: @escaping Handler) {
+    package init(
+        _ method: RequestMethod, _ path: String, _ access: Access, endsWithClient: Bool? = nil,
+        handler: @escaping Handler
+    ) {
         self.method = method
+        self.endsWithClient = endsWithClient ?? !method.isWrite
         pattern = PathPattern(path)
         self.access = access
         self.handler = handler
@@ -19,7 +26,7 @@ package struct Route: Sendable {
 
     /// The same route, with a handler around its own.
     package func wrapped(by wrap: (@escaping Handler) -> Handler) -> Route {
-        Route(method, pattern.description, access, handler: wrap(handler))
+        Route(method, pattern.description, access, endsWithClient: endsWithClient, handler: wrap(handler))
     }
 }
 

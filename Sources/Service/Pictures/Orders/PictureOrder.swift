@@ -59,7 +59,7 @@ package struct PictureOrder: Hashable, Sendable {
     }
 
     /// The longest side of a thumbnail.
-    package static let thumbnailRange = 1...1024
+    package static let thumbnailRange = 1...2048
 
     /// Equal pictures have one key. Files of the cache have its digest as their names, and answers of the service have it as their
     /// tags.

@@ -1,15 +1,16 @@
+import JobModel
 package import Queueing
 
 /// The body of `POST /preview`: a part of what a job would make of a picture.
 ///
-///     {"manifest": "/srv/a/night.yaml", "x": "40%", "y": 1200, "size": 256, "filters": [{"gaussian": {"radius": 14}}]}
+///     {"manifest": "/srv/a/night.yaml", "x": 400, "y": 1200, "size": 256, "filters": [{"gaussian": {"radius": 14}}]}
 package struct PreviewOrder: Hashable, Sendable, Decodable {
     package let source: SubmitRequest.Source
     /// An absolute path. Nil for the job's first picture.
     package let input: String?
-    /// The middle of the part, each as `penumbra preview` takes it: `40%`, or `1200` for pixels.
-    package let x: String
-    package let y: String
+    /// The part's first pixel, in the output. Nil for the middle of it.
+    package let x: Int?
+    package let y: Int?
     /// The longest side of the answer, in pixels.
     package let size: Int
     /// Which of the job's outputs, from 1.
@@ -30,9 +31,9 @@ package struct PreviewOrder: Hashable, Sendable, Decodable {
     package init(from decoder: any Decoder) throws {
         let values = try decoder.request(keyedBy: CodingKeys.self)
         source = try SubmitRequest.Source(in: values, file: .manifest, text: .text, folder: .folder, name: .name)
-        input = values.contains(.input) ? try values.path(.input) : nil
-        x = try values.optional(.x, as: Offset.self)?.text ?? "50%"
-        y = try values.optional(.y, as: Offset.self)?.text ?? "50%"
+        input = try Self.input(in: values, of: source)
+        x = try Self.offset(.x, in: values)
+        y = try Self.offset(.y, in: values)
         size = try values.optional(.size) ?? Self.largestSize
         guard (1...Self.largestSize).contains(size) else {
             throw values.fault(.size, "\(size) is not a number of pixels from 1 to \(Self.largestSize)")
@@ -47,36 +48,48 @@ package struct PreviewOrder: Hashable, Sendable, Decodable {
             guard filters.text.utf8.count <= Self.longestFilters else {
                 throw values.fault(.filters, "they have more than \(Self.longestFilters) bytes")
             }
-            overrides.insert("filters=\(filters.text)", at: 0)
+            // A manifest has to have a filter. This one keeps the whole picture.
+            let text = filters.text == "[]" ? "[{crop: {}}]" : filters.text
+            overrides.insert("filters=\(text)", at: 0)
         }
         options = try RunOptions(overrides: overrides)
     }
 
-    /// A number of pixels, or a text such as `40%`.
-    private struct Offset: Decodable {
-        let text: String
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            let word: String
-            if let number = try? value.decode(Double.self) {  // a text is tried below
-                word = number == number.rounded() && abs(number) < 1e9 ? "\(Int(number))" : "\(number)"
-            } else {
-                word = try value.decode(String.self)
-            }
-            // What it means, the command finds out. A comma would begin the other offset, and a sign an option.
-            guard (1...20).contains(word.utf8.count), word.utf8.allSatisfy(Self.isPlain) else {
-                throw BodyError(
-                    .invalid("'\(BodyError.shown(word))' is no place\n   = write 1200 for pixels, or \"40%\""),
-                    path: BodyError.path(decoder.codingPath))
-            }
-            text = word
+    private static func offset(
+        _ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>
+    ) throws -> Int? {
+        guard let offset = try values.optional(key, as: Int.self) else { return nil }
+        guard (0...farthest).contains(offset) else {
+            throw values.fault(key, "\(offset) is not a number of pixels from 0 to \(farthest)")
         }
+        return offset
+    }
 
-        private static func isPlain(_ byte: UInt8) -> Bool {
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: ".")
-                || byte == UInt8(ascii: "%")
+    /// A relative path starts where those of the manifest start.
+    private static func input(
+        in values: KeyedDecodingContainer<CodingKeys>, of source: SubmitRequest.Source
+    ) throws -> String? {
+        guard let path = try values.optional(.input, as: String.self) else { return nil }
+        guard !path.isEmpty, path.utf8.count < 4096, !path.utf8.contains(0) else {
+            throw values.fault(.input, "'\(BodyError.shown(path))' is no path of a picture")
         }
+        let folder =
+            switch source {
+            case .file(let manifest): PathNames.folder(of: manifest) ?? ""
+            case .text(_, let folder, _): folder
+            }
+        return PathNames.isAbsolute(path) ? path : PathNames.joined(folder.isEmpty ? "/" : folder, path)
+    }
+
+    /// In pixels, as `penumbra preview` takes them.
+    private static let farthest = 10_000_000
+
+    /// `--at` of `penumbra preview`: the middle of the part.
+    package var middle: String {
+        func place(_ first: Int?) -> String {
+            first.map { "\($0 + size / 2)" + (size.isMultiple(of: 2) ? "" : ".5") } ?? "50%"
+        }
+        return "\(place(x)),\(place(y))"
     }
 }
 
