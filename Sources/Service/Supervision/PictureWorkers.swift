@@ -23,8 +23,9 @@ package struct PictureWorkers: Sendable {
         self.folder = folder
     }
 
-    /// In bytes. A worker holds no larger part of a picture at once, as a worker of a run does.
-    package var memory: Int { farm.runSettings.frameMemory }
+    /// In bytes. A worker holds no larger part of a picture at once, and streams the others. It has less than a worker of a run, because
+    /// the memory of this machine is the runs'.
+    package var memory: Int { min(farm.runSettings.frameMemory, 256 << 20) }
 
     /// - Parameter roots: The kernel keeps the worker within these folders, which it may only read. Nil for a worker with all rights of
     ///   this user, as the workers of such runs have.
