@@ -3,6 +3,7 @@ import Endpoints
 import Foundation
 import HTTPService
 import JobModel
+import Pictures
 import Queueing
 import QueueStorage
 import RenderFarm
@@ -57,6 +58,9 @@ import Testing
         Row("GET", "/api/v1/runs/{name}", .read, 200),
         Row("GET", "/api/v1/runs/{name}/frames", .read, 200),
         Row("GET", "/api/v1/runs/{name}/frames/{number}/attempts", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/frames/{number}/picture", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/frames/{number}/crop", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/frames/{number}/facts", .read, 200),
         Row("GET", "/api/v1/runs/{name}/map", .read, 200),
         // The run has ended.
         Row("POST", "/api/v1/runs/{name}/pause", .submit, 409, isOwned: true),
@@ -74,6 +78,7 @@ import Testing
         Row("GET", "/api/v1/workers", .read, 200),
         Row("POST", "/api/v1/check", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
         Row("POST", "/api/v1/plan", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
+        Row("POST", "/api/v1/preview", .submit, 200, body: #"{"manifest": "{manifest}", "size": 16}"#),
         Row("GET", "/api/v1/filters", .read, 200),
         Row("GET", "/api/v1/formats", .read, 200),
         Row("GET", "/api/v1/schema", .read, 200),
@@ -117,6 +122,8 @@ import Testing
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
             schedules: ScheduleRunner(supervisor, manifests: checker, noted: { _ in }, now: { WallTime(seconds: 0) }),
             queries: NoAnswers(),
+            pictures: PictureMaker(
+                PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1) { _ in throw FarmQueryError.busy }),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
                 stateFolder: folder.file("state")),
@@ -280,6 +287,7 @@ private struct NoAnswers: FarmQueries {
         throw FarmQueryError.busy
     }
     func verify(_ outputs: [String]) async throws -> String { throw FarmQueryError.busy }
+    func preview(_ query: PreviewQuery) async throws -> [UInt8] { throw FarmQueryError.busy }
 }
 
 private struct NoProcesses: RunLauncher {

@@ -4,6 +4,7 @@ import Foundation
 import HTTPService
 import JobModel
 import Logging
+import Pictures
 import QueueStorage
 import Queueing
 import RenderFarm
@@ -69,12 +70,18 @@ struct RunningService {
                 notices.wake()
             }, notices: { notices.messages(of: $0) }, now: clock.wallTime)
         try ScheduleRunner.check(settings.service.value.schedules)
+        let pictures = Self.pictures(setup, settings, program, logger)
+        let configFile = settings.configFile
+        FileSystem.removeTree(folder.previews)
         let endings = Endings()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed, schedules: schedules,
             queries: FarmCommands(
                 program: program, checker: checker, folder: folder.manifests,
-                arguments: ["--state-dir", setup.stateFolder] + (settings.configFile.map { ["--config", $0] } ?? [])),
+                arguments: ["--state-dir", setup.stateFolder] + (configFile.map { ["--config", $0] } ?? []),
+                previews: PreviewCommands(
+                    program: program, folder: folder.previews, configFile: configFile, confined: setup.confined)),
+            pictures: pictures,
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
@@ -98,6 +105,7 @@ struct RunningService {
             group.addTask { await supervisor.run() }
             group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
             group.addTask { await schedules.run() }
+            group.addTask { await pictures.run() }
             group.addTask { await notices.run() }
             group.addTask { await backUp(store, supervisor, logger) }
             group.addTask { await storeUses(of: tokens, logger) }
@@ -112,6 +120,17 @@ struct RunningService {
             server.stop()
             group.cancelAll()
         }
+    }
+
+    private static func pictures(
+        _ setup: Supervisor.Setup, _ settings: Settings, _ program: String, _ logger: Logger
+    ) -> PictureMaker {
+        let folder = setup.folder.thumbnails
+        let workers = PictureWorkers(
+            settings, program: program, confined: setup.confined, folder: PictureMaker.Setup.workFolder(in: folder))
+        var making = PictureMaker.Setup(folder: folder, memory: workers.memory) { try workers.engine($0) }
+        making.noted = { logger.error("\(VisibleText.line($0))") }
+        return PictureMaker(making)
     }
 
     /// Where a browser of this machine finds the page. Behind a proxy the address is the proxy's.

@@ -170,15 +170,17 @@ private enum Cursor {
 }
 
 extension SubmitRequest {
+    var place: ManifestSource.Place { source.place }
+}
+
+extension SubmitRequest.Source {
     var place: ManifestSource.Place {
-        switch source {
+        switch self {
         case .file(let path): .file(path: path)
         case .text(let text, let folder, _): .uploaded(text: text, folder: folder)
         }
     }
-}
 
-extension SubmitRequest.Source {
     var name: String? { if case .text(_, _, let name) = self { name } else { nil } }
 }
 

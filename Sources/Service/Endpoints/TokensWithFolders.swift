@@ -27,12 +27,13 @@ extension Service {
         add(.all, .get, "/jobs", "/runs", "/events", "/status", "/filters", "/formats", "/schema")
         add(.all, .get, "/errors", "/workers", "/session")
         add(.all, .delete, "/session")
-        add(.all, .post, "/jobs", "/jobs/actions", "/check")
+        add(.all, .post, "/jobs", "/jobs/actions", "/check", "/preview")
         add(.ownJob, .get, "/jobs/{id}", "/jobs/{id}/log")
         add(.ownJob, .patch, "/jobs/{id}")
         for action in ["cancel", "run-next", "hold", "release", "retry"] { add(.ownJob, .post, "/jobs/{id}/\(action)") }
         add(.ownRun, .get, "/runs/{name}", "/runs/{name}/map", "/runs/{name}/errors")
         add(.ownRun, .get, "/runs/{name}/frames", "/runs/{name}/frames/{number}/attempts", "/runs/{name}/attempts")
+        for picture in ["picture", "crop", "facts"] { add(.ownRun, .get, "/runs/{name}/frames/{number}/\(picture)") }
         add(.ownRun, .get, "/runs/{name}/tasks", "/runs/{name}/broken", "/runs/{name}/job")
         for action in ["pause", "resume", "cancel", "retry"] { add(.ownRun, .post, "/runs/{name}/\(action)") }
         return visibilities
