@@ -174,6 +174,7 @@ import Testing
         (404, "/problems/not-found", .missingInput), (405, "/problems/method", .usage),
         (408, "/problems/slow", .unavailable),
         (409, "/problems/state", .busy), (409, "/problems/ended", .usage), (409, "/problems/needs", .usage),
+        (409, "/problems/config", .usage),
         (410, "/problems/gone", .missingInput), (412, "/problems/changed", .busy),
         (413, "/problems/too-large", .usage), (421, "/problems/host", .usage), (422, "/problems/value", .usage),
         (422, "/problems/manifest", .badManifest), (422, "/problems/no-manifest", .missingInput),

@@ -115,7 +115,7 @@ import Testing
 
     @Test func `the example in Python goes on after each way in which a service can be away`() async throws {
         let farm = try Farm()
-        let service = project.appending(path: "Tests/ServiceTests/Support/flaky.py").path
+        let service = Self.project.appending(path: "Tests/ServiceTests/Support/flaky.py").path
         let followed = try await Self.run(
             """
             python3 '\(service)' port > log 2>&1 &

@@ -23,7 +23,10 @@ import Testing
     private func send(
         _ method: String, _ path: String, _ body: String? = nil, headers: [String] = []
     ) async throws -> Answer {
-        var arguments = ["-sS", "-i", "--unix-socket", farm.serviceFolder.controlSocket, "-X", method]
+        // A stream of events would never end.
+        var arguments = [
+            "-sS", "-i", "--max-time", "60", "--unix-socket", farm.serviceFolder.controlSocket, "-X", method,
+        ]
         arguments += headers.flatMap { ["-H", $0] } + (body.map { ["-d", $0] } ?? [])
         let result = try await farm.run("/usr/bin/curl", arguments + ["http://localhost/api/v1\(path)"])
         let parts = result.output.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)

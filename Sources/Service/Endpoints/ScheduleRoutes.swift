@@ -44,7 +44,7 @@ extension Service {
                 case .unknown: (404, "no-schedule", "There is no such schedule")
                 case .nameIsUsed: (409, "name", "The name is used")
                 case .tooMany: (409, "schedules", "There are too many schedules")
-                case .isConfigured, .isRemoved: (409, "state", "The config file decides on this schedule")
+                case .isConfigured, .isRemoved: (409, ErrorBody.configKind, "The config file decides on this schedule")
                 }
             throw Problem(status: status, kind: kind, title: title, message: refusal.message)
         }

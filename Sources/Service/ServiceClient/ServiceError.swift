@@ -53,7 +53,7 @@ package struct ServiceError: Error, Hashable, Sendable {
         case .refused(let status, let body):
             switch status {
             // Nothing is gained if the command is repeated later.
-            case 409 where body?.kind == ErrorBody.endedKind || body?.kind == ErrorBody.needsKind: .usage
+            case 409 where body?.isLasting == true: .usage
             case 422 where body?.kind == ErrorBody.missingManifestKind: .missingInput
             // 412: somebody else has changed the job. 429 and 503: the service asks to come back later.
             case 409, 412, 429, 503: .busy

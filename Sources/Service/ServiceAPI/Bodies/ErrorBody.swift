@@ -51,4 +51,9 @@ package struct ErrorBody: Hashable, Sendable, Codable {
     package static let endedKind = "ended"
     /// The kind of a job that would never start, because a job has failed whose success it needs.
     package static let needsKind = "needs"
+    /// The kind of a change of something that only the config file can change.
+    package static let configKind = "config"
+
+    /// Whether a conflict (409) stays one: nothing is gained if the request is repeated later.
+    package var isLasting: Bool { [Self.endedKind, Self.needsKind, Self.configKind].contains(kind) }
 }

@@ -4,6 +4,7 @@ import JobModel
 import JobStorage
 import RenderFarm
 import Runs
+import ServiceClient
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,21 +38,7 @@ struct StatusCommand: AsyncParsableCommand {
             if let service = remote.service {
                 let (ended, follow, first) = (all ? nil : Self.ended, follow, view)
                 return try await service.asking { remote in
-                    var view = first
-                    // Nil before the first answer: a service that is not there is no pause of one.
-                    var absence: RemoteRuns.Absence?
-                    while true {
-                        do throws(ServiceError) {
-                            let runs = try remote.runs(ended: ended)
-                            view.show(runs.filter { !$0.isEnded } + runs.filter(\.isEnded))
-                            guard follow, try remote.isAnyGoingOn(of: runs) else { return .done }
-                            absence = RemoteRuns.Absence()
-                        } catch {
-                            guard absence != nil else { throw error }
-                            try absence?.bear(error)
-                        }
-                        RemoteRuns.waitABit()
-                    }
+                    try Self.show(remote, ended: ended, follow: follow, first)
                 }
             }
             let archive = try options.archive(shared)
@@ -61,6 +48,27 @@ struct StatusCommand: AsyncParsableCommand {
                 guard follow, runs.contains(where: \.condition.isGoingOn) else { return .done }
                 try await ContinuousClock().sleep(for: Self.pause)
             }
+        }
+    }
+
+    /// Shows the runs of a service. Whoever follows them waits for a service that is replaced by its next version.
+    private static func show(
+        _ remote: RemoteRuns, ended: Int?, follow: Bool, _ first: StatusView
+    ) throws(ServiceError) -> RunOutcome {
+        var view = first
+        // Nil before the first answer: a service that was never there is not waited for.
+        var absence: RemoteRuns.Absence?
+        while true {
+            do throws(ServiceError) {
+                let runs = try remote.runs(ended: ended)
+                view.show(runs.filter { !$0.isEnded } + runs.filter(\.isEnded))
+                guard follow, try remote.isAnyGoingOn(of: runs) else { return .done }
+                absence = RemoteRuns.Absence()
+            } catch {
+                guard absence != nil else { throw error }
+                try absence?.bear(error)
+            }
+            RemoteRuns.waitABit()
         }
     }
 
