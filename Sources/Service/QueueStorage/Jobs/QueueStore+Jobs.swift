@@ -191,11 +191,14 @@ extension QueueStore {
             let rows = try Row.fetchCursor(database, sql: query.jobs, arguments: query.arguments)
             var jobs: [Submission] = []
             var bytes = 0
-            var count = 0
+            var (count, possible) = (0, 0)
             while let row = try rows.next() {
                 for job in try reader.jobs([row], &unreadable) where filter.matches(job) {
                     count += 1
-                    guard expected != nil else { continue }
+                    guard expected != nil else {
+                        if action.fits(job, { try? reader.known($0) }) { possible += 1 }
+                        continue
+                    }
                     jobs.append(job)
                     if case .uploaded(let text, _) = job.manifest.place { bytes += text.utf8.count }
                 }
@@ -203,7 +206,7 @@ extension QueueStore {
                     throw BulkAction.TooLarge()
                 }
             }
-            if expected == nil { return .count(count) }
+            if expected == nil { return .count(count, possible: possible == count ? nil : possible) }
             let next = try reader.nextID()
             let outcome = try JobLookup(reader).deciding { known in
                 try action.apply(

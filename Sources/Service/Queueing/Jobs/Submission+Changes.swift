@@ -83,9 +83,9 @@ extension Submission {
         at now: WallTime,
         known: (JobID) -> KnownJob?
     ) throws -> Submission {
-        guard case .ended(let ended) = state else { throw Refusal(self.id, .hasNotEnded(state.name)) }
+        guard state.isEnded else { throw Refusal(self.id, .hasNotEnded(state.name)) }
         // Nothing is left of the others.
-        guard ended.end != .done || ended.leftovers.stillBroken > 0 else { throw Refusal(self.id, .isDone) }
+        guard canBeRetried else { throw Refusal(self.id, .isDone) }
         var needs: [Need] = []
         for need in self.needs {
             guard let open = try need.latest(of: self.id, known: known), !needs.contains(open) else { continue }
@@ -95,6 +95,12 @@ extension Submission {
             id: id, owner: owner, key: key, digest: digest, name: name, manifest: manifest,
             options: options.retried(deadline), priority: priority, labels: labels, needs: needs, retryOf: self.id,
             at: now, known: known)
+    }
+
+    /// Whether it has ended, and something is left to repeat.
+    var canBeRetried: Bool {
+        guard case .ended(let ended) = state else { return false }
+        return ended.end != .done || ended.leftovers.stillBroken > 0
     }
 
     /// Ends it.

@@ -79,8 +79,11 @@ struct JobSelection: ParsableArguments {
         let body = try StrictJSON.encode(ActionRequest(action, filter, expecting: expect))
         try await service.talking { client in
             switch try client.call(ClientRequest(.post, "/jobs/actions", body: body), as: ActionResponse.self) {
-            case .count(let count):
-                Console.print("\(count) \(count == 1 ? "job matches" : "jobs match"); --expect \(count) changes them")
+            case .count(let count, let possible):
+                let matches = "\(count) \(count == 1 ? "job matches" : "jobs match")"
+                Console.print(
+                    possible.map { "\(matches), and \($0) of them can be changed; --expect \(count) changes those" }
+                        ?? "\(matches); --expect \(count) changes them")
                 return .done
             case .done(let changes):
                 let changed = changes.changed.count + changes.submitted.count
