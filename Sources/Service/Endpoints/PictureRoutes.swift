@@ -11,9 +11,9 @@ import Supervision
 extension Service {
     var pictureRoutes: [Route] {
         [
-            .api(.get, "/runs/{name}/frames/{number}/picture", .read, handler: thumbnail),
-            .api(.get, "/runs/{name}/frames/{number}/crop", .read, handler: crop),
-            .api(.get, "/runs/{name}/frames/{number}/facts", .read, handler: facts),
+            .api(.get, "/runs/{name}/frames/{number}/picture", .read, endsWithClient: true, handler: thumbnail),
+            .api(.get, "/runs/{name}/frames/{number}/crop", .read, endsWithClient: true, handler: crop),
+            .api(.get, "/runs/{name}/frames/{number}/facts", .read, endsWithClient: true, handler: facts),
             .api(.post, "/preview", .submit, endsWithClient: true, handler: preview),
         ]
     }
@@ -140,7 +140,11 @@ extension Problem {
         case .unavailable:
             self.init(status: 503, kind: "farm", title: "The farm cannot do this now", message: error.message)
             headers["Retry-After"] = "10"
-        case .cancelled, .stopping: self = .stopping
+        case .cancelled:
+            self.init(
+                status: 503, kind: "client-gone", title: "The client has closed its side of the connection",
+                remedy: "Keep it open until the answer has come.")
+        case .stopping: self = .stopping
         }
     }
 }

@@ -91,7 +91,7 @@ func answering(_ body: () async throws -> APIResponse) async throws -> APIRespon
 extension Route {
     /// A route whose errors become problems.
     static func api(
-        _ method: RequestMethod, _ path: String, _ access: Access, endsWithClient: Bool? = nil,
+        _ method: RequestMethod, _ path: String, _ access: Access, endsWithClient: Bool = false,
         handler: @escaping Handler
     ) -> Route {
         Route(method, APIPath.root + path, access, endsWithClient: endsWithClient) { request in

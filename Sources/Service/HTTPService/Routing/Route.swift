@@ -5,20 +5,21 @@ package struct Route: Sendable {
     package let method: RequestMethod
     package let pattern: PathPattern
     package let access: Access
-    /// Whether the handler is cancelled if the client goes away. A change is carried out to its end.
+    /// Whether the handler is cancelled if the client closes its side of the connection. A change is carried out to its end.
     let endsWithClient: Bool
     package let handler: Handler
 
     /// - Parameters:
     ///   - path: `/api/v1/jobs/{id}`: a segment in braces matches every segment that is not empty.
-    ///   - endsWithClient: Whether the handler is cancelled if the client goes away. By default only `GET` is.
+    ///   - endsWithClient: Whether the handler is cancelled if the client closes its side of the connection. For slow answers that change
+    ///     nothing.
     ///   - handler: A thrown `Problem` is the answer. Other errors are logged, and answered by 500.
     package init(
-        _ method: RequestMethod, _ path: String, _ access: Access, endsWithClient: Bool? = nil,
+        _ method: RequestMethod, _ path: String, _ access: Access, endsWithClient: Bool = false,
         handler: @escaping Handler
     ) {
         self.method = method
-        self.endsWithClient = endsWithClient ?? !method.isWrite
+        self.endsWithClient = endsWithClient
         pattern = PathPattern(path)
         self.access = access
         self.handler = handler
