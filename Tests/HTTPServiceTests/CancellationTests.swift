@@ -15,7 +15,7 @@ import Testing
 
         init() { (releases, releaser) = AsyncStream.makeStream(of: Void.self) }
 
-        func route(_ method: RequestMethod, endsWithClient: Bool? = nil) -> Route {
+        func route(_ method: RequestMethod, endsWithClient: Bool = false) -> Route {
             Route(method, "/slow", .open, endsWithClient: endsWithClient) { _ in
                 self.begun.send()
                 for await _ in self.releases { break }
@@ -46,31 +46,25 @@ import Testing
         }
     }
 
-    @Test func `a request that only reads ends with its client`() async throws {
+    @Test(arguments: [RequestMethod.get, .post])
+    func `a slow answer that changes nothing ends with its client`(method: RequestMethod) async throws {
         let work = SlowWork()
-        try await TestService.run(routes: [work.route(.get)]) { service in
+        try await TestService.run(routes: [work.route(method, endsWithClient: true)]) { service in
+            let request = "\(method.rawValue) /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
             // Nobody releases it, so only a cancellation ends it.
-            try await abandon("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n", work, at: service.web)
+            try await abandon(request, work, at: service.web)
             #expect(await work.wasCancelled() == true)
         }
     }
 
-    @Test func `a change is carried out to its end without its client`() async throws {
+    @Test(arguments: [RequestMethod.get, .post])
+    func `other work is carried out to its end without its client`(method: RequestMethod) async throws {
         let work = SlowWork()
-        try await TestService.run(routes: [work.route(.post)]) { service in
-            let request = "POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+        try await TestService.run(routes: [work.route(method)]) { service in
+            let request = "\(method.rawValue) /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
             try await abandon(request, work, at: service.web)
             work.release()
             #expect(await work.wasCancelled() == false)
-        }
-    }
-
-    @Test func `a route that changes nothing may end with its client, whatever its method is`() async throws {
-        let work = SlowWork()
-        try await TestService.run(routes: [work.route(.post, endsWithClient: true)]) { service in
-            let request = "POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
-            try await abandon(request, work, at: service.web)
-            #expect(await work.wasCancelled() == true)
         }
     }
 

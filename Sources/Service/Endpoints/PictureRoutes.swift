@@ -13,12 +13,14 @@ extension Service {
         [
             .api(
                 .get, "/runs/{name}/frames/{number}/picture", .read, parameters: ["side", "output", "width"],
-                handler: thumbnail),
+                endsWithClient: true, handler: thumbnail),
             .api(
                 .get, "/runs/{name}/frames/{number}/crop", .read,
-                parameters: ["side", "output", "x", "y", "width", "height", "scale"], handler: crop),
+                parameters: ["side", "output", "x", "y", "width", "height", "scale"], endsWithClient: true,
+                handler: crop),
             .api(
-                .get, "/runs/{name}/frames/{number}/facts", .read, parameters: ["side", "output"], handler: facts),
+                .get, "/runs/{name}/frames/{number}/facts", .read, parameters: ["side", "output"],
+                endsWithClient: true, handler: facts),
             .api(.post, "/preview", .submit, endsWithClient: true, handler: preview),
         ]
     }
@@ -141,7 +143,11 @@ extension Problem {
         case .unavailable:
             self.init(status: 503, kind: "farm", title: "The farm cannot do this now", message: error.message)
             headers["Retry-After"] = "10"
-        case .cancelled, .stopping: self = .stopping
+        case .cancelled:
+            self.init(
+                status: 503, kind: "client-gone", title: "The client has closed its side of the connection",
+                remedy: "Keep it open until the answer has come.")
+        case .stopping: self = .stopping
         }
     }
 }

@@ -105,7 +105,7 @@ extension Route {
     /// A route whose errors become problems.
     static func api(
         _ method: RequestMethod, _ path: String, _ access: Access, parameters: QueryParameters = [],
-        takesKey: Bool = false, endsWithClient: Bool? = nil, handler: @escaping Handler
+        takesKey: Bool = false, endsWithClient: Bool = false, handler: @escaping Handler
     ) -> Route {
         Route(
             method, APIPath.root + path, access, parameters: parameters, takesKey: takesKey,

@@ -91,7 +91,7 @@ struct Responder: Sendable {
     ) async throws -> APIResponse {
         // The event loop cancels it from outside of this task.
         let task = Task { try await route.handler(request) }
-        exchange.closing.onClose { task.cancel() }
+        exchange.closing.onClose(orOfInput: true) { task.cancel() }
         defer { exchange.closing.forgetAction() }
         do {
             return try await withTaskCancellationHandler {

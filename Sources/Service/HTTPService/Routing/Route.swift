@@ -8,7 +8,7 @@ package struct Route: Sendable {
     package let parameters: QueryParameters
     /// Whether a request may have an `Idempotency-Key`.
     package let takesKey: Bool
-    /// Whether the handler is cancelled if the client goes away. A change is carried out to its end.
+    /// Whether the handler is cancelled if the client closes its side of the connection. A change is carried out to its end.
     let endsWithClient: Bool
     package let handler: Handler
 
@@ -18,14 +18,15 @@ package struct Route: Sendable {
     ///     misspelled parameter must not be ignored.
     ///   - takesKey: Whether the handler answers a request that is repeated with its `Idempotency-Key` as the first one. Other
     ///     routes refuse keys of changes, because a client that sends one relies on it.
-    ///   - endsWithClient: Whether the handler is cancelled if the client goes away. By default only `GET` is.
+    ///   - endsWithClient: Whether the handler is cancelled if the client closes its side of the connection. For slow answers that change
+    ///     nothing.
     ///   - handler: A thrown `Problem` is the answer. Other errors are logged, and answered by 500.
     package init(
         _ method: RequestMethod, _ path: String, _ access: Access, parameters: QueryParameters = [],
-        takesKey: Bool = false, endsWithClient: Bool? = nil, handler: @escaping Handler
+        takesKey: Bool = false, endsWithClient: Bool = false, handler: @escaping Handler
     ) {
         self.init(
-            method, PathPattern(path), access, parameters, takesKey, endsWithClient: endsWithClient ?? !method.isWrite
+            method, PathPattern(path), access, parameters, takesKey, endsWithClient: endsWithClient
         ) { request in
             try parameters.check(request.query)
             if method.isWrite, !takesKey, request.headers["Idempotency-Key"] != nil { throw Problem.unknownKey }
