@@ -1,6 +1,7 @@
 import Foundation
 import HTTPService
 import Page
+import Reports
 import Testing
 
 /// The page's files, as the program has them.
@@ -20,7 +21,26 @@ import Testing
         }
     }
 
-    @Test func `the page has at most 100 kB`() { #expect(assets.map(\.bytes.count).reduce(0, +) <= 100_000) }
+    /// What a browser loads for an address of the page: the document, its style, and the modules that this view needs. The modules
+    /// of other views are loaded when somebody looks at them.
+    @Test func `no address of the page loads more than 100 kB`() throws {
+        let texts = Dictionary(
+            uniqueKeysWithValues: assets.map { ($0.name, String(decoding: $0.bytes, as: UTF8.self)) })
+        func needed(by name: String, _ found: Set<String> = []) -> Set<String> {
+            let imported = (texts[name] ?? "").matches(of: /from '\.\/([^']+)'/).map { String($0.1) }
+            return imported.reduce(found.union([name])) { $0.contains($1) ? $0 : needed(by: $1, $0) }
+        }
+        let common = needed(by: "main.js").union(["index.html", "app.css", "icon.svg"])
+        let main = try #require(texts["main.js"])
+        let views = main.matches(of: /import\('\.\/([^']+)'\)/).map { String($0.1) }
+        #expect(views.count >= 8)
+        for view in views {
+            let files = common.union(needed(by: view))
+            #expect(files.compactMap { texts[$0]?.utf8.count }.reduce(0, +) <= 100_000, "\(view)")
+        }
+        // Nothing is there that nobody loads.
+        #expect(views.reduce(common) { $0.union(needed(by: $1)) } == Set(assets.map(\.name)))
+    }
 
     @Test func `every file has a type that browsers know`() {
         for asset in assets { #expect(asset.contentType != "application/octet-stream", "\(asset.name)") }
@@ -42,6 +62,18 @@ import Testing
                 let name = String(imported.1)
                 #expect(PageAsset.others.contains { "./\($0.name)" == name }, "\(script.name) imports \(name)")
             }
+        }
+    }
+
+    /// A report of a run and the page show the same things, and have the same colors for them.
+    @Test func `the page has the colors of a run's report`() throws {
+        let style = String(decoding: try #require(PageAsset.others.first { $0.name == "app.css" }).bytes, as: UTF8.self)
+        let schemes = style.split(separator: "@media (prefers-color-scheme: dark)", maxSplits: 1)
+        #expect(schemes.count == 2)
+        // The page has no bars of figures.
+        for color in Palette.colors where color.name != "bar" {
+            #expect(schemes.first?.contains("--\(color.name): \(color.light);") == true, "\(color.name)")
+            #expect(schemes.last?.contains("--\(color.name): \(color.dark);") == true, "\(color.name)")
         }
     }
 

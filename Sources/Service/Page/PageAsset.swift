@@ -25,6 +25,7 @@ package struct PageAsset: Hashable, Sendable {
         PageAsset("map.js", PackageResources.map_js),
         PageAsset("queue.js", PackageResources.queue_js),
         PageAsset("run.js", PackageResources.run_js),
+        PageAsset("runs.js", PackageResources.runs_js),
         PageAsset("schedules.js", PackageResources.schedules_js),
         PageAsset("submit.js", PackageResources.submit_js),
         PageAsset("thumbs.js", PackageResources.thumbs_js),

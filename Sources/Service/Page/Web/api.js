@@ -3,7 +3,7 @@
 /** An answer that is not what was asked for: its words, its remedy, and all findings of a manifest. */
 export class Problem extends Error {
   constructor(status, body, retryAfter) {
-    super(body.detail || body.title || (status ? `The service answered ${status}.` : 'The service cannot be reached.'));
+    super(body.detail || body.title || (status && ![502, 504].includes(status) ? `The service answered ${status}.` : 'The service cannot be reached.'));
     Object.assign(this, {status, type: body.type ?? '', remedy: body.remedy ?? '', errors: body.errors ?? [], retryAfter});
   }
 }

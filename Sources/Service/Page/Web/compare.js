@@ -16,19 +16,19 @@ export function compare(source) {
   const full = source.after ?? source.before, both = source.before && source.after;
   const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'picture', 'aria-label': both ? 'The picture before and after. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.' : 'The picture. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.'});
   const slider = h('input', {type: 'range', min: 0, max: 1000, value: 500, 'aria-label': 'Where the line between before and after is'});
-  const note = h('span', {class: 'note', role: 'status'});
+  const note = h('span.note', {role: 'status'});
   const button = (text, name, body) => h('button', {type: 'button', 'aria-label': name, title: name, onclick: body}, text);
-  const stage = h('div', {class: 'stage'}, canvas, both ? h('span', {class: 'corner left', 'aria-hidden': 'true'}, 'before') : null, both ? h('span', {class: 'corner right', 'aria-hidden': 'true'}, 'after') : null);
-  const element = h('div', {class: 'compare'}, stage, h('div', {class: 'tools'},
-    both ? h('span', {class: 'slide'}, h('span', {}, 'before'), slider, h('span', {}, 'after')) : null,
-    h('span', {class: 'buttons'}, button('Fit', 'Fit the picture (0)', () => fit()), button('1:1', 'Exact pixels (1)', () => zoomTo(1 / ratio())), button('−', 'Zoom out (-)', () => zoomTo(zoom / 2)), button('+', 'Zoom in (+)', () => zoomTo(zoom * 2))), note));
+  const stage = h('div.stage', canvas, both ? h('span.corner.left', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
+  const element = h('div.compare', stage, h('div', {class: 'tools'},
+    both ? h('span.slide', h('span', 'before'), slider, h('span', 'after')) : null,
+    h('span.buttons', button('Fit', 'Fit the picture (0)', () => fit()), button('1:1', 'Exact pixels (1)', () => zoomTo(1 / ratio())), button('−', 'Zoom out (-)', () => zoomTo(zoom / 2)), button('+', 'Zoom in (+)', () => zoomTo(zoom * 2))), note));
 
   const ratio = () => devicePixelRatio || 1;
   let width = 0, height = 0, zoom = 0, isFit = true, x = full.width / 2, y = full.height / 2, split = 0.5, isAsked = false, isClosed = false;
   const controller = new AbortController();
-  const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tiles: new Map(), base: null, trouble: '', isExact: true}]));
+  const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tiles: new Map(), base: null, isAsked: false, trouble: ''}]));
   for (const [name, side] of Object.entries(sides)) {
-    picture(source.thumb(name), controller.signal).then(createImageBitmap).then(image => { side.base = image; ask(); }, error => { if (error.name !== 'AbortError') { side.trouble = error.message; ask(); } });
+    picture(source.thumb(name), controller.signal).then(createImageBitmap).then(image => { side.base = image; }, error => { if (error.name !== 'AbortError') side.trouble = error.message; }).finally(() => { side.isAsked = true; ask(); });
   }
 
   const fitZoom = () => Math.min(width / full.width, height / full.height);
@@ -95,10 +95,10 @@ export function compare(source) {
     context.clip();
     context.imageSmoothingEnabled = true;
     if (side.base) context.drawImage(side.base, left, top, full.width * zoom, full.height * zoom);
-    let missing = 0;
+    let missing = side.isAsked ? 0 : 1;
     // Without tiles if the small picture has all pixels that the screen can show.
     const onScreen = facts.width * zoomX * ratio();
-    if (!side.trouble && (!side.base || side.base.width < Math.min(facts.width, onScreen * 0.98))) {
+    if (side.isAsked && !side.trouble && (!side.base || side.base.width < Math.min(facts.width, onScreen * 0.98))) {
       let scale = 1;
       while (scale * 2 <= 1 / (zoomX * ratio()) * 1.01) scale *= 2;
       const length = tileSide * scale;
@@ -119,10 +119,10 @@ export function compare(source) {
         }
       }
       // Requests for what is not in view any more are taken back.
-      for (const [key, tile] of side.tiles) {
+      for (const [key, tile] of [...side.tiles]) {
         if (wanted.has(key)) { side.tiles.delete(key); side.tiles.set(key, tile); } else if (!tile.image) { tile.controller.abort(); side.tiles.delete(key); }
       }
-      for (const [key, tile] of side.tiles) {
+      for (const [key, tile] of [...side.tiles]) {
         if (side.tiles.size <= mostTiles || wanted.has(key)) break;
         tile.image?.close();
         side.tiles.delete(key);

@@ -1,25 +1,40 @@
 // Elements are made of text alone: no string is ever read as HTML.
 
 /**
- * Makes an element. Properties that begin with `on` are listeners; `data-…`, `aria-…` and others are attributes;
- * `class`, `value`, `checked`, `disabled` and `hidden` are what they are called. Children that are null or false are left out.
+ * Makes an element. The tag may have classes, as in `p.quiet`. Properties may follow: those that begin with `on` are listeners, and
+ * null and false are left out. All others are children.
  */
-export function h(tag, properties, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties ?? {})) {
+export function h(tag, ...children) {
+  const [name, ...classes] = tag.split('.'), element = document.createElement(name);
+  if (classes.length) element.className = classes.join(' ');
+  const properties = children[0]?.constructor === Object ? children.shift() : {};
+  for (const [key, value] of Object.entries(properties)) {
     if (value == null || value === false) continue;
-    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-    else if (['value', 'checked', 'disabled', 'hidden', 'selected'].includes(name)) element[name] = value;
-    else element.setAttribute(name, value === true ? '' : value);
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else if (key in settable) element[key] = value;
+    else element.setAttribute(key, value === true ? '' : value);
   }
-  element.append(...children.flat(Infinity).filter(child => child != null && child !== false));
+  return fill(element, children);
+}
+const settable = {value: 1, checked: 1, disabled: 1, hidden: 1, selected: 1};
+
+/** Replaces the children of an element. If one of them had the focus, what is called the same gets it: the keyboard stays where it was. */
+export function fill(element, ...children) {
+  const active = document.activeElement, hadFocus = active !== element && element.contains(active);
+  element.replaceChildren(...children.flat(Infinity).filter(child => child != null && child !== false));
+  if (hadFocus && !active.isConnected) {
+    const called = one => one.id || `${one.getAttribute('href')} ${one.getAttribute('aria-label') ?? one.textContent}`;
+    [...element.querySelectorAll(active.localName)].find(one => called(one) === called(active))?.focus({preventScroll: true});
+  }
   return element;
 }
 
-/** Replaces the children of an element. */
-export function fill(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter(child => child != null && child !== false));
-  return element;
+/** Replaces the children of an element if they are made of something else than last time. What somebody has selected stays otherwise. */
+export function renew(element, source, make) {
+  const key = JSON.stringify(source);
+  if (element.source === key) return;
+  element.source = key;
+  fill(element, make());
 }
 
 /** Sets a text, and leaves the element alone if it has it already: then nothing is laid out anew, and selections stay. */
@@ -49,16 +64,19 @@ export function visible(text, lines = false) {
     if (!isOdd(one, lines)) { part += one; continue; }
     if (part) nodes.push(part);
     part = '';
-    nodes.push(h('i', {class: 'odd'}, `\\u{${one.codePointAt(0).toString(16)}}`));
+    nodes.push(h('i.odd', `\\u{${one.codePointAt(0).toString(16)}}`));
   }
   if (part) nodes.push(part);
   return nodes;
 }
 
+/** Terms with their values. Those without a value are left out. */
+export const facts = (...rows) => h('dl.facts', rows.filter(([, value]) => value != null && value !== '' && value !== false && value !== 0).map(([term, value]) => h('div', h('dt', term), h('dd', value))));
+
 /** A path: its folder is less visible than its name, and right-to-left letters do not reorder it. */
 export function path(text) {
   const end = text.lastIndexOf('/', text.length - 2) + 1;
-  return h('bdi', {class: 'path'}, end ? h('span', {}, visible(text.slice(0, end))) : null, visible(text.slice(end)));
+  return h('bdi.path', end ? h('span', visible(text.slice(0, end))) : null, visible(text.slice(end)));
 }
 export const fileName = text => text.slice(text.lastIndexOf('/', text.length - 2) + 1);
 
@@ -91,7 +109,7 @@ export function enable(button, isWanted) {
  * @param options `title`, `class`, and `name` for screen readers if the text alone does not say enough.
  */
 export function action(text, body, options = {}) {
-  const trouble = h('span', {class: 'trouble', role: 'alert'});
+  const trouble = h('span.trouble', {role: 'alert', title: 'A click takes it away', onclick: event => { event.stopPropagation(); fill(trouble); }});
   const button = h('button', {type: 'button', 'data-act': '', class: options.class, title: options.title, 'aria-label': options.name}, text);
   button.addEventListener('click', async event => {
     event.stopPropagation();
@@ -110,20 +128,22 @@ export function action(text, body, options = {}) {
     }
   });
   enable(button, true);
-  const whole = h('span', {class: 'action'}, button, trouble);
+  const whole = h('span.action', button, trouble);
   whole.button = button;
+  /** Gives the button to another thing, of which there is no error yet. */
+  whole.rename = name => { button.setAttribute('aria-label', name); if (trouble.firstChild) fill(trouble); };
   return whole;
 }
 
 /** The words of an error, with what to do. */
 export function problemText(error) {
   const remedies = (error.remedy ?? '').split('\n').filter(Boolean);
-  return [h('span', {}, '✗\ufe0e ', visible(error.message ?? String(error))), remedies.map(remedy => h('span', {class: 'remedy'}, visible(remedy)))];
+  return [h('span', '✗\ufe0e ', visible(error.message ?? String(error))), remedies.map(remedy => h('span.remedy', visible(remedy)))];
 }
 
 /** What stands where a view could not be loaded. */
 export const failed = (error, again) =>
-  h('div', {class: 'failed-load', role: 'alert'}, h('p', {class: 'trouble'}, problemText(error)), h('button', {type: 'button', onclick: again}, 'Try again'));
+  h('div.failed-load', {role: 'alert'}, h('p.trouble', problemText(error)), h('button', {type: 'button', onclick: again}, 'Try again'));
 
 /** A line to copy, with its button. */
 export function copyable(text, name = 'Copy') {
@@ -140,8 +160,8 @@ export function copyable(text, name = 'Copy') {
       setTimeout(() => { button.textContent = name; }, 2500);
     },
   }, name);
-  const line = h('code', {}, visible(text, true));
-  return h('div', {class: 'copy'}, line, button);
+  const line = h('code', visible(text, true));
+  return h('div.copy', line, button);
 }
 
 /** Asks before what cannot be undone. Resolves to whether the answer is yes. `extra` is shown below the text. */
@@ -150,7 +170,7 @@ export function ask(title, text, yes, extra) {
   const {promise, resolve} = Promise.withResolvers ? Promise.withResolvers() : (() => { let resolve; return {promise: new Promise(done => { resolve = done; }), resolve}; })();
   fill(dialog, h('form', {method: 'dialog'},
     h('h2', {id: 'dialog-title'}, title),
-    text && h('p', {}, visible(text)),
+    text && h('p', visible(text)),
     extra,
     h('div', {class: 'buttons'},
       yes && h('button', {value: 'yes', class: 'danger'}, yes),
@@ -161,13 +181,15 @@ export function ask(title, text, yes, extra) {
   return promise;
 }
 
-/** A bar of a share from 0 to 1. Its width is set by the object model: the content policy forbids `style` attributes. */
+/** A bar of a share from 0 to 1, `failed` of it in another colour. Its width is set by the object model: the content policy forbids `style` attributes. */
 export function bar(share, label) {
-  const inner = h('span', {});
-  const outer = h('span', {class: 'bar', role: 'progressbar', 'aria-label': label, 'aria-valuemin': 0, 'aria-valuemax': 100}, inner);
-  outer.set = value => {
-    const percent = Math.floor(1000 * Math.min(1, Math.max(0, value || 0))) / 10;
-    inner.style.width = percent + '%';
+  const good = h('span'), bad = h('span.bad');
+  const outer = h('span.bar', {role: 'progressbar', 'aria-label': label, 'aria-valuemin': 0, 'aria-valuemax': 100}, good, bad);
+  outer.set = (value, failed = 0, isEnded = false) => {
+    const percent = Math.floor(1000 * Math.min(1, Math.max(0, value || 0))) / 10, red = Math.min(percent, failed ? Math.max(0.4, 100 * failed) : 0);
+    good.style.width = percent - red + '%';
+    bad.style.width = red + '%';
+    outer.classList.toggle('ended', isEnded);
     outer.setAttribute('aria-valuenow', Math.floor(percent));
   };
   outer.set(share);

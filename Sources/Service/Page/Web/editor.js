@@ -47,7 +47,7 @@ function parts(root, path) {
 }
 
 /** What can stand at a place: `{text, hint}`, those that begin with the word. */
-export function completions(schema, text, place) {
+function completions(schema, text, place) {
   if (!schema) return {word: '', options: []};
   const {path, word, isValue} = context(text, place), found = new Map(), {nodes, deref} = parts(schema, path);
   for (const node of nodes) {
@@ -70,8 +70,8 @@ export function editor(options) {
     id: 'manifest', spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', 'aria-label': 'Manifest', rows: 14, wrap: 'off', value: options.value ?? '',
     'aria-autocomplete': 'list', 'aria-controls': 'completions', 'aria-describedby': 'findings',
   });
-  const gutter = h('div', {class: 'gutter', 'aria-hidden': 'true'}), menu = h('ul', {class: 'menu', id: 'completions', role: 'listbox', 'aria-label': 'Completions', hidden: true}), findings = h('div', {class: 'findings', id: 'findings', role: 'status'});
-  const element = h('div', {class: 'editor'}, h('div', {class: 'code'}, gutter, area, menu), findings);
+  const gutter = h('div.gutter', {'aria-hidden': 'true'}), menu = h('ul.menu', {id: 'completions', role: 'listbox', 'aria-label': 'Completions', hidden: true}), findings = h('div.findings', {id: 'findings', role: 'status'});
+  const element = h('div.editor', h('div.code', gutter, area, menu), findings);
   let errors = [], offered = [], chosen = 0;
 
   function showGutter() {
@@ -96,9 +96,8 @@ export function editor(options) {
   }
   function showMenu() {
     menu.hidden = !offered.length;
-    area.setAttribute('aria-expanded', String(!menu.hidden));
     if (menu.hidden) { area.removeAttribute('aria-activedescendant'); return; }
-    fill(menu, offered.map((one, index) => h('li', {role: 'option', id: `option-${index}`, 'aria-selected': String(index === chosen), onpointerdown: event => { event.preventDefault(); take(index); }}, h('b', {}, one.text.trim()), h('span', {}, one.hint))));
+    fill(menu, offered.map((one, index) => h('li', {role: 'option', id: `option-${index}`, 'aria-selected': String(index === chosen), onpointerdown: event => { event.preventDefault(); take(index); }}, h('b', one.text.trim()), h('span', one.hint))));
     area.setAttribute('aria-activedescendant', `option-${chosen}`);
     menu.children[chosen].scrollIntoView({block: 'nearest'});
     const line = area.value.slice(0, area.selectionStart).split('\n'), style = getComputedStyle(area), size = parseFloat(style.lineHeight);
@@ -148,10 +147,10 @@ export function editor(options) {
         area.setSelectionRange(start, start);
       }}, finding.line ? `line ${finding.line}, column ${finding.column ?? 1}` : kind), ' ', visible(finding.message),
       finding.line && rows[finding.line - 1] !== undefined ? h('pre', {'aria-hidden': 'true'}, `${String(finding.line).padStart(3)} | `, visible(rows[finding.line - 1]), '\n', `    | ${' '.repeat((finding.column ?? 1) - 1)}^`) : null,
-      (finding.remedy ?? '').split('\n').filter(Boolean).map(remedy => h('p', {class: 'remedy'}, visible(remedy))));
+      (finding.remedy ?? '').split('\n').filter(Boolean).map(remedy => h('p.remedy', visible(remedy))));
     fill(findings,
-      errors.length ? h('p', {class: 'trouble'}, `✗\ufe0e ${plural(errors.length, 'error')}`) : good ? h('p', {class: 'well'}, `✓\ufe0e ${good}`) : null,
-      h('ul', {class: 'plain'}, errors.map(error => shown(error, 'error')), warnings.map(warning => shown(warning, 'warning'))));
+      errors.length ? h('p.trouble', `✗\ufe0e ${plural(errors.length, 'error')}`) : good ? h('p.well', `✓\ufe0e ${good}`) : null,
+      h('ul.plain', errors.map(error => shown(error, 'error')), warnings.map(warning => shown(warning, 'warning'))));
     showGutter();
   };
   showGutter();

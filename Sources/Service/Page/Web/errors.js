@@ -1,5 +1,5 @@
 // Failed frames, grouped by what is wrong.
-import {action, announce, copyable, failed, fill, h, path, problemText, visible} from './dom.js';
+import {action, announce, copyable, failed, fill, fileName, h, renew, visible} from './dom.js';
 import {encoded, freshKey, get, send} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
@@ -11,7 +11,7 @@ const pattern = frame => (frame.message ?? '').replaceAll(frame.input, '').repla
 
 /** A value of YAML that is this text, whatever is in it. */
 const quoted = text => /^[\w./-]+$/.test(text) && /[a-z]/i.test(text) ? text : JSON.stringify(text);
-export const excludeLine = inputs => `exclude: [${inputs.map(quoted).join(', ')}]`;
+const excludeLine = inputs => `exclude: [${inputs.map(quoted).join(', ')}]`;
 
 /** All inputs of a group in one run, at most 1,000. */
 async function inputsOf(group, run) {
@@ -25,51 +25,63 @@ async function inputsOf(group, run) {
   return [...new Set(inputs.length ? inputs : group.inputs)];
 }
 
+/** Failed frames of a run by their inputs. */
+async function framesByInput(run) {
+  const {frames} = await get(`runs/${encoded(run)}/frames?state=failed&limit=1000`);
+  return new Map(frames.map(frame => [frame.input, frame]));
+}
+
 /**
  * The groups of an answer.
  *
  * @param options `run`, if all are of one run.
  */
 export function errorGroups({errors, total}, {run} = {}) {
+  const known = new Map();
   const shown = errors.map(group => {
     const {first, last} = group, spread = first.run !== last.run;
     const frames = [first, last].filter((frame, index) => index === 0 || frame.run !== first.run || frame.frame !== first.frame || frame.page !== first.page);
     const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
     const message = group.message.startsWith(group.inputs[0] + ': ') ? group.message.slice(group.inputs[0].length + 2) : group.message;
-    const lines = h('div', {});
-    const others = group.inputs.filter(input => frames.every(frame => frame.input !== input));
-    return h('article', {class: 'group'},
-      h('h3', {class: 'cause'}, '✗\ufe0e ', visible(group.cause), h('span', {}, plural(group.count, 'frame'))),
-      h('p', {class: 'message'}, visible(message, true)),
+    const lines = h('div');
+    const shownThumb = frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame)});
+    // The third picture: the answer has its path, and its run has its number.
+    const other = group.inputs.find(input => frames.every(frame => frame.input !== input)), third = h('span.thumb', {hidden: true});
+    if (other) {
+      if (!known.has(last.run)) known.set(last.run, framesByInput(last.run));
+      known.get(last.run).then(found => { const frame = found.get(other); if (frame) third.replaceWith(shownThumb({...frame, run: last.run})); }, () => {});
+    }
+    return h('article.group.bad',
+      h('h3.cause', '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'))),
+      h('p.message', visible(message, true)),
       h('div', {class: 'thumbs'},
-        frames.map(frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: frame.input.slice(frame.input.lastIndexOf('/') + 1), link: link(frame)})),
-        others.map(input => h('span', {class: 'thumb'}, h('span', {class: 'place'}, h('span', {class: 'none'}, 'also')), h('span', {class: 'thumb-name'}, path(input))))),
-      h('p', {class: 'quiet'}, frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run ? '' : [' of ', h('a', {href: `#/runs/${encoded(frame.run)}`}, frame.run)]])),
+        frames.map(shownThumb), third),
+      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run || (index < frames.length - 1 && !spread) ? '' : [' of ', h('a', {href: `#/runs/${encoded(frame.run)}`}, frame.run)]])),
       h('div', {class: 'buttons'},
         !run && may('submit') ? action('Retry these', async () => {
           // Published outputs are up to date, so only the failed frames are rendered.
           const runs = [...new Set([first.run, last.run])];
           for (const one of runs) await send('POST', `runs/${encoded(one)}/retry`, {}, freshKey());
           announce('Handed in again');
-          location.hash = '#/queue?state=open';
+          location.hash = '#/queue';
         }, {name: `Retry the ${spread ? 'runs' : 'run'} with ${group.cause}`}) : null,
-        action('Leave them out …', async () => fill(lines, h('p', {class: 'quiet'}, 'A line for the manifest:'), copyable(excludeLine(await inputsOf(group, first.run)))), {name: `A line that excludes ${group.cause}`})),
+        action('Leave them out …', async () => fill(lines, h('p.quiet', 'A line for the manifest:'), copyable(excludeLine(await inputsOf(group, first.run)))), {name: `A line that excludes ${group.cause}`})),
       lines);
   });
-  if (total > errors.length) shown.push(h('p', {class: 'quiet'}, `and ${plural(total - errors.length, 'group')} more`));
+  if (total > errors.length) shown.push(h('p.quiet', `and ${plural(total - errors.length, 'group')} more`));
   return shown;
 }
 
 export function errorsView(_, view) {
-  const number = h('span', {class: 'number', role: 'status'}), body = h('div', {class: 'groups'});
-  fill(view, h('div', {class: 'tools'}, h('h1', {class: 'unseen'}, 'Errors'), number), body);
+  const number = h('span.number', {role: 'status'}), body = h('div.groups');
+  fill(view, h('div.tools', h('h1.unseen', 'Errors'), number), body);
   async function load() {
     try {
       const answer = await get('errors');
       view.removeAttribute('aria-busy');
       number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}` : '';
-      fill(body, answer.errors.length ? errorGroups(answer) : h('div', {class: 'empty'}, h('h2', {}, 'Nothing failed'), h('p', {}, 'The latest runs have no failed frame.')));
-    } catch (error) { fill(body, failed(error, load)); }
+      renew(body, answer, () => answer.errors.length ? errorGroups(answer) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
+    } catch (error) { renew(body, null, () => failed(error, load)); }
   }
   const soon = calmly(load, 4000);
   const endings = [live.on('job', soon), live.on('reset', load), live.on('back', load), live.on('run', event => { if (event.state === 'ended') soon(); })];

@@ -26,10 +26,11 @@ function tell() {
 
 export const may = scope => ({read: 0, submit: 1, admin: 2})[farm.session?.scope ?? 'read'] >= ({submit: 1, admin: 2})[scope];
 
-export async function loadStatus() {
-  farm.status = await get('status');
+export function setStatus(status) {
+  farm.status = status;
   tell();
 }
+export const loadStatus = async () => setStatus(await get('status'));
 /** Calls `body` once after `wait` milliseconds, however often it is asked for meanwhile. Errors are those of the connection, which is shown. */
 export function calmly(body, wait = 1500) {
   let timer = null;

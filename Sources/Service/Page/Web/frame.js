@@ -1,11 +1,14 @@
 // One frame: its picture before and after, its facts, and what workers tried.
-import {failed, fill, h, path, say, visible} from './dom.js';
+import {facts, fill, h, path, renew, say, visible} from './dom.js';
 import {encoded, get} from './api.js';
 import {calmly, eachSecond} from './farm.js';
 import {compare} from './compare.js';
 import {frameAddress} from './thumbs.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameState, isRunOpen, plural, sign, when, word} from './words.js';
+import {bytes, count, duration, elapsed, frameState, isRunOpen, sign, when} from './words.js';
+
+/** `RGB, 8 bits` */
+const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with alpha', rgb: 'RGB', rgba: 'RGB with alpha'}[layout] ?? layout, {u8: '8 bits', u16: '16 bits', f32: '32 bits, floating'}[samples]].filter(Boolean).join(', ');
 
 /** The `after` that makes a page of frames begin with this one. */
 function before(name) {
@@ -18,13 +21,13 @@ export function frameView(run, name, view) {
   const address = `runs/${encoded(run)}`, here = `#/runs/${encoded(run)}`;
   const number = Number.parseInt(name, 10);
   let frame = null, runState = '', total = 0, isCompared = false, close = () => {};
-  const badge = h('span', {class: 'badge'}), sub = h('span', {}), cause = h('div', {class: 'cause-box', hidden: true}), picture = h('div', {class: 'picture'});
-  const facts = h('div', {class: 'sides'}), attempts = h('div', {}), recipe = h('div', {});
-  const previous = h('a', {class: 'button'}, '◀\ufe0e previous'), next = h('a', {class: 'button'}, 'next ▶\ufe0e');
+  const badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
+  const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
+  const previous = h('a.button', '◀\ufe0e previous'), next = h('a.button', 'next ▶\ufe0e');
   fill(view,
-    h('p', {class: 'crumbs'}, h('a', {href: here}, 'run ', h('bdi', {}, run))),
-    h('div', {class: 'head'}, h('div', {}, h('h1', {}, `Frame ${name}`), h('p', {class: 'sub'}, badge, sub)), h('div', {class: 'buttons'}, previous, next)),
-    cause, picture, facts, recipe, h('section', {}, h('h2', {}, 'What workers tried'), attempts));
+    h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run))),
+    h('div.head', h('div', h('h1', `Frame ${name}`), h('p.sub', badge, sub)), h('div.buttons', previous, next)),
+    cause, picture, sides, recipe, h('section', h('h2', 'What workers tried'), attempts));
 
   async function load() {
     const after = before(name);
@@ -41,7 +44,7 @@ export function frameView(run, name, view) {
     cause.hidden = !frame?.cause;
     if (frame?.cause) {
       const message = frame.message?.startsWith(frame.input + ': ') ? frame.message.slice(frame.input.length + 2) : frame.message;
-      fill(cause, h('p', {class: 'cause'}, '✗\ufe0e ', visible(frame.cause)), h('p', {class: 'message'}, visible(message ?? '', true)));
+      fill(cause, h('p.cause', '✗\ufe0e ', visible(frame.cause)), h('p.message', visible(message ?? '', true)));
     }
     previous.hidden = number <= 1;
     next.hidden = number >= total && total > 0;
@@ -59,34 +62,33 @@ export function frameView(run, name, view) {
     if (left.value || right.value) {
       const viewer = compare({
         before: left.value, after: right.value,
-        thumb: which => frameAddress(run, name, `picture?side=${which}&width=1600`),
+        thumb: which => frameAddress(run, name, `picture?side=${which}&width=1024`),
         crop: (which, {x, y, width, height, scale}) => frameAddress(run, name, `crop?side=${which}&x=${x}&y=${y}&width=${width}&height=${height}&scale=${scale}`),
       });
       close = viewer.close;
       fill(picture, viewer);
     } else {
-      fill(picture, h('p', {class: 'none'}, visible(left.error.message)));
+      fill(picture, h('p.none', visible(left.error.message)));
     }
-    const fact = (term, value) => value == null || value === '' ? null : h('div', {}, h('dt', {}, term), h('dd', {}, value));
-    const one = (title, {value, error}, file) => h('div', {}, h('h2', {}, title), file ? h('p', {class: 'file'}, path(file)) : null,
-      value ? h('dl', {class: 'facts'},
-        fact('Size', `${count(value.width)} × ${count(value.height)}`), fact('Megapixels', (value.width * value.height / 1e6).toFixed(1)),
-        fact('Format', visible(value.format ?? '')), fact('Pixels', visible(value.layout ?? '')), fact('Frames', value.frames > 1 ? count(value.frames) : null),
-        fact('File', value.bytes != null ? bytes(value.bytes) : null), fact('Digest', value.digest && h('code', {class: 'digest'}, visible(value.digest))))
-        : h('p', {class: 'quiet'}, visible(error.message)));
-    fill(facts, one('Before', left, frame?.input), one('After', right, frame?.outputs[0]));
+    const one = (title, {value, error}, file) => h('div', h('h2', title), file ? h('p.file', path(file)) : null,
+      value ? facts(
+        ['Size', `${count(value.width)} × ${count(value.height)}`], ['Megapixels', (value.width * value.height / 1e6).toFixed(1)],
+        ['Format', visible(value.format ?? '')], ['Pixels', visible(pixels(value))], ['Frames', value.frames > 1 ? count(value.frames) : null],
+        ['File', value.bytes != null ? bytes(value.bytes) : null], ['Digest', value.digest && h('code.digest', visible(value.digest))])
+        : h('p.quiet', visible(error.message)));
+    fill(sides, one('Before', left, frame?.input), one('After', right, frame?.outputs[0]));
     const words = right.value?.recipe ?? left.value?.recipe;
-    fill(recipe, words ? h('section', {}, h('h2', {}, 'Recipe'), h('pre', {class: 'log'}, visible(typeof words === 'string' ? words : JSON.stringify(words, null, 2), true))) : null);
+    fill(recipe, words ? h('section', h('h2', 'Recipe'), h('pre.log', visible(typeof words === 'string' ? words : JSON.stringify(words, null, 2), true))) : null);
   }
   async function loadAttempts() {
     const answer = await get(`${address}/attempts?task=${number}&limit=100`).catch(error => error.status === 422 ? get(`${address}/frames/${number}/attempts`) : Promise.reject(error));
     const shown = answer.attempts.slice(-100);
-    fill(attempts, shown.length ? h('ol', {class: 'attempts'}, shown.map(attempt => h('li', {},
-      h('div', {class: 'attempt'}, h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', {}, attempt.task), ` try ${attempt.attempt}, worker ${attempt.worker}`,
-        h('span', {class: 'quiet'}, ` ${when(attempt.started)}${attempt.ended ? `, ${elapsed((new Date(attempt.ended) - new Date(attempt.started)) / 1000)}` : ''}`)),
-      attempt.message ? h('p', {class: 'message'}, visible(attempt.message, true)) : null,
-      attempt.log ? h('pre', {class: 'log', tabindex: 0, 'aria-label': `What ${attempt.task} wrote`}, visible(attempt.log, true)) : null)))
-      : h('p', {class: 'quiet'}, isRunOpen(runState) ? 'No worker has tried it yet.' : 'The tries of this run are not kept any more, or there were none.'));
+    renew(attempts, [shown, isRunOpen(runState)], () => shown.length ? h('ol.attempts', shown.map(attempt => h('li', {},
+      h('div.attempt', h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', attempt.task), ` try ${attempt.attempt}, worker ${attempt.worker}`,
+        h('span.quiet', ` ${when(attempt.started)}${attempt.ended ? `, ${elapsed((new Date(attempt.ended) - new Date(attempt.started)) / 1000)}` : ''}`)),
+      attempt.message ? h('p.message', visible(attempt.message, true)) : null,
+      attempt.log ? h('pre.log', {tabindex: 0, role: 'region', 'aria-label': `What ${attempt.task} wrote`}, visible(attempt.log, true)) : null)))
+      : h('p.quiet', isRunOpen(runState) ? 'No worker has tried it yet.' : 'The tries of this run are not kept any more, or there were none.'));
   }
   const soon = calmly(load, 800);
   const endings = [

@@ -1,5 +1,5 @@
 // What can be done with a job, and the page of one job.
-import {action, announce, ask, enable, fill, h, path, say, visible} from './dom.js';
+import {action, announce, ask, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
 import {freshKey, get, request, send} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
 import * as live from './live.js';
@@ -28,7 +28,7 @@ const actions = {
  * The element has `update(job)`, and `press(key)` for the keyboard.
  */
 export function jobActions(job, changed) {
-  const element = h('span', {class: 'job-actions'});
+  const element = h('span.job-actions');
   const buttons = Object.entries(actions).map(([name, {text, title, body, fits, key}]) => {
     const button = action(text, async () => {
       const answer = await body(job);
@@ -36,12 +36,14 @@ export function jobActions(job, changed) {
       announce(`Job ${answer.id}, ${answer.name}: ${word(answer.state)}`);
       changed(answer, name);
     }, {title, name: `${text.replace('…', '')} job ${job.id}`, class: name});
-    return {button, fits, key};
+    return {button, fits, key, text};
   });
   element.append(...buttons.map(one => one.button));
   element.update = next => {
+    const isOther = next.id !== job.id;
     job = next;
-    for (const {button, fits} of buttons) {
+    for (const {button, fits, text} of buttons) {
+      if (isOther) button.rename(`${text.replace('…', '')} job ${job.id}`);
       const isShown = may('submit') && fits(job);
       // An error stays beside its button until it is pressed again.
       button.hidden = !isShown;
@@ -55,7 +57,7 @@ export function jobActions(job, changed) {
 
 /** The priority of a job, which a click changes by 10. */
 export function priorityStepper(job, changed = () => {}) {
-  const value = h('output', {}, job.priority);
+  const value = h('output', job.priority);
   const set = async to => {
     const answer = await send('PATCH', `jobs/${job.id}`, {priority: Math.max(0, Math.min(100, to))});
     announce(`Job ${job.id}: priority ${answer.priority}`);
@@ -64,8 +66,9 @@ export function priorityStepper(job, changed = () => {}) {
   };
   const step = (text, by, name) => action(text, () => set(by > 0 ? Math.floor(job.priority / 10) * 10 + 10 : Math.ceil(job.priority / 10) * 10 - 10), {name: `${name} the priority of job ${job.id}`, title: `${name} the priority (${text === '−' ? '-' : text})`, class: 'step'});
   const less = step('−', -10, 'Lower'), more = step('+', 10, 'Raise');
-  const element = h('span', {class: 'stepper', title: 'Priority, 0 to 100'}, less, value, more);
+  const element = h('span.stepper', {title: 'Priority, 0 to 100'}, less, value, more);
   element.update = next => {
+    if (next.id !== job.id) { less.rename(`Lower the priority of job ${next.id}`); more.rename(`Raise the priority of job ${next.id}`); }
     job = next;
     say(value, String(job.priority));
     const isShown = may('submit') && isOpen(job.state);
@@ -93,11 +96,11 @@ export function because(job) {
 }
 
 export function jobView(id, view) {
-  let job = null, text = '';
-  const title = h('h1', {}), badge = h('span', {class: 'badge'}), sub = h('span', {}), why = h('p', {class: 'reason'}), buttons = h('div', {class: 'buttons'}), facts = h('dl', {class: 'facts'});
-  const log = h('pre', {class: 'log', tabindex: 0, 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', {}, 'Log'), log);
-  const link = h('p', {class: 'lead'});
-  fill(view, h('div', {class: 'head'}, h('div', {}, title, h('p', {class: 'sub'}, badge, sub)), buttons), why, link, facts, logPart);
+  let job = null, wrote = '';
+  const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
+  const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
+  const link = h('p.lead');
+  fill(view, h('div.head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, known, logPart);
   let row = null, stepper = null;
 
   async function load() {
@@ -106,19 +109,20 @@ export function jobView(id, view) {
     if (job.tries) {
       try {
         const next = await (await request('GET', `jobs/${id}/log`)).text();
-        if (next !== text) { text = next; fill(log, visible(text, true)); }
-        logPart.hidden = !text;
+        if (next !== wrote) { wrote = next; fill(log, visible(text, true)); }
+        logPart.hidden = !wrote;
       } catch (error) { if (error.status !== 404) throw error; }
     }
   }
   function show() {
     if (!job) return;
-    fill(title, visible(job.name));
+    renew(title, job.name, () => visible(job.name));
     badge.className = `badge ${job.state}`;
     say(badge, `${sign(job.state)} ${word(job.state)}`);
     say(sub, `job ${job.id}`);
     const reason = because(job);
-    fill(why, job.state === 'waiting' && reason ? ['Waits: ', reason] : visible(isOpen(job.state) ? reason : job.result ?? ''));
+    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : job.result ?? '';
+    renew(why, words, () => visible(words));
     if (!row) {
       row = jobActions(job, (answer, name) => { if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
       stepper = priorityStepper(job, answer => { job = answer; show(); });
@@ -127,21 +131,21 @@ export function jobView(id, view) {
     row.update(job);
     stepper.update(job);
     const now = farm.lives.get(job.run);
-    fill(link, job.run && job.tries ? h('a', {href: `#/runs/${job.run}`}, now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all frames') : null);
-    const fact = (term, value) => value == null || value === '' ? null : h('div', {}, h('dt', {}, term), h('dd', {}, value));
+    const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all frames';
+    renew(link, [job.run, job.tries, text], () => job.run && job.tries ? h('a', {href: `#/runs/${job.run}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);
-    fill(facts,
-      fact('Place in the queue', job.position && `${job.position}`),
-      fact('Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null),
-      fact('Not before', job.not_before && when(job.not_before)),
-      fact('Manifest', path(job.manifest)),
-      fact('Owner', job.owner_name ? `${job.owner_name} (${job.owner})` : job.owner),
-      fact('Labels', Object.entries(job.labels).map(([name, value]) => h('a', {class: 'label', href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))),
-      fact('Retries', job.retry_of && jobLink(job.retry_of)),
-      fact('Submitted', when(job.submitted)),
-      fact('Started', job.started && when(job.started)),
-      fact('Ended', job.ended && when(job.ended)),
-      fact('Tries', job.tries > 1 ? `${job.tries}` : null));
+    renew(known, job, () => facts(
+      ['Place in the queue', job.position && `${job.position}`],
+      ['Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null],
+      ['Not before', job.not_before && when(job.not_before)],
+      ['Manifest', path(job.manifest)],
+      ['Owner', job.owner_name ? `${job.owner_name} (${job.owner})` : job.owner],
+      ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
+      ['Retries', job.retry_of && jobLink(job.retry_of)],
+      ['Submitted', when(job.submitted)],
+      ['Started', job.started && when(job.started)],
+      ['Ended', job.ended && when(job.ended)],
+      ['Tries', job.tries > 1 && `${job.tries}`]));
     document.title = `${word(job.state)} ${job.name} – Penumbra`;
   }
   const soon = calmly(load, 400);

@@ -4,39 +4,47 @@ import {h, say} from './dom.js';
 /**
  * @param options
  *   `label`, for screen readers; `columns`, their headings;
- *   `make(item)`, which makes the cells of a row once, as an array of elements with the function `update(item)`;
+ *   `make(item)`, which makes the cells of a row, as an array of elements with the function `update(item)`: a row shows other items later;
  *   `key(item)`; `open(item)`, for Enter and a click; `address(item)`; `keys`: functions of an item by the name of their key;
  *   `nearEnd()`, which is called when the last rows come into view; `class`.
  */
 export function list(options) {
   const rows = new Map();
   let items = [], chosen = null, isAsked = false;
-  const body = h('div', {class: 'rows', role: 'presentation'});
-  const head = h('div', {class: 'row head', role: 'row', 'aria-rowindex': 1}, options.columns.map(text => h('span', {role: 'columnheader'}, text)));
+  const body = h('div.rows', {role: 'presentation'});
+  const head = h('div.row.head', {role: 'row', 'aria-rowindex': 1}, options.columns.map(text => h('span', {role: 'columnheader'}, text)));
   const box = h('div', {
-    class: 'list ' + (options.class ?? ''), role: 'grid', tabindex: 0, 'aria-label': options.label, 'aria-colcount': options.columns.length,
-  }, h('div', {class: 'heads', role: 'rowgroup'}, head), h('div', {role: 'rowgroup', class: 'space'}, body));
+    class: 'list ' + options.class, role: 'grid', tabindex: 0, 'aria-label': options.label, 'aria-colcount': options.columns.length,
+  }, h('div.heads', {role: 'rowgroup'}, head), h('div', {role: 'rowgroup', class: 'space'}, body));
   const space = box.lastChild;
-  // Rows grow with the size of text.
-  const height = () => rowHeight.offsetHeight || 40;
-  const rowHeight = h('div', {class: 'row-height', 'aria-hidden': 'true'});
+  // Rows grow with the size of text. What is measured is kept, because to ask for it makes the browser lay everything out.
+  let side = 40, room = 400;
+  const rowHeight = h('div.row-height', {'aria-hidden': 'true'});
   box.append(rowHeight);
 
   function draw() {
     isAsked = false;
     if (!box.isConnected) return;
-    const side = height(), top = box.scrollTop;
-    space.style.height = items.length * side + 'px';
-    const first = Math.max(0, Math.floor(top / side) - 4), last = Math.min(items.length, Math.ceil((top + box.clientHeight) / side) + 4);
-    const wanted = new Set();
+    const top = box.scrollTop, length = items.length * side + 'px';
+    if (space.style.height !== length) space.style.height = length;
+    const first = Math.max(0, Math.floor(top / side) - 4), last = Math.min(items.length, Math.ceil((top + room) / side) + 4);
+    const wanted = new Set(items.slice(first, last).map(options.key)), free = [];
+    for (const [key, row] of rows) {
+      if (wanted.has(key)) continue;
+      // A row whose button has the focus stays as long as its item exists.
+      if (row.contains(document.activeElement) && items.includes(row.item)) continue;
+      rows.delete(key);
+      free.push(row);
+    }
     for (let index = first; index < last; index++) {
       const item = items[index], key = options.key(item);
-      wanted.add(key);
       let row = rows.get(key);
       if (!row) {
-        row = make(item, key);
+        // Rows that are not seen any more show other items now: to make new ones is slow.
+        row = free.pop() ?? make(item);
+        row.id = `row-${options.class}-${String(key).replaceAll(/[^\w-]/g, '_')}`;
         rows.set(key, row);
-        body.append(row);
+        if (!row.isConnected) body.append(row);
       }
       if (row.item !== item) { row.item = item; row.update(item); }
       if (row.index !== index || row.side !== side) {
@@ -45,25 +53,21 @@ export function list(options) {
         row.setAttribute('aria-rowindex', index + 2);
         row.style.transform = `translateY(${index * side}px)`;
       }
-      row.setAttribute('aria-selected', key === chosen);
+      const isChosen = String(key === chosen);
+      if (row.getAttribute('aria-selected') !== isChosen) row.setAttribute('aria-selected', isChosen);
     }
-    for (const [key, row] of rows) {
-      // A row whose button has the focus stays as long as its item exists.
-      if (wanted.has(key) || (row.contains(document.activeElement) && items.includes(row.item))) continue;
-      row.remove();
-      rows.delete(key);
-    }
+    for (const row of free) row.remove();
     const active = chosen !== null && rows.get(chosen);
     if (active) box.setAttribute('aria-activedescendant', active.id); else box.removeAttribute('aria-activedescendant');
     if (last > items.length - 30) options.nearEnd?.();
   }
-  function make(item, key) {
+  function make(item) {
     const cells = options.make(item);
-    const row = h('div', {class: 'row', role: 'row', id: `row-${options.class ?? 'list'}-${String(key).replaceAll(/[^\w-]/g, '_')}`}, cells.map(cell => { cell.setAttribute('role', 'gridcell'); return cell; }));
+    const row = h('div.row', {role: 'row'}, cells.map(cell => { cell.setAttribute('role', 'gridcell'); return cell; }));
     row.update = cells.update;
     row.addEventListener('click', event => {
       if (event.target.closest('button, a, input, select')) return;
-      choose(key);
+      choose(options.key(row.item));
       options.open?.(row.item);
     });
     return row;
@@ -75,7 +79,7 @@ export function list(options) {
   box.addEventListener('scroll', ask, {passive: true});
   box.addEventListener('keydown', event => {
     if (event.target !== box || event.ctrlKey || event.metaKey || event.altKey) return;
-    const side = height(), page = Math.max(1, Math.floor(box.clientHeight / side) - 1), index = indexOfChosen();
+    const page = Math.max(1, Math.floor(room / side) - 1), index = indexOfChosen();
     const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -items.length, End: items.length};
     if (event.key in steps && items.length) {
       event.preventDefault();
@@ -89,7 +93,9 @@ export function list(options) {
       options.open?.(items[index]);
     }
   });
-  new ResizeObserver(ask).observe(box);
+  const watcher = new ResizeObserver(() => { side = rowHeight.offsetHeight || 40; room = box.clientHeight; ask(); });
+  watcher.observe(box);
+  watcher.observe(rowHeight);
 
   box.show = next => {
     items = next;

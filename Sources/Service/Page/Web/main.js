@@ -1,17 +1,9 @@
 // The frame of the page: who is signed in, the views and their addresses, the state of the connection, and the keys.
-import {announce, ask, enable, failed, fill, h, plain, problemText, say, setConnected, visible} from './dom.js';
+import {announce, ask, failed, fill, h, plain, problemText, say, setConnected, visible} from './dom.js';
 import {Problem, get, onSignedOut, send} from './api.js';
 import {farm, loadFarm, may, onFarm} from './farm.js';
 import * as live from './live.js';
-import {errorsView} from './errors.js';
-import {frameView} from './frame.js';
-import {jobView} from './jobs.js';
-import {queueView, runsView} from './queue.js';
-import {runView} from './run.js';
-import {schedulesView} from './schedules.js';
-import {submitView} from './submit.js';
 import {count, plural, when} from './words.js';
-import {workersView} from './workers.js';
 
 const place = id => document.getElementById(id);
 const view = place('view');
@@ -25,27 +17,36 @@ function route() {
   let parts;
   try { parts = path.split('/').filter(Boolean).map(decodeURIComponent); } catch { parts = []; }
   const [name, first, what, second] = parts, parameters = new URLSearchParams(query ?? '');
-  if (name === 'runs' && first && what === 'frames' && /^[1-9]\d{0,8}(p[1-9]\d{0,8})?$/.test(second ?? '')) return ['runs', () => frameView(first, second, view)];
-  if (name === 'runs' && first) return ['runs', () => runView(first, view)];
-  if (name === 'jobs' && /^\d+$/.test(first ?? '')) return ['queue', () => jobView(first, view)];
-  const views = {queue: queueView, runs: runsView, errors: errorsView, workers: workersView, schedules: schedulesView, submit: submitView};
-  return views[name] ? [name, () => views[name](parameters, view)] : ['queue', () => queueView(parameters, view)];
+  // The module of a view is loaded when it is looked at first.
+  if (name === 'runs' && first && what === 'frames' && /^[1-9]\d{0,8}(p[1-9]\d{0,8})?$/.test(second ?? '')) return ['runs', async () => (await import('./frame.js')).frameView(first, second, view)];
+  if (name === 'runs' && first) return ['runs', async () => (await import('./run.js')).runView(first, view)];
+  if (name === 'jobs' && /^\d+$/.test(first ?? '')) return ['queue', async () => (await import('./jobs.js')).jobView(first, view)];
+  const views = {
+    queue: async () => (await import('./queue.js')).queueView, runs: async () => (await import('./runs.js')).runsView, errors: async () => (await import('./errors.js')).errorsView,
+    workers: async () => (await import('./workers.js')).workersView, schedules: async () => (await import('./schedules.js')).schedulesView, submit: async () => (await import('./submit.js')).submitView,
+  };
+  const chosen = Object.hasOwn(views, name ?? '') ? name : 'queue';
+  return [chosen, async () => (await views[chosen]())(parameters, view)];
 }
 
 async function show() {
   if (!farm.session) return;
-  const [tab, make] = route(), mine = ++shown, isFirst = current === null;
+  const [tab, make] = route(), mine = ++shown, isFirst = shown === 1;
   current?.close();
+  current = null;
   for (const link of place('nav').children) if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
   fill(view);
-  view.className = tab;
+  view.className = `view-${tab}`;
   view.setAttribute('aria-busy', 'true');
-  current = make();
-  document.title = `${plain(current.title)} – Penumbra`;
   scrollTo(0, 0);
   // Someone who walks by keyboard or hears the page begins at its new content.
   if (!isFirst && document.activeElement === document.body) view.focus({preventScroll: true});
   try {
+    const next = await make();
+    // Somebody may have gone on while the module came.
+    if (mine !== shown) { next.close(); return; }
+    current = next;
+    document.title = `${plain(current.title)} – Penumbra`;
     await current.begin();
   } catch (error) {
     if (mine === shown) fill(view, failed(error, show));
@@ -62,16 +63,16 @@ function showHead() {
   if (!session) { fill(place('summary')); fill(place('account')); return; }
   if (!place('nav').children.length) fill(place('nav'), tabs.filter(([name]) => name !== 'submit' || may('submit')).map(([name, text]) => h('a', {href: `#/${name}`, 'data-tab': name, class: name === 'submit' ? 'primary' : null}, text)));
   if (!place('account').children.length) {
-    fill(place('account'), h('button', {type: 'button', class: 'quiet', title: `${session.scope}${session.expires ? `, until ${when(session.expires)}` : ''}`, onclick: signOut, 'aria-label': `Sign out ${plain(session.name)}`}, h('bdi', {}, visible(session.name)), ' · sign out'),
+    fill(place('account'), h('button', {type: 'button', class: 'quiet', title: `${session.scope}${session.expires ? `, until ${when(session.expires)}` : ''}`, onclick: signOut, 'aria-label': `Sign out ${plain(session.name)}`}, h('bdi', visible(session.name)), ' · sign out'),
       h('button', {type: 'button', class: 'quiet', 'aria-label': 'Keys', title: 'Keys (?)', onclick: help}, '?'));
   }
   if (!status) return;
   const busy = [...farm.lives.values()].reduce((sum, run) => sum + run.leased, 0), waiting = status.queue.waiting ?? 0, failing = [...farm.lives.values()].filter(run => run.failed).length;
-  const parts = [h('span', {}, `${Math.min(busy, status.workers)}/${plural(status.workers, 'worker')}`)];
-  if (farm.lives.size) parts.push(h('span', {}, plural(farm.lives.size, 'run')));
-  if (waiting) parts.push(h('span', {}, `${count(waiting)} waiting`));
-  if (failing) parts.push(h('span', {class: 'fault'}, `✗\ufe0e ${count(failing)} failing`));
-  if (status.drained) parts.push(h('span', {class: 'caution'}, '‖\ufe0e drained'));
+  const parts = [h('span', `${Math.min(busy, status.workers)}/${plural(status.workers, 'worker')}`)];
+  if (farm.lives.size) parts.push(h('span', plural(farm.lives.size, 'run')));
+  if (waiting) parts.push(h('span', `${count(waiting)} waiting`));
+  if (failing) parts.push(h('span.fault', `✗\ufe0e ${count(failing)} failing`));
+  if (status.drained) parts.push(h('span.caution', '‖\ufe0e drained'));
   const text = parts.map(part => part.textContent).join();
   if (place('summary').shown !== text) { place('summary').shown = text; fill(place('summary'), parts); }
 }
@@ -105,10 +106,10 @@ function signIn(words = '') {
   fill(place('nav'));
   showHead();
   document.title = 'Sign in – Penumbra';
-  view.className = 'sign-in';
+  view.className = 'view-sign-in';
   view.removeAttribute('aria-busy');
   const token = h('input', {id: 'token', type: 'password', autocomplete: 'current-password', required: true, spellcheck: 'false', 'aria-describedby': 'sign-in-trouble'});
-  const trouble = h('p', {id: 'sign-in-trouble', class: 'trouble', role: 'alert'}, words), button = h('button', {class: 'primary'}, 'Sign in');
+  const trouble = h('p', {id: 'sign-in-trouble', class: 'trouble', role: 'alert'}, words), button = h('button.primary', 'Sign in');
   const form = h('form', {onsubmit: async event => {
     event.preventDefault();
     fill(trouble);
@@ -121,8 +122,8 @@ function signIn(words = '') {
       fill(trouble, error.status === 401 ? '✗\ufe0e This token is not valid: it may be mistyped, revoked or too old.' : problemText(error));
       token.select();
     } finally { button.disabled = false; }
-  }}, h('h1', {}, 'Sign in'), h('p', {}, 'The farm asks who you are. An administrator makes a token for you:'), h('code', {class: 'line'}, 'penumbra token add YOUR-NAME --scope submit'),
-  h('label', {class: 'field'}, h('span', {}, 'Token'), token, h('small', {}, 'begins with pnb_')), trouble, button);
+  }}, h('h1', 'Sign in'), h('p', 'The farm asks who you are. An administrator makes a token for you:'), h('code.line', 'penumbra token add YOUR-NAME --scope submit'),
+  h('input', {class: 'unseen', autocomplete: 'username', value: 'penumbra', tabindex: -1, 'aria-hidden': 'true', readonly: true}), h('label.field', h('span', 'Token'), token, h('small', 'begins with pnb_')), trouble, button);
   fill(view, form);
   token.focus();
 }
@@ -156,7 +157,7 @@ const storage = { get: () => { try { return localStorage.getItem('penumbra.keys'
 let hasKeys = storage.get();
 function help() {
   const box = h('input', {type: 'checkbox', checked: hasKeys, onchange: event => { hasKeys = event.target.checked; storage.set(hasKeys); }});
-  ask('Keys', null, null, [h('dl', {class: 'keys'}, keys.map(([key, text]) => h('div', {}, h('dt', {}, key.split(' ').map(one => h('kbd', {}, one))), h('dd', {}, text)))), h('label', {class: 'check'}, box, ' single letters act')]);
+  ask('Keys', null, null, [h('dl.keys', keys.map(([key, text]) => h('div', h('dt', key.split(' ').map(one => h('kbd', one))), h('dd', text)))), h('label.check', box, ' single letters act')]);
 }
 addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || place('dialog').open || !farm.session) return;

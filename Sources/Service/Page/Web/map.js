@@ -9,7 +9,7 @@ const mostCells = 300_000;
 
 function colors() {
   const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(['line', 'panel', 'skipped', 'well', 'caution', 'accent', 'fault', 'paper', 'quiet']
+  return Object.fromEntries(['line', 'panel', 'skipped', 'done', 'caution', 'accent', 'fault', 'paper', 'quiet']
     .map(name => [name, style.getPropertyValue('--' + name).trim()]));
 }
 /** Sets the size of a canvas in CSS pixels, and returns its pen. */
@@ -26,13 +26,13 @@ function pen(canvas, width, height) {
 
 /** @param open is called with the name of a frame that somebody picks. */
 export function frameMap(open) {
-  const tip = h('p', {class: 'map-tip', id: 'map-tip', 'aria-live': 'polite'});
+  const tip = h('p.map-tip', {id: 'map-tip', 'aria-live': 'polite'});
   const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'map of frames', 'aria-label': 'All frames', 'aria-describedby': 'map-tip'});
-  const legend = h('ul', {class: 'legend'});
-  const frame = h('div', {class: 'map-frame'}, canvas);
-  const element = h('div', {class: 'map'}, legend, frame, tip);
+  const legend = h('ul.legend');
+  const frame = h('div.map-frame', canvas);
+  const element = h('div.map', legend, frame, tip);
   const shown = new Map(frameStates.map(state => {
-    const number = h('b', {});
+    const number = h('b');
     const item = h('li', {hidden: true}, h('span', {class: 'swatch ' + state.name, 'aria-hidden': 'true'}, state.sign), number, ` ${state.words}`);
     return [state.name, {item, number}];
   }));
@@ -268,8 +268,8 @@ export function frameMap(open) {
 
 /** The tiles of a frame as they fill. */
 export function tileMap() {
-  const title = h('p', {class: 'tile-title'}), canvas = h('canvas', {role: 'img'});
-  const element = h('div', {class: 'tiles'}, title, canvas);
+  const title = h('p.tile-title'), canvas = h('canvas', {role: 'img'});
+  const element = h('div.tiles', title, canvas);
   element.show = ({frame, page, tiles, columns, done}) => {
     const rows = Math.ceil(tiles / columns), side = Math.max(2, Math.min(14, Math.floor(260 / Math.max(columns, rows))));
     const context = pen(canvas, columns * side, rows * side), color = colors(), gap = side > 3 ? 1 : 0;
@@ -277,7 +277,7 @@ export function tileMap() {
     for (let tile = 0; tile < tiles; tile++) {
       const isDone = done ? (parseInt(done[tile >> 2], 16) & (8 >> (tile & 3))) !== 0 : false;
       if (isDone) finished++;
-      context.fillStyle = isDone ? color.well : color.line;
+      context.fillStyle = isDone ? color.done : color.line;
       context.fillRect(tile % columns * side, Math.floor(tile / columns) * side, side - gap, side - gap);
     }
     const words = `frame ${frameName(frame, page)}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`;

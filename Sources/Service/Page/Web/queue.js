@@ -5,7 +5,7 @@ import {calmly, farm, may, onFarm} from './farm.js';
 import {because, jobActions, priorityStepper} from './jobs.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
-import {count, isOpen, isRunOpen, percent, plural, progress, sign, when, word} from './words.js';
+import {count, isOpen, percent, plural, progress, sign, when, word} from './words.js';
 
 const parts = [['', 'All'], ['open', 'Open'], ['waiting,held', 'Waiting'], ['running,starting', 'Running'], ['failed,stopped,work_left', 'Failed'], ['ended', 'Ended']];
 const order = {running: 0, starting: 1, waiting: 2, held: 3};
@@ -34,9 +34,9 @@ export function queueView(query, view) {
   let total = 0, isLoading = false, version = 0;
 
   const search = h('input', {type: 'search', id: 'filter', placeholder: 'name, label=show=night, owner=…', 'aria-label': 'Filter the queue', value: filter, autocomplete: 'off', spellcheck: 'false'});
-  const chips = h('div', {class: 'chips', role: 'group', 'aria-label': 'States'}, parts.map(([value, text]) =>
+  const chips = h('div.chips', {role: 'group', 'aria-label': 'States'}, parts.map(([value, text]) =>
     h('button', {type: 'button', 'aria-pressed': String(value === state), onclick: event => { state = value; for (const chip of chips.children) chip.setAttribute('aria-pressed', String(chip === event.currentTarget)); change(); }}, text)));
-  const number = h('span', {class: 'number', role: 'status'}), trouble = h('div', {});
+  const number = h('span.number', {role: 'status'}), trouble = h('div');
   const table = list({
     label: 'Jobs', class: 'jobs', columns: ['State', 'Job', 'Progress, or why it waits', 'Priority', 'When', 'Actions'],
     key: job => job.id,
@@ -45,13 +45,14 @@ export function queueView(query, view) {
     nearEnd: () => { if (cursors.ended) loadMore(); },
   });
   const bulk = bulkActions(() => ({filter: parameters(filter, state).toString(), total}), () => load());
-  const empty = h('div', {class: 'empty', hidden: true});
-  fill(view, h('div', {class: 'tools'}, h('h1', {class: 'unseen'}, 'Queue'), search, chips, number, bulk), trouble, table, empty);
+  const empty = h('div.empty', {hidden: true});
+  table.hidden = true;
+  fill(view, h('div.tools', h('h1.unseen', 'Queue'), search, chips, number, bulk), trouble, table, empty);
 
   function make(first) {
-    const state = cell('badge'), name = h('a', {class: 'job-name'}), tag = cell('quiet'), labels = h('span', {}), share = bar(0, `Progress of job ${first.id}`), percents = cell('percent'), why = cell('why'), time = cell('quiet time');
+    const state = cell('badge'), name = h('a.job-name'), tag = cell('quiet'), labels = h('span'), share = bar(0, 'Progress'), percents = cell('percent'), why = cell('why'), time = cell('quiet time');
     const stepper = priorityStepper(first, taken), row = jobActions(first, taken);
-    const cells = [h('span', {}, state), h('span', {class: 'what'}, name, tag, labels), h('span', {class: 'progress'}, share, percents, why), h('span', {}, stepper), h('span', {}, time), h('span', {class: 'end'}, row)];
+    const cells = [h('span', state), h('span.what', name, tag, labels), h('span.progress', share, percents, why), h('span', stepper), h('span', time), h('span.end', row)];
     cells.update = job => {
       state.className = `badge ${job.state}`;
       const news = farm.lives.get(job.run), isRunning = isOpen(job.state) && news !== undefined;
@@ -60,7 +61,7 @@ export function queueView(query, view) {
       name.setAttribute('href', job.run && job.tries ? `#/runs/${job.run}` : `#/jobs/${job.id}`);
       tag.say(`${job.id}`);
       const text = Object.entries(job.labels).map(([key, value]) => `${key}=${value}`);
-      if (labels.title !== text.join(' ')) { labels.title = text.join(' '); fill(labels, text.slice(0, 3).map(one => h('span', {class: 'label'}, visible(one)))); }
+      if (labels.title !== text.join(' ')) { labels.title = text.join(' '); fill(labels, text.slice(0, 3).map(one => h('span.label', visible(one)))); }
       share.hidden = percents.hidden = !isRunning;
       if (isRunning) { const {share: done} = progress(news); share.set(done); percents.say(percent(done)); }
       const words = because(job);
@@ -89,15 +90,15 @@ export function queueView(query, view) {
     if (!empty.hidden) showEmpty();
   }
   function showEmpty() {
-    if (filter || state) { fill(empty, h('p', {}, 'No job matches this filter.')); return; }
+    if (filter || state) { fill(empty, h('p', 'No job matches this filter.')); return; }
     const server = location.href.replace(/#.*$/, '');
     fill(empty,
-      h('h2', {}, 'This farm has no jobs yet'),
-      h('p', {}, 'Hand one in from a terminal of this machine:'),
+      h('h2', 'This farm has no jobs yet'),
+      h('p', 'Hand one in from a terminal of this machine:'),
       copyable('penumbra submit job.yaml'),
-      h('p', {}, 'or from another program, with a token:'),
+      h('p', 'or from another program, with a token:'),
       copyable(`curl -H "Authorization: Bearer $PENUMBRA_TOKEN" ${server}api/v1/jobs -d '{"manifest": "/srv/pictures/job.yaml"}'`),
-      may('submit') ? h('p', {}, 'Or ', h('a', {href: '#/submit'}, 'paste a manifest here'), ': it is checked while you write, and shows what it would do.') : null);
+      may('submit') ? h('p', 'Or ', h('a', {href: '#/submit'}, 'paste a manifest here'), ': it is checked while you write, and shows what it would do.') : null);
   }
 
   async function load() {
@@ -220,56 +221,5 @@ function bulkActions(wanted, changed) {
     select.value = '';
     changed();
   });
-  return h('span', {class: 'bulk'}, select, go, outcome);
-}
-
-/** All runs, also those that somebody has begun by hand. */
-export function runsView(query, view) {
-  let runs = [], filter = query.get('q') ?? '';
-  const search = h('input', {type: 'search', id: 'filter', placeholder: 'job, run or state', 'aria-label': 'Filter the runs', value: filter, autocomplete: 'off', spellcheck: 'false'});
-  const number = h('span', {class: 'number', role: 'status'}), trouble = h('div', {}), empty = h('div', {class: 'empty', hidden: true});
-  const table = list({
-    label: 'Runs', class: 'runs', columns: ['State', 'Run', 'Frames', 'Started'], key: run => run.run,
-    open: run => { location.hash = `#/runs/${run.run}`; },
-    make(run) {
-      const state = cell('badge'), share = bar(0, `Progress of ${run.run}`), figures = cell('why');
-      const cells = [h('span', {}, state), h('span', {class: 'what'}, h('a', {class: 'job-name', href: `#/runs/${run.run}`}, visible(run.job)), h('bdi', {class: 'quiet'}, run.run)), h('span', {class: 'progress'}, share, figures), h('span', {}, h('time', {class: 'quiet', datetime: run.started}, when(run.started)))];
-      cells.update = run => {
-        const news = isRunOpen(run.state) ? farm.lives.get(run.run) : null, now = news?.isPaused ? 'paused' : news ? 'running' : run.state;
-        state.className = `badge ${now}`;
-        state.say(`${sign(now)} ${word(now)}`);
-        share.hidden = !news;
-        if (news) share.set(progress(news).share);
-        const failures = news?.failed ?? run.counts.failed;
-        figures.say(news ? `${percent(progress(news).share)} of ${plural(news.frames, 'frame')}${failures ? ` · ${count(failures)} failed` : ''}`
-          : `${plural(run.counts.frames, 'frame')}${run.counts.published ? ` · ${count(run.counts.published)} published` : ''}${failures ? ` · ${count(failures)} failed` : ''}${run.counts.skipped ? ` · ${count(run.counts.skipped)} up to date` : ''}`);
-      };
-      cells.update(run);
-      return cells;
-    },
-  });
-  fill(view, h('div', {class: 'tools'}, h('h1', {class: 'unseen'}, 'Runs'), search, number), trouble, table, empty);
-  function show() {
-    const wanted = filter.trim().toLowerCase().split(/\s+/);
-    const shown = filter.trim() ? runs.filter(run => { const text = `${run.job} ${run.run} ${word(run.state)}`.toLowerCase(); return wanted.every(part => text.includes(part)); }) : runs;
-    table.show(shown);
-    say(number, plural(shown.length, 'run'));
-    table.hidden = !shown.length;
-    empty.hidden = shown.length > 0;
-    fill(empty, h('p', {}, runs.length ? 'No run matches this filter.' : 'No run has begun yet. A job begins one as soon as it is its turn.'));
-  }
-  async function load() {
-    try {
-      ({runs} = await get('runs'));
-      fill(trouble);
-      view.removeAttribute('aria-busy');
-      show();
-    } catch (error) { fill(trouble, failed(error, load)); }
-  }
-  const soon = calmly(load, 2000);
-  search.addEventListener('input', () => { filter = search.value; history.replaceState(null, '', filter ? `#/runs?${new URLSearchParams({q: filter})}` : '#/runs'); show(); });
-  search.addEventListener('keydown', event => { if (event.key === 'ArrowDown') { event.preventDefault(); table.focus(); } });
-  const known = run => runs.some(one => one.run === run && isRunOpen(one.state));
-  const endings = [live.on('run', ({run, state}) => { if (state === 'ended' || !known(run)) soon(); }), live.on('reset', load), live.on('back', load), onFarm(() => table.refresh())];
-  return {begin: load, title: 'Runs', close: () => endings.forEach(end => end()), keys: {'/': () => { search.focus(); search.select(); }}};
+  return h('span.bulk', select, go, outcome);
 }

@@ -1,5 +1,5 @@
 // One run: what it does, all its frames, its pictures and its problems.
-import {action, announce, ask, bar, copyable, enable, failed as failedView, fill, h, path, plain, say, visible} from './dom.js';
+import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, visible} from './dom.js';
 import {encoded, freshKey, get, lines, request, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
 import {frameMap, tileMap} from './map.js';
@@ -11,21 +11,21 @@ import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, 
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
-  let run = null, job = null, early = null, hasMap = false, lastPicture = 0;
+  let run = null, job = null, early = null, hasMap = false, lastPicture = 0, isClosed = false;
   const pictures = [];
 
-  const title = h('h1', {}), state = h('span', {class: 'badge'}), reason = h('p', {class: 'reason'});
-  const share = bar(0, 'Frames that are done'), line = h('p', {class: 'figures'});
+  const title = h('h1'), state = h('span.badge'), reason = h('p.reason');
+  const share = bar(0, 'Frames that are done'), line = h('p.figures');
   const map = frameMap(frame => { location.hash = `${here}/frames/${frame}`; });
-  const tiles = h('div', {class: 'tile-maps'}), tileMaps = new Map();
-  const tilesPart = h('section', {hidden: true}, h('h2', {}, 'Tiles'), tiles);
-  const slots = h('ul', {class: 'slots'}), slotsPart = h('section', {hidden: true}, h('h2', {}, 'In work'), slots);
-  const strip = h('div', {class: 'thumbs'}), stripPart = h('section', {hidden: true}, h('h2', {}, 'Last pictures'), strip);
-  const problems = h('div', {}), problemsPart = h('section', {hidden: true}, h('h2', {}, 'Problems'), problems);
-  const facts = h('dl', {class: 'facts'}), priority = h('span', {});
-  const log = h('pre', {class: 'log', tabindex: 0, 'aria-label': 'Log'});
-  const logPart = h('details', {ontoggle: () => { if (logPart.open) loadLog(); }}, h('summary', {}, 'Log of the run'), log);
-  const verified = h('div', {class: 'verified', role: 'status'});
+  const tiles = h('div.tile-maps'), tileMaps = new Map();
+  const tilesPart = h('section', {hidden: true}, h('h2', 'Tiles'), tiles);
+  const slots = h('ul.slots'), slotsPart = h('section', {hidden: true}, h('h2', 'In work'), slots);
+  const strip = h('div.thumbs'), stripPart = h('section', {hidden: true}, h('h2', 'Last pictures'), strip);
+  const problems = h('div'), problemsPart = h('section', {hidden: true}, h('h2', 'Problems'), problems);
+  const known = h('div'), priority = h('span');
+  const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'});
+  const logPart = h('details', {ontoggle: () => { if (logPart.open) loadLog(); }}, h('summary', 'Log of the run'), log);
+  const verified = h('div.verified', {role: 'status'});
 
   const pause = action('Pause', async () => { await send('POST', `${address}/${run.state === 'paused' ? 'resume' : 'pause'}`); announce(run.state === 'paused' ? 'The run resumes' : 'The run pauses'); await load(); }, {title: 'p'});
   const cancel = action('Cancel…', async () => {
@@ -36,14 +36,15 @@ export function runView(name, view) {
     location.hash = `#/jobs/${again.id}`;
   }, {title: 'r'});
   const verify = action('Verify outputs', async button => {
-    fill(verified, h('p', {}, 'Reading outputs …'));
+    fill(verified, h('p', 'Reading outputs …'));
     enable(button, false);
     try { showVerified(await lines(`${address}/verify`, {sample: 400})); } catch (error) { fill(verified); throw error; } finally { enable(button, true); }
   });
+  for (const one of [pause, cancel, retry, verify]) enable(one.button, false);
   fill(view,
-    h('div', {class: 'head'}, h('div', {}, title, h('p', {class: 'sub'}, state, h('bdi', {}, name), priority)), h('div', {class: 'buttons'}, may('submit') ? [pause, cancel, retry, verify] : null)),
+    h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, verify] : null)),
     reason, verified, share, line, map,
-    h('div', {class: 'columns'}, slotsPart, tilesPart), stripPart, problemsPart, logPart, facts);
+    h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, logPart, known);
 
   async function load() {
     run = await get(address);
@@ -66,7 +67,7 @@ export function runView(name, view) {
   async function loadErrors() {
     const answer = await get(`${address}/errors`);
     problemsPart.hidden = !answer.errors.length;
-    fill(problems, errorGroups(answer, {run: name}));
+    renew(problems, answer, () => errorGroups(answer, {run: name}));
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
@@ -91,11 +92,12 @@ export function runView(name, view) {
     if (!run) return;
     const news = farm.lives.get(name), condition = news && isRunOpen(run.state) ? (news.isPaused ? 'paused' : 'running') : run.state;
     run.state = condition;
-    fill(title, visible(run.job));
+    renew(title, run.job, () => visible(run.job));
     state.className = `badge ${condition}`;
     say(state, `${sign(condition)} ${word(condition)}`);
     const isGoingOn = isRunOpen(condition);
-    fill(reason, visible(run.reason ?? (job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '')));
+    const why = run.reason ?? (job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
+    renew(reason, why, () => visible(why));
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
     enable(cancel.button, isGoingOn);
@@ -104,7 +106,7 @@ export function runView(name, view) {
     const parts = [];
     if (news && isGoingOn) {
       const {share: done, left, rate} = progress(news);
-      share.set(done);
+      share.set(done, news.failed / Math.max(1, news.frames));
       parts.push(`${count(news.done)} of ${plural(news.frames, 'frame')}`, percent(done));
       if (news.failed) parts.push(`${count(news.failed)} failed`);
       if (rate) parts.push(`${measure(rate)} MP/s`);
@@ -114,7 +116,7 @@ export function runView(name, view) {
       if (!news.leased && news.wanted && condition === 'running') parts.push('waits for a worker');
       document.title = `${percent(done)} ${plain(run.job)} – Penumbra`;
     } else {
-      share.set(run.work ? run.concluded / run.work : 1);
+      share.set(run.work ? run.concluded / run.work : 1, run.work ? run.counts.failed / run.work : 0, true);
       parts.push(run.work ? `${count(run.concluded)} of ${plural(run.work, 'frame')} with work` : 'nothing to do: all outputs are up to date');
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);
@@ -125,21 +127,20 @@ export function runView(name, view) {
     say(line, parts.join(' · '));
     showSlots(isGoingOn ? news?.running ?? [] : []);
     showTiles(isGoingOn ? news?.tiled ?? [] : []);
-    const fact = (term, value) => value == null ? null : h('div', {}, h('dt', {}, term), h('dd', {}, value));
-    fill(facts,
-      fact('Manifest', path(run.manifest)),
-      fact('Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)),
-      fact('Started', h('time', {datetime: run.started}, when(run.started))),
-      fact('Ended', run.ended && h('time', {datetime: run.ended}, when(run.ended))),
-      fact('Worked on by', run.epoch > 1 ? plural(run.epoch, 'process').replace('processs', 'processes') + ' in turn' : null),
-      fact('Workers', run.workers && count(run.workers)));
+    renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers], () => facts(
+      ['Manifest', path(run.manifest)],
+      ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
+      ['Started', h('time', {datetime: run.started}, when(run.started))],
+      ['Ended', run.ended && h('time', {datetime: run.ended}, when(run.ended))],
+      ['Worked on by', run.epoch > 1 ? plural(run.epoch, 'process').replace('processs', 'processes') + ' in turn' : null],
+      ['Workers', run.workers && count(run.workers)]));
   }
   function showSlots(running) {
     slotsPart.hidden = !running.length;
     fill(slots, running.slice(0, 16).map(task => {
       const frame = frameName(task.frame, task.page);
-      return h('li', {}, h('span', {class: 'slot'}, `${task.slot}`), h('a', {href: `${here}/frames/${frame}`}, `${frame}/${task.kind}${task.tile != null ? `-${task.tile}` : ''}`),
-        h('bdi', {class: 'file'}, visible(task.file ?? '')), h('span', {class: 'since'}, elapsed((now() - task.since / 1e6) / 1000)), task.attempt > 1 ? h('span', {class: 'caution'}, `try ${task.attempt}`) : null);
+      return h('li', h('span.slot', `${task.slot}`), h('a', {href: `${here}/frames/${frame}`}, `${frame}/${task.kind}${task.tile != null ? `-${task.tile}` : ''}`),
+        h('bdi.file', visible(task.file ?? '')), h('span.since', elapsed((now() - task.since / 1e6) / 1000)), task.attempt > 1 ? h('span.caution', `try ${task.attempt}`) : null);
     }));
   }
   function showTiles(tiled, left = []) {
@@ -157,13 +158,13 @@ export function runView(name, view) {
     const total = Object.values(states).reduce((sum, one) => sum + one, 0);
     fill(verified, h('p', {class: others.length ? 'trouble' : 'well'}, others.length ? '✗\ufe0e ' : '✓\ufe0e ',
       total ? `${plural(total, 'output')} read: ${Object.entries(states).map(([words, number]) => `${count(number)} ${words}`).join(', ')}` : 'The run has published no outputs.'),
-    others.length ? h('ul', {class: 'plain'}, others.slice(0, 100).map(one => h('li', {}, `${one.state}: `, path(one.path ?? '')))) : null);
+    others.length ? h('ul.plain', others.slice(0, 100).map(one => h('li', `${one.state}: `, path(one.path ?? '')))) : null);
     announce(verified.textContent);
   }
 
   const endings = [
     onFarm(show),
-    live.on('run', event => { if (event.run === name && event.state === 'ended') runSoon(); }),
+    live.on('run', event => { if (event.run === name && event.state === 'ended') { runSoon(); mapSoon(); } }),
     live.on('job', event => { if (job && event.id === job.id) { job = {...job, ...event.job}; priority.firstChild?.update(job); runSoon(); } }),
     live.on('frames', ({runs}) => {
       for (const one of runs) {
@@ -183,14 +184,27 @@ export function runView(name, view) {
     eachSecond(calmly(() => { if (logPart.open && run && isRunOpen(run.state)) return loadLog(); }, 2000)),
     () => map.close(),
   ];
+  // A job has its run's name before the process has begun the run.
+  async function untilItIsThere() {
+    for (;;) {
+      try {
+        await loadJob();
+        return await load();
+      } catch (error) {
+        const [, id] = /^job-(\d+)-/.exec(name) ?? [];
+        if (error.status !== 404 || isClosed || !id || !['starting', 'running'].includes((await get(`jobs/${id}`)).state)) throw error;
+        fill(reason, 'The run begins …');
+        await new Promise(done => setTimeout(done, 500));
+      }
+    }
+  }
   const begin = async () => {
-    await loadJob();
-    await load();
+    await untilItIsThere();
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
-    if (parts[0].status === 'rejected') fill(map, h('p', {class: 'empty'}, visible(parts[0].reason.message)));
-    if (parts[1].status === 'rejected') { problemsPart.hidden = false; fill(problems, failedView(parts[1].reason, loadErrors)); }
+    if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
+    if (parts[1].status === 'rejected') { problemsPart.hidden = false; renew(problems, null, () => failedView(parts[1].reason, loadErrors)); }
   };
   const press = button => { if (!button.button.disabled && button.isConnected) button.button.click(); };
-  return {begin, close: () => endings.forEach(end => end()), title: name, keys: {p: () => press(pause), c: () => press(cancel), r: () => press(retry)}};
+  return {begin, close: () => { isClosed = true; endings.forEach(end => end()); }, title: name, keys: {p: () => press(pause), c: () => press(cancel), r: () => press(retry)}};
 }

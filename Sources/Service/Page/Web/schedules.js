@@ -1,39 +1,38 @@
 // Schedules and watched folders.
-import {action, announce, ask, failed, fill, h, path, say, visible} from './dom.js';
+import {action, announce, ask, facts, failed, fill, h, path, say, visible} from './dom.js';
 import {encoded, get, send} from './api.js';
 import {may} from './farm.js';
 import * as live from './live.js';
 import {plural, when} from './words.js';
 
 export function schedulesView(_, view) {
-  const body = h('div', {class: 'groups'}), number = h('span', {class: 'number', role: 'status'});
-  fill(view, h('div', {class: 'tools'}, h('h1', {class: 'unseen'}, 'Schedules'), number), body, may('admin') ? adding() : null);
+  const body = h('div.groups'), number = h('span.number', {role: 'status'});
+  fill(view, h('div.tools', h('h1.unseen', 'Schedules'), number), body, may('admin') ? adding() : null);
   async function load() {
-    if (!may('admin')) { view.removeAttribute('aria-busy'); fill(body, h('div', {class: 'empty'}, h('p', {}, 'Schedules are for administrators. Sign in with a token of the scope “admin” to see them.'))); return; }
+    if (!may('admin')) { view.removeAttribute('aria-busy'); fill(body, h('div.empty', h('p', 'Schedules are for administrators. Sign in with a token of the scope “admin” to see them.'))); return; }
     try {
       const {schedules, unreadable = []} = await get('schedules');
       view.removeAttribute('aria-busy');
       say(number, plural(schedules.length, 'schedule'));
       fill(body,
-        unreadable.length ? h('p', {class: 'trouble'}, `✗\ufe0e ${plural(unreadable.length, 'schedule')} cannot be read: `, visible(unreadable.map(one => typeof one === 'string' ? one : one.name ?? JSON.stringify(one)).join(', '))) : null,
-        schedules.length ? schedules.map(one) : h('div', {class: 'empty'}, h('h2', {}, 'Nothing is scheduled'), h('p', {}, 'A schedule hands a job in at certain times, or when a folder changes.')));
+        unreadable.length ? h('p.trouble', `✗\ufe0e ${plural(unreadable.length, 'schedule')} cannot be read: `, visible(unreadable.map(one => typeof one === 'string' ? one : one.name ?? JSON.stringify(one)).join(', '))) : null,
+        schedules.length ? schedules.map(one) : h('div.empty', h('h2', 'Nothing is scheduled'), h('p', 'A schedule hands a job in at certain times, or when a folder changes.')));
     } catch (error) { fill(body, failed(error, load)); }
   }
   function one(schedule) {
-    const fact = (term, value) => value == null || value === '' ? null : h('div', {}, h('dt', {}, term), h('dd', {}, value));
     return h('article', {class: 'group' + (schedule.enabled ? '' : ' off')},
-      h('h2', {}, visible(schedule.name), ' ', h('span', {class: 'badge ' + (schedule.enabled ? 'done' : 'held')}, schedule.enabled ? '✓\ufe0e on' : '‖\ufe0e off')),
-      h('dl', {class: 'facts'},
-        fact('When', schedule.cron ? [h('code', {}, schedule.cron), schedule.zone ? ` ${schedule.zone}` : ''] : `after changes, when the folder has been quiet for ${schedule.watch?.quiet} s`),
-        fact('Next', schedule.enabled && schedule.next && when(schedule.next)), fact('Last', schedule.last && when(schedule.last)), fact('Jobs so far', `${schedule.submitted ?? 0}`),
-        fact('Manifest', schedule.submit?.manifest ? path(schedule.submit.manifest) : 'its own text'), fact('From', schedule.origin === 'config' ? 'the config file' : 'here')),
+      h('h2', visible(schedule.name), ' ', h('span', {class: 'badge ' + (schedule.enabled ? 'done' : 'held')}, schedule.enabled ? '✓\ufe0e on' : '‖\ufe0e off')),
+      facts(
+        ['When', schedule.cron ? [h('code', schedule.cron), schedule.zone ? ` ${schedule.zone}` : ''] : `after changes, when the folder has been quiet for ${schedule.watch?.quiet} s`],
+        ['Next', schedule.enabled && schedule.next && when(schedule.next)], ['Last', schedule.last && when(schedule.last)], ['Jobs so far', `${schedule.submitted ?? 0}`],
+        ['Manifest', schedule.submit?.manifest ? path(schedule.submit.manifest) : 'its own text'], ['From', schedule.origin === 'config' ? 'the config file' : 'here']),
       h('div', {class: 'buttons'},
         action(schedule.enabled ? 'Switch off' : 'Switch on', async () => { await send('PATCH', `schedules/${encoded(schedule.name)}`, {enabled: !schedule.enabled}); await load(); }, {name: `${schedule.enabled ? 'Switch off' : 'Switch on'} ${schedule.name}`}),
         schedule.origin === 'config' ? null : action('Remove…', async () => { if (await ask(`Remove the schedule ${schedule.name}?`, 'Its jobs stay.', 'Remove it')) { await send('DELETE', `schedules/${encoded(schedule.name)}`); await load(); } }, {name: `Remove ${schedule.name}`})));
   }
   function adding() {
-    const field = (label, input, hint) => h('label', {class: 'field'}, h('span', {}, label), input, hint ? h('small', {}, hint) : null);
-    const name = h('input', {required: true}), kind = h('select', {}, h('option', {value: 'cron'}, 'at certain times'), h('option', {value: 'watch'}, 'when its folders change')), cron = h('input', {value: '0 2 * * *'}), zone = h('input', {value: Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC'}), quiet = h('input', {type: 'number', min: 0, value: 10}), manifest = h('input', {required: true, placeholder: '/srv/pictures/night.yaml'});
+    const field = (label, input, hint) => h('label.field', h('span', label), input, hint ? h('small', hint) : null);
+    const name = h('input', {required: true}), kind = h('select', h('option', {value: 'cron'}, 'at certain times'), h('option', {value: 'watch'}, 'when its folders change')), cron = h('input', {value: '0 2 * * *'}), zone = h('input', {value: Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC'}), quiet = h('input', {type: 'number', min: 0, value: 10}), manifest = h('input', {required: true, placeholder: '/srv/pictures/night.yaml'});
     const times = [field('Cron', cron, 'minute hour day month weekday'), field('Time zone', zone)], changes = [field('Quiet for, in seconds', quiet)];
     const fit = () => { for (const one of times) one.hidden = kind.value !== 'cron'; for (const one of changes) one.hidden = kind.value === 'cron'; };
     kind.addEventListener('change', fit);
@@ -45,7 +44,7 @@ export function schedulesView(_, view) {
       name.value = '';
       await load();
     });
-    return h('details', {class: 'add'}, h('summary', {}, 'Add a schedule'), h('div', {class: 'form'}, field('Name', name), field('When', kind), times, changes, field('Manifest on the farm', manifest), add));
+    return h('details.add', h('summary', 'Add a schedule'), h('div.form', field('Name', name), field('When', kind), times, changes, field('Manifest on the farm', manifest), add));
   }
   const timer = setInterval(() => { if (live.state === 'live' && !document.hidden && !view.contains(document.activeElement)) load(); }, 30_000);
   const endings = [live.on('back', load), live.on('reset', load), () => clearInterval(timer)];

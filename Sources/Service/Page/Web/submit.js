@@ -1,5 +1,5 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
-import {action, announce, enable, fill, h, path, problemText, say, visible} from './dom.js';
+import {action, announce, enable, fill, h, path, problemText} from './dom.js';
 import {editor} from './editor.js';
 import {freshKey, get, lines, picture, send} from './api.js';
 import {cell, list} from './list.js';
@@ -41,18 +41,18 @@ export function submitView(query, view) {
   const write = editor({value: stored.get('draft') || example, schema: () => schema, changed: text => { stored.set('draft', text); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
   const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
-  const field = (text, input, hint) => h('label', {class: 'field'}, h('span', {}, text), input, hint ? h('small', {}, hint) : null);
+  const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
   const hand = action('Hand it in', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
-  const planned = h('section', {class: 'planned', hidden: true});
+  const planned = h('section.planned', {hidden: true});
   const preview = previewPart();
-  fill(view, h('h1', {}, 'Submit a job'),
+  fill(view, h('h1', 'Submit a job'),
     h('div', {class: 'submit'},
       h('div', {},
         field('Folder on the farm', folder, 'where relative paths of the manifest start'),
-        h('p', {class: 'tools'}, h('label', {for: 'manifest', class: 'field-name'}, 'Manifest'), h('span', {class: 'quiet'}, 'paste it, drop a file here, or '), h('button', {type: 'button', onclick: () => file.click()}, 'open one …'), file, h('span', {class: 'quiet'}, 'Ctrl Space completes')),
+        h('p.tools', h('label', {for: 'manifest', class: 'field-name'}, 'Manifest'), h('span.quiet', 'paste it, drop a file here, or '), h('button', {type: 'button', onclick: () => file.click()}, 'open one …'), file, h('span.quiet', 'Ctrl Space completes')),
         write,
-        h('details', {}, h('summary', {}, 'Priority, order and labels'), h('div', {class: 'form'}, field('Priority', priority, '0 to 100'), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label', {class: 'check'}, hold, ' hold it until it is released'))),
-        h('div', {class: 'buttons'}, hand, plan)),
+        h('details', h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, '0 to 100'), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, ' hold it until it is released'))),
+        h('div.buttons', hand, plan)),
       preview.element),
     planned);
 
@@ -109,7 +109,7 @@ export function submitView(query, view) {
   }
   async function showPlan(button) {
     planned.hidden = false;
-    fill(planned, h('h2', {}, 'Plan'), h('p', {class: 'quiet', role: 'status'}, 'Penumbra looks at the pictures …'));
+    fill(planned, h('h2', 'Plan'), h('p.quiet', {role: 'status'}, 'Penumbra looks at the pictures …'));
     let answers;
     try { answers = await lines('plan', body()); } catch (error) { planned.hidden = true; throw error; }
     const frames = answers.filter(answer => answer.event === 'plan'), summary = answers.find(answer => answer.event === 'summary') ?? {};
@@ -117,14 +117,14 @@ export function submitView(query, view) {
     const rows = list({
       label: 'Plan', class: 'plan', columns: ['Frame', 'Picture', 'What would be done, and why'], key: row => row.key,
       make(row) {
-        const name = cell('quiet'), input = h('span', {}), why = cell('why');
+        const name = cell('quiet'), input = h('span'), why = cell('why');
         const cells = [name, input, why];
         cells.update = next => { name.say(next.index ? `${next.index}${next.page > 1 ? `p${next.page}` : ''}` : ''); fill(input, path(next.input ?? '')); why.say(next.words); why.title = next.words; };
         cells.update(row);
         return cells;
       },
     });
-    fill(planned, h('h2', {}, 'Plan'), h('p', {role: 'status'}, `${plural(summary.frames ?? frames.length, 'frame')}: ${figures.join(', ') || 'nothing to do'}`), rows);
+    fill(planned, h('h2', 'Plan'), h('p', {role: 'status'}, `${plural(summary.frames ?? frames.length, 'frame')}: ${figures.join(', ') || 'nothing to do'}`), rows);
     const words = frame => (frame.reason ?? '') || [frame.shard && frame.shard !== 'skip' ? `as ${frame.shard}` : '', frame.output ? 'to render' : ''].filter(Boolean).join(', ');
     rows.show(frames.map((frame, index) => ({...frame, key: index, words: words(frame).replace(/^skipped: /, '')})));
     planned.scrollIntoView({block: 'nearest'});
@@ -132,28 +132,30 @@ export function submitView(query, view) {
 
   // ---- A preview of one picture, with a slider for each number
   function previewPart() {
-    const input = h('input', {id: 'preview-input', placeholder: 'photos/cat.jpg', autocomplete: 'off', spellcheck: 'false', value: stored.get('picture')});
-    const x = h('input', {type: 'number', min: 0, value: 0}), y = h('input', {type: 'number', min: 0, value: 0}), size = h('select', {}, [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
-    const sliders = h('div', {class: 'sliders'}), left = h('figure', {}), right = h('figure', {}), trouble = h('p', {class: 'trouble', role: 'alert'});
-    const element = h('section', {class: 'preview'}, h('h2', {}, 'Preview'),
+    const input = h('input', {id: 'preview-input', placeholder: 'the first of the job', autocomplete: 'off', spellcheck: 'false', value: stored.get('picture')});
+    const x = h('input', {type: 'number', min: 0, placeholder: 'middle'}), y = h('input', {type: 'number', min: 0, placeholder: 'middle'}), size = h('select', [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
+    const sliders = h('div.sliders'), left = h('figure'), right = h('figure'), trouble = h('p.trouble', {role: 'alert'});
+    const element = h('section.preview', h('h2', 'Preview'),
       field('Picture', input, 'a path of the job, from the folder'),
-      h('div', {class: 'form'}, field('Left', x), field('Top', y), field('Size', size)),
-      h('div', {class: 'pair'}, left, right), trouble, sliders);
+      h('div.form', field('From the left', x, 'in px'), field('From the top', y, 'in px'), field('Size', size, 'exact pixels')),
+      h('div.pair', left, right), trouble, sliders);
     let timer = null, controller = null, urls = [];
     const soon = () => { clearTimeout(timer); timer = setTimeout(load, 250); };
     async function load() {
-      if (!input.value.trim() || !isValid) return;
+      if (!isValid) return;
       controller?.abort();
       const mine = controller = new AbortController();
       controllers.add(mine);
-      const request = {...body(), input: input.value.trim(), x: Number(x.value) || 0, y: Number(y.value) || 0, size: Number(size.value)};
+      const request = {...body(), size: Number(size.value)};
+      if (x.value !== '' && y.value !== '') Object.assign(request, {x: Math.round(x.value), y: Math.round(y.value)});
+      if (input.value.trim()) request.input = input.value.trim();
       element.setAttribute('aria-busy', 'true');
       try {
         const [before, after] = await Promise.all([picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
         const old = urls;
         urls = [before, after].map(blob => URL.createObjectURL(blob));
-        fill(left, h('img', {src: urls[0], alt: 'before the filters'}), h('figcaption', {}, 'before'));
-        fill(right, h('img', {src: urls[1], alt: 'after the filters'}), h('figcaption', {}, 'after'));
+        fill(left, h('img', {src: urls[0], alt: 'before the filters'}), h('figcaption', 'before'));
+        fill(right, h('img', {src: urls[1], alt: 'after the filters'}), h('figcaption', 'after'));
         for (const url of old) URL.revokeObjectURL(url);
         fill(trouble);
       } catch (error) {
@@ -189,7 +191,7 @@ export function submitView(query, view) {
       };
       range.addEventListener('input', () => set(range.value));
       exact.addEventListener('change', () => set(exact.value));
-      const row = h('div', {class: 'slider'}, h('span', {}, h('b', {}, first.filter), ` ${first.parameter}`), range, exact, h('span', {class: 'quiet'}, first.unit));
+      const row = h('div.slider', h('span', h('b', first.filter), ` ${first.parameter}`), range, exact, h('span.quiet', first.unit));
       row.set = one => { if (document.activeElement !== exact) exact.value = one.value; if (document.activeElement !== range) range.value = one.value; };
       return row;
     }));

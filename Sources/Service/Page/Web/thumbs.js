@@ -24,11 +24,11 @@ export const frameAddress = (run, frame, what) => `runs/${encoded(run)}/frames/$
 /** A picture of a frame. `side` is `before` or `after`. `link` is where a click leads. */
 export function thumb({run, frame, side, name, link}) {
   const address = frameAddress(run, frame, `picture?side=${side}&width=480`);
-  const place = h('span', {class: 'place'});
-  const element = h(link ? 'a' : 'span', {class: 'thumb', href: link, title: plain(name)}, place, h('span', {class: 'thumb-name'}, h('bdi', {}, plain(name))));
+  const place = h('span.place');
+  const element = h(link ? 'a' : 'span', {class: 'thumb', href: link, title: plain(name)}, place, h('span.thumb-name', h('bdi', plain(name))));
   let controller = null;
   const show = url => fill(place, h('img', {src: url, alt: `${side === 'before' ? 'before' : 'result'}: ${plain(name)}`, onerror: () => say('not shown')}));
-  const say = words => fill(place, h('span', {class: 'none'}, words));
+  const say = words => fill(place, h('span.none', words));
   element.load = async () => {
     if (controller || element.isShown) return;
     controller = new AbortController();

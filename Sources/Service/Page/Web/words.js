@@ -14,7 +14,7 @@ export const frameStates = [
   {letter: '.', name: 'open', words: 'waiting', color: 'line', sign: '·'},
   {letter: 'l', name: 'left', words: 'left', color: 'panel', sign: '○'},
   {letter: 's', name: 'skipped', words: 'up to date', color: 'skipped', sign: '='},
-  {letter: 'p', name: 'published', words: 'published', color: 'well', sign: '✓'},
+  {letter: 'p', name: 'published', words: 'published', color: 'done', sign: '✓'},
   {letter: 'k', name: 'kept', words: 'kept', color: 'caution', sign: '‖'},
   {letter: '>', name: 'running', words: 'in work', color: 'accent', sign: '▶'},
   {letter: 'b', name: 'still_broken', words: 'still broken', color: 'fault', sign: '✗'},
@@ -41,17 +41,18 @@ export function duration(seconds) {
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${count(Math.floor(whole / 3600))} h ${String(Math.floor(whole / 60) % 60).padStart(2, '0')} min`;
+  return `${count(Math.floor(whole / 3600))} h ${two(Math.floor(whole / 60) % 60)} min`;
 }
 /** A time that is still going on, without decimals. */
 export const elapsed = seconds => seconds < 60 ? `${Math.max(0, Math.floor(seconds))} s` : duration(seconds);
 
-const day = new Intl.DateTimeFormat('sv-SE', {dateStyle: 'short'}), clock = new Intl.DateTimeFormat('sv-SE', {timeStyle: 'medium'});
+const two = number => String(number).padStart(2, '0');
 /** A time of this browser's zone: the clock alone if it is today. */
 export function when(time) {
   const date = new Date(time);
   if (isNaN(date)) return String(time);
-  return day.format(date) === day.format(new Date()) ? clock.format(date) : `${day.format(date)} ${clock.format(date).slice(0, 5)}`;
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  return date.toDateString() === new Date().toDateString() ? `${clock}:${two(date.getSeconds())}` : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
 }
 /** The name of a frame: `37`, and `37p2` for the second page of a picture. */
 export const frameName = (frame, page) => page ? `${frame}p${page + 1}` : `${frame}`;
