@@ -26,11 +26,18 @@ function tell() {
 
 export const may = scope => ({read: 0, submit: 1, admin: 2})[farm.session?.scope ?? 'read'] >= ({submit: 1, admin: 2})[scope];
 
-export function setStatus(status) {
+// Answers may come in another order than their requests: an older one never replaces a newer one.
+let asked = 0, known = 0;
+export function setStatus(status, number = ++asked) {
+  if (number < known) return;
+  known = number;
   farm.status = status;
   tell();
 }
-export const loadStatus = async () => setStatus(await get('status'));
+export async function loadStatus() {
+  const number = ++asked;
+  setStatus(await get('status'), number);
+}
 /** Calls `body` once after `wait` milliseconds, however often it is asked for meanwhile. Errors are those of the connection, which is shown. */
 export function calmly(body, wait = 1500) {
   let timer = null;

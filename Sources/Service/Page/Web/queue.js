@@ -101,7 +101,8 @@ export function queueView(query, view) {
       may('submit') ? h('p', 'Or ', h('a', {href: '#/submit'}, 'paste a manifest here'), ': it is checked while you write, and shows what it would do.') : null);
   }
 
-  async function load() {
+  /** With thousands of open jobs, only the first page of them is asked for after each change, and all of them now and then. */
+  async function load(isWhole = true) {
     const mine = ++version;
     isLoading = true;
     try {
@@ -121,12 +122,14 @@ export function queueView(query, view) {
       // Pages that somebody has scrolled to stay.
       const oldest = pages.at(-1).jobs.at(-1)?.id ?? 0;
       for (const [id, job] of jobs) if (!isOpen(job.state) && id < oldest && !seen.has(id)) { seen.set(id, job); cursors.ended = further; }
+      const rest = state ? null : pages[0].cursor, first = pages[0].jobs.at(-1)?.id ?? 0;
+      if (rest && !isWhole) for (const [id, job] of jobs) if (isOpen(job.state) && id < first && !seen.has(id)) seen.set(id, job);
       jobs.clear();
       for (const [id, job] of seen) jobs.set(id, job);
       fill(trouble);
       view.removeAttribute('aria-busy');
       show();
-      if (!state && pages[0].cursor) await restOfOpen(pages[0].cursor, mine);
+      if (rest && isWhole) await restOfOpen(rest, mine);
     } catch (error) {
       if (mine === version) fill(trouble, failed(error, load));
     } finally {
@@ -177,7 +180,7 @@ export function queueView(query, view) {
   search.addEventListener('input', () => { filter = search.value; changeSoon(); });
   search.addEventListener('keydown', event => { if (event.key === 'ArrowDown') { event.preventDefault(); table.focus(); } });
 
-  const soon = calmly(load, 1200);
+  const refresh = calmly(() => load(false), 1200), whole = calmly(load, 30_000), soon = () => { refresh(); whole(); };
   const endings = [
     live.on('job', ({id, job}) => {
       const known = jobs.get(id);

@@ -11,7 +11,7 @@ import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, 
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
-  let run = null, job = null, early = null, hasMap = false, lastPicture = 0, isClosed = false;
+  let run = null, job = null, early = null, hasMap = false, lastPicture = 0, isClosed = false, mapsAsked = 0;
   const pictures = [];
 
   const title = h('h1'), state = h('span.badge'), reason = h('p.reason');
@@ -55,9 +55,16 @@ export function runView(name, view) {
     try { job = await get(`${address}/job`); } catch (error) { if (error.status !== 404) throw error; }
   }
   async function loadMap() {
+    const mine = ++mapsAsked;
     early ??= [];
-    const answer = await request('GET', `${address}/map`);
-    map.load(await answer.json());
+    let answer;
+    try { answer = await get(`${address}/map`); } catch (error) {
+      if (mine === mapsAsked) early = null;
+      throw error;
+    }
+    // A later request has a newer map.
+    if (mine !== mapsAsked) return;
+    map.load(answer);
     hasMap = true;
     // Changes that came while the map was on its way are made in their order.
     for (const changes of early.splice(0)) map.change(changes);
@@ -165,7 +172,7 @@ export function runView(name, view) {
   const endings = [
     onFarm(show),
     live.on('run', event => { if (event.run === name && event.state === 'ended') { runSoon(); mapSoon(); } }),
-    live.on('job', event => { if (job && event.id === job.id) { job = {...job, ...event.job}; priority.firstChild?.update(job); runSoon(); } }),
+    live.on('job', event => { if (job && event.id === job.id) { job = {...job, ...event.job}; priority.firstChild?.update(job); runSoon(); if (!isOpen(job.state)) mapSoon(); } }),
     live.on('frames', ({runs}) => {
       for (const one of runs) {
         if (one.run !== name) continue;
