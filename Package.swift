@@ -190,10 +190,19 @@ let package = Package(
                 system,
             ]),
         module(
+            "Service", "Pictures",
+            [
+                "Geometry", "Catalogs", "JobModel", "ContentNames", "SafeFiles", "Planning", "Scheduling",
+                "WorkerProtocol",
+                "Engines", "JobStorage", "Runs", "Coordination", "Confinement",
+            ]),
+        module(
             "Service", "Endpoints",
             [
-                "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings", "RenderFarm",
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings",
+                "RenderFarm",
                 "Confinement", "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Page", "Supervision",
+                "Scheduling", "Pictures",
             ], resources: [.embedInCode("Documents/openapi.yaml")]),
         module(
             "Service", "Notifications",
@@ -221,8 +230,8 @@ let package = Package(
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
-                "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "Notifications",
-                "ServiceAPI", "ServiceClient", argumentParser,
+                "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "QueueStorage",
+                "Notifications", "ServiceAPI", "ServiceClient", argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
         program(
@@ -230,7 +239,7 @@ let package = Package(
             [
                 "JobModel", "SafeFiles", "WorkerProtocol", "Coordination", "Settings", "RenderFarm", "Queueing",
                 "QueueStorage", "Notifications", "NoticeDelivery", "ServiceAPI", "HTTPService", "Supervision",
-                "Endpoints",
+                "Endpoints", "Exports", "Pictures",
                 "Runs", argumentParser, logging,
             ]),
 
@@ -347,9 +356,17 @@ let package = Package(
             ]),
         tests("ServiceAPITests", ["ServiceAPI", "Queueing", "JobModel"]),
         tests(
+            "PicturesTests",
+            [
+                "penumbra-worker", "Pictures", "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning",
+                "Scheduling",
+                "WorkerProtocol", "Engines", "Raster", "ExamplePictures", "FarmTestSupport", "TestSupport",
+            ]),
+        tests(
             "EndpointsTests",
             [
-                "Endpoints", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI", "Catalogs",
+                "Endpoints", "Pictures", "HTTPService", "Supervision", "QueueStorage", "Queueing", "ServiceAPI",
+                "Catalogs",
                 "Settings",
                 "RenderFarm",
                 "JobModel", "Runs", "Scheduling", "TestSupport", yams,
@@ -384,7 +401,7 @@ let package = Package(
                 "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm", "ServiceAPI",
                 "ServiceClient", "HTTPService",
                 "Supervision",
-                "Endpoints", "TestSupport",
+                "Endpoints", "Pictures", "Raster", "Geometry", "TestSupport",
                 subprocess, system,
             ]),
         tests(

@@ -106,6 +106,14 @@ import Testing
         }
     }
 
+    @Test func `what happens to pictures is decided without a clock and without I/O`() {
+        let parts = ["PictureQueue", "WorkerSession", "CacheIndex"]
+        for file in files where file.module == "Pictures" && parts.contains(where: file.path.contains) {
+            #expect(Set(file.imports).isDisjoint(with: Self.system), "\(file.path) imports \(file.imports)")
+            #expect(!file.text.contains("await "), "\(file.path) waits")
+        }
+    }
+
     @Test func `what is told, and when, is decided without a clock and without I/O`() {
         let shells = ["CurlSender", "MailSender", "WebhookSecret"]
         for file in files where file.module == "Notifications" && !shells.contains(where: file.path.contains) {

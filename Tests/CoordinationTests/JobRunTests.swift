@@ -152,6 +152,23 @@ import WorkerProtocol
         let map = try store.read { try $0.map(of: run) }
         #expect(map == #"{"version":1,"frames":[[1,3]]}"# + "\n3p")
     }
+
+    @Test func `the counts of a resumed run have what its earlier coordinators published`() async throws {
+        let farm = try SmallFarm(pictures: 3)
+        let (store, run) = try farm.beginRun()
+        let first = RunRecorder(store: store, run: run, epoch: 1) { 1_000_000_000 }
+        #expect(try await farm.run(recorder: first).published == 3)
+        // The next coordinator finds them up to date, and one more that was so before the run.
+        var counts = RunCounts()
+        (counts.frames, counts.skipped) = (4, 4)
+        try RunRecorder(store: store, run: run, epoch: 2) { 2_000_000_000 }.end(
+            exitCode: 0, reason: nil, counts: counts)
+        let stored = try store.read { reader in try reader.runs().first { $0.id == run }?.counts }
+        #expect(stored?.published == 3)
+        #expect(stored?.skipped == 1)
+        #expect(stored?.work == 3)
+        #expect(stored?.frames == 4)
+    }
 }
 
 /// A disk that removes the tiles of a frame only when the run can do nothing else.

@@ -100,6 +100,18 @@ import Testing
             result.output.contains("FAIL  \(path): the database is damaged: file is not a database\n   = move it away"))
     }
 
+    @Test(arguments: ["check", "run", "plan", "submit --upload"])
+    func `a manifest whose name is no UTF-8 is refused for that reason`(command: String) async throws {
+        try workspace.drawPhotos()
+        try workspace.writeManifest()
+        let shell = "mv job.yaml \"$(printf 'caf\\351.yaml')\" && \(Program.penumbra) \(command) caf*.yaml"
+        let result = try await Program.run("/bin/bash", ["-c", shell], in: workspace)
+        #expect(result.code == 64)
+        #expect(
+            result.errors.contains(
+                ": the path of a manifest has to be UTF-8 text; rename the file or its folder.\n"), "\(result.errors)")
+    }
+
     @Test func `one manifest is not given twice`() async throws {
         try workspace.drawPhotos()
         try workspace.writeManifest()

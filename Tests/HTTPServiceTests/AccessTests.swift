@@ -52,7 +52,7 @@ import Testing
                 service.web, TestService.head("GET", "/admin", token: service.tokens.read.text))
             #expect(
                 answer.body
-                    == #"{"detail":"Its scope is 'read', and this request needs 'admin'","status":403,"#
+                    == #"{"detail":"The token's scope is 'read', and this request needs 'admin'","status":403,"#
                     + #""title":"The token does not allow this","type":"/problems/scope"}"#)
             let nobody = try await RawSocket.ask(service.web, TestService.head("GET", "/read"))
             #expect(nobody["WWW-Authenticate"] == "Bearer")
@@ -134,7 +134,7 @@ import Testing
             manual.advance(by: .seconds(60))
             let late = try await RawSocket.ask(service.web, head)
             #expect(late.status == 401)
-            #expect(late.body.contains("It is unknown, expired or revoked"))
+            #expect(late.body.contains("The token is unknown, expired or revoked"))
             let revoked = TestService.head("GET", "/read", token: tokens.submit.text)
             #expect(try await RawSocket.ask(service.web, revoked).status == 401)
         }

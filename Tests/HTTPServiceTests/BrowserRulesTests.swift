@@ -23,6 +23,18 @@ import Testing
         ] as [Headers])
     func `nobody else may use it`(headers: Headers) { #expect(!isAllowed(headers, hasCookie: true)) }
 
+    @Test(arguments: [
+        ("farm.example.org", true), ("FARM-7.local.", true), ("192.168.0.7", true), ("[fe80::1]", true), ("a_b", true),
+        ("", false), (".", false), ("a b", false), ("farm:80", false), ("fe80::1", false), ("a/b", false),
+        ("[]", false),
+        ("ä", false),
+    ])
+    func `a host is named without a port`(text: String, isName: Bool) { #expect(HostNames.isName(text) == isName) }
+
+    @Test func `a name with a full stop at its end is the name without it`() throws {
+        try HostNames(["FARM-7.local."]).check("farm-7.local:8322")
+    }
+
     @Test func `two values are as bad as a wrong one`() {
         var headers: Headers = ["Origin": "http://farm:8322"]
         headers.add("origin", "http://evil.example")

@@ -120,6 +120,29 @@ import Testing
         #expect(late.isFailure)
     }
 
+    private func delayed() throws -> Notice {
+        let delay = Notice.Delay(
+            exitCode: 74, reason: "/srv/out: Permission denied", next: try time("2026-11-26T05:00:32Z"))
+        return Notice(
+            job: "archive", host: "render1", time: try time("2026-11-26T05:00:02Z"), command: "penumbra queue show 7",
+            event: .delayed(delay))
+    }
+
+    @Test func `a job that waits for a person says why, and when it is tried again`() throws {
+        let notice = try delayed()
+        #expect(
+            notice.lines == [
+                "archive waits, and will be tried again", "Machine: render1", "Time: 2026-11-26T05:00:02Z",
+                "Exit code: 74", "Next try: 2026-11-26T05:00:32Z", "", "Reason:", "  /srv/out: Permission denied", "",
+                "Later tries are not reported. The end of the job is.", "", "To see more, on this machine:",
+                "  penumbra queue show 7",
+            ])
+        #expect(notice.isFailure)
+        let body = WebhookMessage(notice, id: "x").body
+        #expect(body.contains(#""exit_code":74"#) && body.contains(#""next_try":"2026-11-26T05:00:32Z""#))
+        #expect(body.contains(#""state":"waiting""#) && body.contains(#""type":"job.delayed""#))
+    }
+
     @Test(arguments: ["x\nBcc: all@example.org", "x\r\nBcc: all@example.org", "x\r\n\r\nbody", "x\u{85}y\u{2028}z\0"])
     func `a name cannot add a header, nor end the head`(name: String) throws {
         let text = try mail(.make(job: name, host: name, run: name, failures: [name]), id: name)
@@ -176,7 +199,7 @@ import Testing
         let late = Notice(
             job: "a", host: "b", time: .earliest,
             event: .late(Notice.Lateness(expectedBy: .latest, rule: "06:00", lastSuccess: nil)))
-        for notice in [Notice.make(reason: "full"), .makeDone(), late] {
+        for notice in [Notice.make(reason: "full"), .makeDone(), late, try delayed()] {
             #expect(try JSONDecoder().decode(Notice.self, from: JSONEncoder().encode(notice)) == notice)
         }
     }

@@ -46,6 +46,25 @@ import Testing
         #expect(try store.lastDelivery(to: "hook", about: "b") == nil)
     }
 
+    @Test func `targets that were not reached are listed with their last error`() throws {
+        let store = stored.store
+        try store.enqueue(
+            [
+                about("a", "1"), about("a", "2"), about("a", "3"), about("a", "4", to: "other"),
+                about("a", "5", to: "fine"),
+            ],
+            at: .noon)
+        try store.failed("1", error: "first", next: .noon(plus: 60), at: .noon)
+        try store.failed("2", error: "second", next: nil, at: .noon)
+        try store.failed("4", error: "old", next: nil, at: .noon(plus: -60))
+        try store.delivered("5", at: .noon)
+        #expect(
+            try store.undeliveredMessages(since: .noon)
+                == [UndeliveredMessages(target: "hook", count: 2, error: "second")])
+        try store.delivered("1", at: .noon(plus: 60))
+        #expect(try store.undeliveredMessages(since: .noon(plus: 1)).isEmpty)
+    }
+
     @Test func `a message that waits has not been tried`() throws {
         try stored.store.enqueue([mail("a")], at: .noon)
         try stored.store.postpone(["a"], until: .noon(plus: 60))

@@ -43,6 +43,23 @@ import Testing
         #expect(try stored.store.auditEntries(limit: 9) == [])
     }
 
+    @Test func `a renewed token has another secret and is valid again, and keeps the rest`() throws {
+        let old = token("x7")
+        try stored.store.add(old)
+        try stored.store.revokeToken("x7", at: .noon)
+        #expect(
+            try stored.store.renewToken(
+                "x7", digest: Array(repeating: 9, count: 32), expires: nil, audit: entry("token.renew")))
+        let new = try #require(try stored.store.token("x7"))
+        #expect(new.digest == Array(repeating: 9, count: 32))
+        #expect((new.expires, new.revoked) == (nil, nil))
+        #expect((new.name, new.scope, new.roots) == (old.name, old.scope, old.roots))
+        #expect(try stored.store.auditEntries(limit: 9).map(\.entry) == [entry("token.renew")])
+        #expect(try !stored.store.renewToken("x8", digest: old.digest, expires: nil))
+        #expect(try stored.store.tokenNames() == ["x7": "ci"])
+        #expect((stored.store.name(of: .token("x7")), stored.store.name(of: .user(7))) == ("ci", nil))
+    }
+
     @Test func `a token is revoked once and for all`() throws {
         try stored.store.add(token("x7"))
         #expect(try stored.store.revokeToken("x7", audit: entry("token.revoke"), at: .noon(plus: 1)))

@@ -4,25 +4,29 @@ import Queueing
 extension Submission {
     static func make(
         _ id: JobID = 17, owner: Owner = .user(1000), key: String? = nil, digest: String = "d", name: String = "night",
-        manifest: ManifestSource = ManifestSource(.file(path: "/srv/a/night.yaml"), digest: "m"), priority: Int = 50,
+        manifest: ManifestSource? = nil, priority: Int = 50,
         labels: [String: String] = [:], needs: [Need] = [], isHeld: Bool = false, notBefore: WallTime? = nil,
         retryOf: JobID? = nil, at time: WallTime = .noon, known: (JobID) -> KnownJob? = { _ in KnownJob(end: nil) }
     ) throws -> Submission {
         try Submission(
-            id: id, owner: owner, key: key, digest: digest, name: name, manifest: manifest,
+            id: id, owner: owner, key: key, digest: digest, name: name, manifest: manifest ?? .own(of: id),
             priority: Priority(priority), labels: Labels(labels), needs: needs, isHeld: isHeld, notBefore: notBefore,
             retryOf: retryOf, at: time, known: known)
     }
 
     /// A job whose process has been started.
-    static func starting(_ id: JobID = 17, priority: Int = 50, at time: WallTime = .noon) throws -> Submission {
-        var job = try make(id, priority: priority, at: time)
+    static func starting(
+        _ id: JobID = 17, manifest: ManifestSource? = nil, priority: Int = 50, at time: WallTime = .noon
+    ) throws -> Submission {
+        var job = try make(id, manifest: manifest, priority: priority, at: time)
         try job.start(run: "run-\(id.number)", at: time)
         return job
     }
 
-    static func running(_ id: JobID = 17, priority: Int = 50, at time: WallTime = .noon) throws -> Submission {
-        var job = try starting(id, priority: priority, at: time)
+    static func running(
+        _ id: JobID = 17, manifest: ManifestSource? = nil, priority: Int = 50, at time: WallTime = .noon
+    ) throws -> Submission {
+        var job = try starting(id, manifest: manifest, priority: priority, at: time)
         try job.started(at: time)
         return job
     }
@@ -35,6 +39,16 @@ extension Submission {
         try job.processEnded(code: code, leaving: .usual(after: code), text: text, progressed: false, at: time)
         return job
     }
+}
+
+extension ManifestSource {
+    /// A manifest that no other job has.
+    static func own(of id: JobID) -> ManifestSource {
+        ManifestSource(.file(path: "/srv/a/\(id.number).yaml"), digest: "m")
+    }
+
+    /// One for several jobs.
+    static let shared = ManifestSource(.file(path: "/srv/a/night.yaml"), digest: "m")
 }
 
 extension Submission.RunRemainder {

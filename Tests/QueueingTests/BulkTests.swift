@@ -19,6 +19,26 @@ import Testing
                 == .count(1))
     }
 
+    @Test(
+        arguments: [
+            (BulkAction.hold, 2), (.release, 3), (.cancel, 3), (.runNext, 2), (.setPriority(.highest), 3), (.retry, 1),
+            (.setLabel("a", "1"), nil),
+        ] as [(BulkAction, Int?)])
+    func `the count says how many of the jobs can be changed, and the action changes no others`(
+        action: BulkAction, possible: Int?
+    ) throws {
+        let jobs = [
+            try Submission.make(1), try .make(2, isHeld: true), try .running(3), try .ended(4), try .ended(5, code: 1),
+            try .ended(6, code: 1),
+        ]
+        let context = BulkAction.Context(owner: .user(0), now: .noon, nextID: 30) { id in
+            KnownJob(end: .failed(code: 1, text: ""), retriedAs: id == 6 ? 17 : nil)
+        }
+        #expect(
+            try action.apply(to: jobs, matching: JobFilter(), expecting: nil, context) == .count(6, possible: possible))
+        #expect(try changes(action, jobs, context).refused.count == 6 - (possible ?? 6))
+    }
+
     @Test func `with another count nothing changes`() throws {
         let jobs = [try Submission.make(1)]
         #expect {

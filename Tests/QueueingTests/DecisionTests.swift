@@ -96,11 +96,48 @@ import Testing
         let jobs = [
             try Submission.make(1, notBefore: .noon(plus: 600)), try .ended(2, code: 75), try .make(3, isHeld: true),
         ]
-        #expect(JobQueue(jobs).decision(.usual, at: .noon).recheck == .noon(plus: 10))
+        #expect(JobQueue(jobs).decision(.usual, at: .noon).recheck == .noon(plus: 2))
         #expect(JobQueue([jobs[0]]).decision(.usual, at: .noon).recheck == .noon(plus: 600))
         #expect(JobQueue([jobs[2]]).decision(.usual, at: .noon).recheck == nil)
-        #expect(starts(jobs, at: .noon(plus: 10)) == [2])
+        #expect(starts(jobs, at: .noon(plus: 2)) == [2])
         #expect(starts(jobs, at: .noon(plus: 600)) == [1, 2])
+    }
+
+    @Test func `one job of a manifest runs at a time, and the most urgent one starts first`() throws {
+        let jobs = [
+            try Submission.make(1, manifest: .shared, priority: 50), try .make(2, manifest: .shared, priority: 50),
+            try .make(3, priority: 50), try .make(4, manifest: .shared, priority: 50),
+            try .make(5, name: "day", manifest: .shared),
+        ]
+        // Another name makes it another job of the same file.
+        #expect(starts(jobs) == [1, 3, 5])
+        #expect(starts(jobs, Limits(workers: 8, maxRuns: 2)) == [1, 3])
+        var urgent = jobs
+        try urgent[3].runNext(at: .noon)
+        #expect(starts(urgent) == [4])
+        let open = [try Submission.running(9, manifest: .shared)]
+        #expect(starts(jobs + open) == [3, 5])
+    }
+
+    @Test func `many jobs of one manifest keep no others from their places`() throws {
+        let jobs = try (1...20).map { try Submission.make(JobID($0), manifest: $0 < 18 ? .shared : nil) }
+        #expect(starts(jobs, Limits(workers: 8, maxRuns: 3)) == [1, 18, 19])
+        #expect(starts(jobs.reversed(), Limits(workers: 8, maxRuns: 3)) == [1, 18, 19])
+    }
+
+    @Test func `a job that found a lock held tries again as soon as any run has ended`() throws {
+        var queue = JobQueue([try .running(1), try .starting(2), try .starting(3)])
+        func end(_ id: JobID, _ code: Int, at time: WallTime) throws {
+            try queue.change(id) { job throws(Refusal) in
+                try job.processEnded(code: code, leaving: .none, text: "", progressed: false, at: time)
+            }
+        }
+        try end(2, 75, at: .noon(plus: 1))
+        // It waits for a lock, too, so its end frees none.
+        try end(3, 75, at: .noon(plus: 2))
+        #expect(queue.decision(.usual, at: .noon(plus: 2)).starts.isEmpty)
+        try end(1, 1, at: .noon(plus: 2) + .milliseconds(1))
+        #expect(queue.decision(.usual, at: .noon(plus: 2) + .milliseconds(1)).starts.map(\.job) == [2, 3])
     }
 
     @Test func `aging raises what waits, up to the highest priority`() throws {

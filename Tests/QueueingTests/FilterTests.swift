@@ -55,8 +55,8 @@ import Testing
             """
         ),
         (
-            "owner=anna",
-            "filter: 'anna' is no owner\n   = owners are uid:NUMBER, token:ID, schedule:NAME and watch:NAME"
+            "owner=robot:anna",
+            "filter: 'robot:anna' is no owner\n   = owners are uid:NUMBER, token:ID, schedule:NAME, watch:NAME and names of tokens"
         ),
         ("label=-a=b", "filter: '-a' is no name of a label\n   = write label=NAME, or label=NAME=VALUE"),
         (
@@ -71,6 +71,15 @@ import Testing
     ])
     func `other texts are refused`(text: String, message: String) {
         #expect(refusal { _ = try JobFilter(text: text) } == message)
+    }
+
+    @Test func `a name of a token is kept, and matches nothing before its owners are known`() throws {
+        var filter = try JobFilter(text: "owner=anna&owner=token:7")
+        #expect(filter.text == "owner=anna&owner=token:7")
+        #expect(try JobFilter(text: filter.text) == filter)
+        #expect(try !jobs().contains(where: filter.matches))
+        filter.ownerNames = []
+        #expect(try jobs().contains(where: filter.matches))
     }
 
     @Test func `the same filter always has the same text`() throws {

@@ -80,7 +80,8 @@ struct RandomService {
         }
         do {
             let job = try Submission.make(
-                id, priority: [0, 50, 50, 90, 100][draw(5)], needs: needs, isHeld: draw(8) == 0,
+                id, manifest: draw(3) == 0 ? .shared : nil, priority: [0, 50, 50, 90, 100][draw(5)], needs: needs,
+                isHeld: draw(8) == 0,
                 notBefore: draw(6) == 0 ? now + .seconds(draw(60)) : nil, at: now, known: table.known)
             nextID += 1
             store(job, before: nil)
@@ -148,6 +149,7 @@ struct RandomService {
             other.put(job, known: table.known)
         }
         queue = other
+        table.lastRunEnd = nil
     }
 
     // MARK: The referee
@@ -193,6 +195,12 @@ struct RandomService {
             }
         } else {
             queue.put(job, known: table.known)
+        }
+        if before?.state.hasProcess == true, !job.state.hasProcess {
+            if case .waiting(let waiting) = job.state, waiting.pause?.cause == .locked {
+            } else {
+                table.lastRunEnd = now
+            }
         }
         if job.state.isEnded { ends[job.state.name, default: 0] += 1 }
         table.jobs[job.id] = job
@@ -248,9 +256,11 @@ struct RandomService {
         for (index, id) in order.enumerated() where standings[id]?.position != index + 1 {
             complain("\(id) is at \(standings[id]?.position ?? 0), not \(index + 1)")
         }
-        let isFull = table.open.count + decision.starts.count >= limits.maxRuns
+        let starts = decision.starts.map(\.job)
+        let isFull = table.open.count + starts.count >= limits.maxRuns
         for job in waiting {
             guard let reason = standings[job.id]?.reason, case .waiting(let state) = job.state else { continue }
+            let holder = table.holder(of: job, or: starts)
             let isReady = table.ready(job, at: now) != nil
             let isTrue =
                 switch reason {
@@ -260,9 +270,12 @@ struct RandomService {
                 case .lock(_, let again): again > now && state.pause?.until == again && state.pause?.cause == .locked
                 case .backoff(_, let again): again > now && state.pause?.until == again && state.pause?.cause != .locked
                 case .drained: isReady && limits.isDrained
-                case .startsNow: decision.starts.contains { $0.job == job.id }
-                case .maxRuns(let count): isReady && isFull && count == limits.maxRuns
-                case .workers: isReady && !isFull && !decision.starts.contains { $0.job == job.id }
+                case .config(let text): isReady && !limits.isDrained && limits.obstacle == text
+                case .startsNow: starts.contains(job.id)
+                case .sameManifest(let other):
+                    isReady && !limits.isDrained && !starts.contains(job.id) && holder == other
+                case .maxRuns(let count): isReady && isFull && count == limits.maxRuns && holder == nil
+                case .workers: isReady && !isFull && !starts.contains(job.id) && holder == nil
                 }
             if !isTrue { complain("\(job.id) does not wait because '\(reason.words)'") }
         }

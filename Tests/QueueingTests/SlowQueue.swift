@@ -4,6 +4,8 @@ import Queueing
 struct SlowQueue {
     /// All jobs, with those that have ended.
     var jobs: [JobID: Submission] = [:]
+    /// When a run has ended last, since the service was started.
+    var lastRunEnd: WallTime?
 
     var waiting: [Submission] {
         jobs.values.filter { if case .waiting = $0.state { true } else { false } }.sorted { $0.id < $1.id }
@@ -54,7 +56,9 @@ struct SlowQueue {
         if let time = job.notBefore { times.append(time) }
         if let pause = waiting.pause { times.append(pause.until) }
         if let time = job.notBefore, time > now { return nil }
-        if let pause = waiting.pause, pause.until > now { return nil }
+        if let pause = waiting.pause, pause.until > now {
+            guard pause.cause == .locked, let lastRunEnd, lastRunEnd > waiting.since else { return nil }
+        }
         return times.max()
     }
 
@@ -109,6 +113,7 @@ struct SlowQueue {
         var starts: [JobID] = []
         var demands = demands(limits, wants, at: now)
         for job in candidates(limits, at: now) where !limits.isDrained && demands.count < limits.maxRuns {
+            if holder(of: job, or: starts) != nil { continue }
             let demand = SlowShares.Demand(
                 job: job.id, level: level(job, limits, at: now), wants: max(1, limits.workers))
             let shares = SlowShares.allot(limits.workers, to: demands + [demand])
@@ -118,6 +123,11 @@ struct SlowQueue {
             }
         }
         return starts
+    }
+
+    /// The job whose run keeps another one of its manifest from starting.
+    func holder(of job: Submission, or starts: [JobID]) -> JobID? {
+        (open.map(\.id) + starts).first { jobs[$0]?.manifest == job.manifest && jobs[$0]?.name == job.name }
     }
 
     func skips(at now: WallTime) -> [QueueDecision.Skip] {

@@ -61,6 +61,7 @@ enum StoredForm {
             (ended(.doneWithWorkLeft), #"{\#(time),"state":"work_left","tries":2}"#),
             (ended(.failed(code: 65, text: "x")), #"{"code":65,\#(time),"state":"failed","text":"x","tries":2}"#),
             (ended(.stopped(text: "x")), #"{\#(time),"state":"stopped","text":"x","tries":2}"#),
+            (ended(.cancelled(by: nil)), #"{\#(time),"state":"cancelled","tries":2}"#),
             (ended(.cancelled(by: .user(5))), #"{"by":"uid:5",\#(time),"state":"cancelled","tries":2}"#),
             (ended(.skipped(because: 3)), #"{"because":3,\#(time),"state":"skipped","tries":2}"#),
             (
@@ -165,7 +166,8 @@ enum StoredForm {
     @Test func `a job of a list has the names of the API`() throws {
         let needed = try Submission.make(1)
         let job = try Submission.make(
-            2, key: "k", labels: ["show": "a"], needs: [Need(1)], notBefore: .noon(plus: 60), retryOf: 1)
+            2, key: "k", manifest: .shared, labels: ["show": "a"], needs: [Need(1)], notBefore: .noon(plus: 60),
+            retryOf: 1)
         let standing = JobQueue([needed, job]).standings(.usual, at: .noon)[2]
         let text = try StoredForm.text(of: QueueEntry(job, standing: standing))
         #expect(

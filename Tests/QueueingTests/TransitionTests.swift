@@ -41,7 +41,7 @@ import Testing
         (0, JobState.End.done), (1, .failed(code: 1, text: "why")), (2, .failed(code: 2, text: "why")),
         (3, .doneWithWorkLeft), (64, .failed(code: 64, text: "why")), (65, .failed(code: 65, text: "why")),
         (66, .failed(code: 66, text: "why")), (70, .failed(code: 70, text: "why")), (129, .stopped(text: "why")),
-        (130, .stopped(text: "why")), (143, .stopped(text: "why")),
+        (130, .cancelled(by: nil)), (143, .stopped(text: "why")),
     ])
     func `an exit code ends a job`(code: Int, end: JobState.End) throws {
         #expect(try Submission.ended(code: code, text: "why").state.end == end)
@@ -49,7 +49,7 @@ import Testing
 
     @Test(
         arguments: [
-            (75, JobState.Cause.locked, 10, nil), (69, .unavailable, 30, nil), (74, .storage, 30, nil),
+            (75, JobState.Cause.locked, 2, nil), (69, .unavailable, 30, nil), (74, .storage, 30, nil),
             (nil, .vanished, 5, "run-17"), (137, .vanished, 5, "run-17"), (139, .vanished, 5, "run-17"),
         ] as [(Int?, JobState.Cause, Int, String?)])
     func `after other exits another process follows`(code: Int?, cause: JobState.Cause, pause: Int, resumes: String?)
@@ -93,9 +93,9 @@ import Testing
         return (pauses, job.state.end)
     }
 
-    @Test func `for a lock it waits ten seconds, doubling to five minutes, and for ever`() throws {
+    @Test func `for a lock it waits some seconds, and for ever`() throws {
         let (pauses, end) = try pauses(code: 75, most: 1000)
-        #expect(pauses.prefix(8) == [10, 20, 40, 80, 160, 300, 300, 300])
+        #expect(pauses.prefix(5) == [2, 4, 8, 10, 10])
         #expect(pauses.count == 1000)
         #expect(end == nil)
     }
@@ -195,8 +195,10 @@ import Testing
         #expect(waiting.resumes == "run-17")
     }
 
-    @Test(arguments: [129, 130, 143])
-    func `a signal from outside ends a job only if its run has an end`(code: Int) throws {
+    @Test(arguments: [
+        (129, JobState.End.stopped(text: "why")), (130, .cancelled(by: nil)), (143, .stopped(text: "why")),
+    ])
+    func `a signal from outside ends a job only if its run has an end`(code: Int, end: JobState.End) throws {
         for remainder in [Submission.RunRemainder.none, .interrupted] {
             var job = try Submission.running()
             try job.processEnded(code: code, leaving: remainder, text: "why", progressed: true, at: .noon)
@@ -206,7 +208,7 @@ import Testing
         }
         var job = try Submission.running()
         try job.processEnded(code: code, leaving: .ended, text: "why", progressed: true, at: .noon)
-        #expect(job.state.end == .stopped(text: "why"))
+        #expect(job.state.end == end)
     }
 
     @Test func `a run that has ended while the service stopped is followed by a new one`() throws {
@@ -245,6 +247,50 @@ import Testing
         guard case .waiting(let waiting) = job.state else { throw Unexpected() }
         #expect(waiting.resumes == "run-17")
         #expect(waiting.since == .noon(plus: 100))
+    }
+
+    @Test func `a process that found a lock held leaves the name of its run to the next one`() throws {
+        var job = try Submission.starting()
+        try job.processEnded(code: 75, leaving: .none, text: "why", progressed: false, at: .noon)
+        try job.start(run: "another", at: .noon(plus: 2))
+        #expect(job.state.run == "run-17")
+        // Otherwise the next run is another one.
+        var other = try Submission.starting()
+        try other.processEnded(code: 74, leaving: .none, text: "why", progressed: false, at: .noon)
+        try other.start(run: "another", at: .noon(plus: 30))
+        #expect(other.state.run == "another")
+    }
+
+    @Test(arguments: [69, 74, 75, nil] as [Int?])
+    func `whoever releases a job, or lets it run next, ends its pause, and failures are counted anew`(code: Int?) throws
+    {
+        let waiting = try Submission.ended(code: code)
+        var held = waiting
+        try held.hold()
+        var expedited = waiting
+        try expedited.runNext(at: .noon(plus: 1))
+        for var job in [waiting, held, expedited] {
+            try job.release(at: .noon(plus: 1))
+            guard case .waiting(let state) = job.state else { throw Unexpected() }
+            #expect(state.pause == nil && state.history.setback == nil)
+            #expect(state.resumes == (code == nil ? "run-17" : nil))
+            #expect(state.history.tries == 1)
+        }
+        guard case .waiting(let state) = expedited.state else { throw Unexpected() }
+        #expect(state.pause == nil)
+    }
+
+    @Test(arguments: [(69, true), (74, true), (75, false), (nil, false)] as [(Int?, Bool)])
+    func `a job remembers that a person may have to mend something, also after its end`(code: Int?, isDelayed: Bool)
+        throws
+    {
+        var job = try Submission.ended(code: code)
+        guard case .waiting(let waiting) = job.state else { throw Unexpected() }
+        #expect(waiting.history.isDelayed == isDelayed)
+        try job.start(run: "run-18", at: .noon)
+        try job.processEnded(code: 0, leaving: .ended, text: "", progressed: true, at: .noon)
+        guard case .ended(let ended) = job.state else { throw Unexpected() }
+        #expect(ended.wasDelayed == isDelayed)
     }
 
     @Test func `what is so already changes nothing`() throws {

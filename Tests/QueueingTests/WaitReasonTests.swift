@@ -36,8 +36,8 @@ import Testing
                 try .ended(1, code: 75, text: "job night in /srv/a is running"), try .ended(2, code: 75),
                 try .ended(3, code: 74, text: "/srv/a: no space left"), try .ended(4, code: nil),
             ]) == [
-                1: "job night in /srv/a is running; try again at 2026-11-25T12:00:10Z",
-                2: "another run has its lock; try again at 2026-11-25T12:00:10Z",
+                1: "job night in /srv/a is running; try again at 2026-11-25T12:00:02Z",
+                2: "another run has its lock; try again at 2026-11-25T12:00:02Z",
                 3: "/srv/a: no space left; try again at 2026-11-25T12:00:30Z",
                 4: "its process was gone; try again at 2026-11-25T12:00:05Z",
             ])
@@ -57,6 +57,22 @@ import Testing
             words(jobs, Limits(workers: 8, isDrained: true), wants: busy)
                 == [2: "the service is drained", 3: "the service is drained"])
         #expect(words([jobs[1]], Limits(workers: 0)) == [2: "no workers"])
+        var obstructed = Limits.usual
+        obstructed.obstacle = "a.yaml:19:1: unknown key"
+        #expect(
+            words([jobs[1]], obstructed) == [2: "until the config file is corrected: a.yaml:19:1: unknown key"])
+    }
+
+    @Test func `a job says which one has a run of its manifest`() throws {
+        let jobs = [
+            try Submission.running(1, manifest: .shared), try .make(2, manifest: .shared), try .make(3),
+            try .make(4, manifest: .own(of: 3)),
+        ]
+        #expect(
+            words(jobs) == [
+                2: "waits for job 1, which runs the same manifest", 3: "starts now",
+                4: "waits for job 3, which runs the same manifest",
+            ])
     }
 
     @Test func `only waiting jobs wait, and each has its place`() throws {
@@ -83,8 +99,13 @@ import Testing
             .backoff(text: "", again: .noon),
             #"{"kind":"backoff","text":"","time":"2026-11-25T12:00:00Z","words":"its process was gone; try again at 2026-11-25T12:00:00Z"}"#
         ),
+        (.config("x"), #"{"kind":"config","text":"x","words":"until the config file is corrected: x"}"#),
         (.drained, #"{"kind":"drained","words":"the service is drained"}"#),
         (.startsNow, #"{"kind":"starts_now","words":"starts now"}"#),
+        (
+            .sameManifest(3),
+            #"{"jobs":[3],"kind":"same_manifest","words":"waits for job 3, which runs the same manifest"}"#
+        ),
         (.maxRuns(4), #"{"count":4,"kind":"max_runs","words":"4 runs are open (max_runs)"}"#),
         (.workers(by: [3]), #"{"jobs":[3],"kind":"workers","words":"workers in use by job 3"}"#),
         (.workers(by: []), #"{"kind":"workers","words":"no workers"}"#),

@@ -49,6 +49,15 @@ import TestSupport
                     .missingInput, "no run or job is called 'noon\\u{a}'; 'penumbra status' lists them"))
     }
 
+    @Test(arguments: ["13", "job-13"])
+    func `a number leads to the jobs of the service`(name: String) {
+        #expect(
+            error { _ = try archive().run(name) }?.message == """
+                no run or job is called '\(name)'; 'penumbra status' lists them
+                   = 'penumbra queue wait 13' waits for job 13 of the service
+                """)
+    }
+
     @Test func `where nothing has run there is no run`() throws {
         #expect(try archive().runs().isEmpty)
         #expect(error { _ = try archive().run(nil) } == FarmError(.missingInput, "nothing has run yet"))

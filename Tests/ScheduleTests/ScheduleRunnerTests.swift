@@ -94,6 +94,9 @@ import Testing
             _ = try await service.look()
         }
         #expect(try service.jobs.count == 1)
+        // That is no failure.
+        #expect(await service.runner.failures.isEmpty)
+        #expect(try service.notices.isEmpty)
         #expect(try service.stored().last == service.time.now)
         #expect(
             service.told.last
@@ -125,12 +128,64 @@ import Testing
         for _ in 0..<3 { _ = try await service.look() }
         let words = "schedule 'nightly': no job for \(time): /srv/night.yaml:3: unknown filter 'gausian'"
         #expect(service.told == [words])
+        #expect(try service.notices == ["\(words) \(time.seconds / 86_400)"])
+        #expect(
+            service.troubles.withLock(\.last)
+                == ScheduleTrouble(name: "nightly", words: words, exitCode: 65, time: time))
         #expect(try await service.runner.list().schedules.map(\.problem) == [words])
+        #expect(await service.runner.failures == [words])
         service.manifests.state.withLock { $0.fault = .none }
         service.time.advance(.seconds(3600))
         _ = try await service.look()
         #expect(try service.jobs.map(\.key) == ["schedule:nightly:\(service.time.now)"])
         #expect(try await service.runner.list().schedules.map(\.problem) == [nil])
+    }
+
+    @Test func `each time without a job is told, and once if the service is killed in between`() async throws {
+        try await add(.times())
+        service.manifests.state.withLock { $0.fault = .wrong }
+        for _ in 0..<2 {
+            service.time.advance(.seconds(3600))
+            let before = try service.stored()
+            _ = try await service.look()
+            // As if the service had been killed after the notice, and before the time had passed.
+            try service.store.changeSchedule(
+                named: "nightly", spec: before.spec, isEnabled: true, last: before.last)
+            try service.restart()
+            _ = try await service.look()
+        }
+        #expect(try service.notices.count == 2)
+    }
+
+    @Test func `a wrong manifest is noted before its time comes, and nobody is told yet`() async throws {
+        try await add(.times())
+        service.manifests.state.withLock { $0.fault = .wrong }
+        await service.runner.checkManifest(of: "nightly", try ScheduleSpecification(service.stored()))
+        #expect(
+            service.told == [
+                "schedule 'nightly': its manifest was wrong at \(service.time.now): /srv/night.yaml:3: unknown filter 'gausian'"
+            ])
+        #expect(try service.notices.isEmpty)
+    }
+
+    @Test func `an error that may pass is told if it lasts`() async throws {
+        try await add(.times())
+        service.manifests.state.withLock { $0.fault = .passing }
+        service.time.advance(.seconds(3600))
+        for _ in 0..<30 {
+            _ = try await service.look()
+            #expect(try service.notices.isEmpty)
+            service.time.advance(.seconds(10))
+        }
+        for _ in 0..<3 { _ = try await service.look() }
+        #expect(try service.notices.count == 1)
+        // Another one has its own time.
+        service.manifests.state.withLock { $0.fault = .none }
+        _ = try await service.look()
+        service.manifests.state.withLock { $0.fault = .passing }
+        service.time.advance(.seconds(3600))
+        _ = try await service.look()
+        #expect(try service.notices.count == 1)
     }
 
     @Test func `an error that may pass does not cost the time`() async throws {

@@ -14,6 +14,8 @@ final class ScheduledService: Sendable {
     let time: ManualTime
     let manifests = Manifests()
     let notes = Mutex<[String]>([])
+    /// What those who are told of failures are told.
+    let troubles = Mutex<[ScheduleTrouble]>([])
     private let parts: Mutex<Parts>
 
     struct Parts: Sendable {
@@ -26,13 +28,14 @@ final class ScheduledService: Sendable {
         folder = try TemporaryFolder()
         self.time = ManualTime(time)
         let service = ServiceFolder(folder.file("service"))
-        let parts = try Self.parts(service, folder.file("state"), self.time, manifests, notes: { _ in })
+        let parts = try Self.parts(service, folder.file("state"), self.time, manifests)
         self.parts = Mutex(parts)
     }
 
     private static func parts(
         _ service: ServiceFolder, _ state: String, _ time: ManualTime, _ manifests: Manifests,
-        notes: @escaping @Sendable (String) -> Void
+        notes: @escaping @Sendable (String) -> Void = { _ in },
+        trouble: @escaping @Sendable (ScheduleTrouble) -> Void = { _ in }
     ) throws -> Parts {
         try FileManager.default.createDirectory(atPath: service.path, withIntermediateDirectories: true)
         let store = try QueueStore(folder: service.path)
@@ -40,7 +43,12 @@ final class ScheduledService: Sendable {
             Supervisor.Setup(folder: service, stateFolder: state, limits: Limits(workers: 2, maxRuns: 4)), store: store,
             checker: manifests, launcher: NoLauncher(), now: { time.now })
         let runner = ScheduleRunner(
-            supervisor, manifests: manifests, noted: notes, now: { time.now }, uptime: { time.uptime })
+            supervisor, manifests: manifests, noted: notes,
+            notices: { found in
+                trouble(found)
+                let day = found.time.seconds / 86_400
+                return [OutboxMessage(event: "\(found.words) \(day)", target: "mail:ops", body: "{}")]
+            }, now: { time.now }, uptime: { time.uptime })
         return Parts(store: store, supervisor: supervisor, runner: runner)
     }
 
@@ -52,14 +60,19 @@ final class ScheduledService: Sendable {
     func restart() throws {
         store.close()
         notes.withLock { $0 = [] }
-        let new = try Self.parts(ServiceFolder(folder.file("service")), folder.file("state"), time, manifests) {
-            [weak self] note in
-            self?.notes.withLock { $0.append(note) }
-        }
+        let new = try Self.parts(
+            ServiceFolder(folder.file("service")), folder.file("state"), time, manifests,
+            notes: { [weak self] note in self?.notes.withLock { $0.append(note) } },
+            trouble: { [weak self] trouble in self?.troubles.withLock { $0.append(trouble) } })
         parts.withLock { $0 = new }
     }
 
     var told: [String] { notes.withLock(\.self) }
+
+    /// The notices that wait to be sent, the oldest first.
+    var notices: [String] {
+        get throws { try store.dueMessages(at: time.now, limit: 1000).map(\.message.event) }
+    }
 
     /// All jobs, the oldest first.
     var jobs: [Submission] {

@@ -16,9 +16,10 @@ import Testing
 
     /// What is wrong, as it was told last.
     final class Told: Sendable {
-        let words = Mutex<[String?]>([])
+        let problems = Mutex<[ScheduleProblem?]>([])
 
-        var last: String? { words.withLock { $0.last ?? nil } }
+        var lastProblem: ScheduleProblem? { problems.withLock { $0.last ?? nil } }
+        var last: String? { lastProblem?.words }
     }
 
     init() async throws {
@@ -26,6 +27,7 @@ import Testing
         service = try ScheduledService(
             at: WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) + .seconds(600))
         try makeFolder("photos")
+        try write("photos/0.png")
         let inputs = [service.folder.file("photos/*.png")]
         service.manifests.state.withLock { $0.inputs = inputs }
         let request = try ScheduleRequest(
@@ -47,7 +49,7 @@ import Testing
         let told = told
         return WatchedFolder(
             name: "scans", spec: try ScheduleSpecification(service.stored("scans")), supervisor: service.supervisor,
-            manifests: service.manifests, told: { words in told.words.withLock { $0.append(words) } },
+            manifests: service.manifests, told: { problem in told.problems.withLock { $0.append(problem) } },
             now: { [time = service.time] in time.now }, uptime: { [time = service.time] in time.uptime })
     }
 
@@ -75,6 +77,24 @@ import Testing
         #expect(job.options.overrides == ["min_age=1s"])
         _ = await watch.look(readsAlone: true)
         #expect(try service.jobs.count == 1)
+    }
+
+    @Test func `an empty folder gets no job before its first picture, and one when it is empty again`() async throws {
+        try FileManager.default.removeItem(atPath: service.folder.file("photos/0.png"))
+        try makeFolder("photos/later")
+        try await settle(watch())
+        try service.restart()
+        let watch = try watch()
+        await settle(watch)
+        #expect(try service.jobs.isEmpty)
+        #expect(told.lastProblem == nil)
+        try write("photos/later/a.png")
+        await settle(watch)
+        #expect(try service.jobs.count == 1)
+        try finish(1)
+        try FileManager.default.removeItem(atPath: service.folder.file("photos/later/a.png"))
+        await settle(watch)
+        #expect(try service.jobs.count == 2)
     }
 
     @Test func `a job comes when there were no changes for the time of quiet`() async throws {
@@ -139,7 +159,7 @@ import Testing
         await settle(watch)
         let words =
             "watch 'scans': \(service.folder.file("photos")): the folder is missing\n   = create it, or mount its disk"
-        #expect(told.last == words)
+        #expect(told.lastProblem == ScheduleProblem(words, outcome: .missingInput, mayPass: true))
         #expect(try service.jobs.count == 1)
         try makeFolder("photos")
         try write("photos/a.png")
@@ -158,12 +178,13 @@ import Testing
         let watch = try watch()
         _ = await watch.look(readsAlone: true)
         #expect(
-            told.last
-                == "watch 'scans': \(service.folder.file("night.yaml")): the manifest cannot be used\n   = 'penumbra check' says "
-                + "why")
+            told.lastProblem
+                == ScheduleProblem(
+                    "watch 'scans': /srv/night.yaml:3: unknown filter 'gausian'", outcome: .badManifest))
         #expect(try service.jobs.isEmpty)
         let inputs = [service.folder.file("scans/*.png")]
         try makeFolder("scans")
+        try write("scans/0.png")
         service.manifests.state.withLock { ($0.fault, $0.digest, $0.inputs) = (.none, "right", inputs) }
         await settle(watch)
         #expect(told.last == nil)

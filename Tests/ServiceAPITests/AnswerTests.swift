@@ -38,6 +38,7 @@ import Testing
 
     @Test func `an action is answered with a count, or with what has changed`() throws {
         try expect(ActionResponse.count(12), #"{"count":12}"#)
+        try expect(ActionResponse.count(12, possible: 3), #"{"count":12,"possible":3}"#)
         let held = Refusal(5, .isHeld)
         let changes = ActionResponse.Changes(changed: [3], submitted: [9], refused: [.init(held)])
         try expect(

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ServiceAPI
+import ServiceClient
 import TestSupport
 import Testing
 
@@ -49,6 +50,42 @@ import Testing
         #expect(
             stopped.output.contains(
                 "note  service folder \(farm.serviceFolder.path): no service runs; 'penumbra serve' starts it\n"))
+    }
+
+    @Test func `the database of a stopped service is examined`() async throws {
+        try await farm.start()
+        try await farm.end()
+        let whole = try await doctor()
+        #expect(whole.code == 0)
+        #expect(whole.output.contains("ok    database \(farm.serviceFolder.database): whole\n"))
+        try Data(String(repeating: "no database ", count: 1000).utf8).write(
+            to: URL(filePath: farm.serviceFolder.database))
+        let damaged = try await doctor()
+        #expect(damaged.code == 74)
+        #expect(damaged.output.contains("FAIL  \(farm.serviceFolder.database): the database is damaged: "))
+    }
+
+    @Test func `mails that cannot be sent and schedules without jobs are failures`() async throws {
+        let sendmail = farm.folder.file("sendmail")
+        try farm.write(
+            """
+            on_failure: [{mail: ops@example.org}]
+            notifications: {sendmail: \(sendmail)}
+            service: {watch: [{name: scans, submit: {manifest: \(farm.folder.file("missing.yaml"))}}]}
+
+            """, to: "config/penumbra/penumbra.yaml")
+        try await farm.start()
+        // The notice about the watched folder is the mail that fails.
+        try await farm.wait {
+            try farm.client.call(ClientRequest(.get, "/diagnosis"), as: ServiceDiagnosis.self).undelivered?.count == 1
+        }
+        try await farm.wait { farm.backups().count == 1 }
+        let result = try await doctor()
+        #expect(result.code == 69)
+        #expect(result.output.contains("FAIL  \(sendmail) cannot be run, so no mail is sent\n"))
+        #expect(result.output.contains("FAIL  a notice to mail ops@example.org could not be delivered: \(sendmail)"))
+        #expect(result.output.contains("FAIL  watch 'scans': \(farm.folder.file("missing.yaml")): "))
+        try await farm.end()
     }
 
     @Test func `a folder that others may enter, and missing backups, are failures`() async throws {

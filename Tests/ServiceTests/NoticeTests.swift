@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Notifications
 import Queueing
+import ServiceAPI
 import TestSupport
 import Testing
 
@@ -79,7 +80,29 @@ struct NoticeTests {
         let mail = try farm.read("mail")
         #expect(mail.hasPrefix("To: ops@example.org\nSubject: Penumbra: night failed: 1 of 3 frames ("))
         #expect(mail.contains("broken.png"))
-        #expect(mail.contains("  penumbra show \(try #require(try farm.job(2).run))\n"))
+        #expect(mail.contains("  penumbra show \(try #require(try farm.job(2).run)) --state-dir \(farm.stateFolder)\n"))
+        try await farm.end()
+    }
+
+    @Test func `a schedule and a watched folder whose manifest is missing are told`() async throws {
+        let receiver = try HookReceiver()
+        let missing = farm.folder.file("missing.yaml")
+        try writeConfig(
+            """
+            on_failure: [{webhook: "http://127.0.0.1:\(receiver.port)/hook"}]
+            service:
+              schedules: [{name: nightly, cron: '@daily', submit: {manifest: \(missing)}}]
+              watch: [{name: scans, submit: {manifest: \(missing)}}]
+
+            """)
+        try await farm.start()
+        try await farm.wait { receiver.requests.contains { $0.body.contains("watch 'scans': \(missing): ") } }
+        try await farm.end()
+        try await farm.start(environment: ["PENUMBRA_SERVICE_CLOCK_AHEAD": "86400"])
+        try await farm.wait {
+            receiver.requests.contains { $0.body.contains("schedule 'nightly': no job for 20") }
+        }
+        #expect(receiver.requests.allSatisfy { $0.body.contains(#""state":"failed""#) })
         try await farm.end()
     }
 
@@ -92,7 +115,12 @@ struct NoticeTests {
         try await farm.wait { !receiver.requests.isEmpty }
         let body = try #require(receiver.requests.first?.body)
         #expect(body.contains(#""state":"cancelled""#))
-        #expect(body.contains(#""command":"penumbra queue show 1""#))
+        // The command talks to this service, and not to another one of the user.
+        let command = try #require(body.firstMatch(of: #/"command":"penumbra ([^"]*)"/#)?.1)
+        #expect(command == "queue show 1 --service-dir \(farm.serviceFolder.path)")
+        let shown = try await farm.run(
+            "\(Farm.programs)/penumbra", command.split(separator: " ").map(String.init))
+        #expect(shown.output.contains("state: cancelled"), "\(shown.output)\(shown.errors)")
         try await farm.end()
     }
 }

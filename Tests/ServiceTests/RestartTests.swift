@@ -140,6 +140,76 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `a paused run is paused after a restart, too, and ends when somebody resumes it`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\nshard: frame\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        try gate.open(for: 1)
+        try await farm.wait { farm.outputs().count == 1 }
+        #expect(try await farm.penumbra("pause", "night", "--state-dir", farm.stateFolder).code == 0)
+        try await farm.wait(for: 1) { $0.paused == true }
+        // Also if the run itself is killed.
+        for isKilled in [false, true] {
+            if isKilled { kill(try #require(farm.openRuns().first), SIGKILL) } else { try await farm.end() }
+            if !isKilled { try await farm.start() }
+            try await farm.wait(for: 1) { $0.tries == (isKilled ? 3 : 2) && $0.paused == true }
+        }
+        try gate.open(for: 10)
+        #expect(try await farm.penumbra("resume", "night", "--state-dir", farm.stateFolder).code == 0)
+        #expect(try await farm.waitForEnd(of: 1).state == .done)
+        #expect(farm.outputs() == names(4))
+        try await farm.end()
+    }
+
+    @Test func `a run that somebody cancels beside the queue cancels its job`() async throws {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\nshard: frame\n")
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml")
+        try await farm.wait(for: 1) { $0.state == .running }
+        try gate.open(for: 1)
+        try await farm.wait { farm.outputs().count == 1 }
+        #expect(try await farm.penumbra("cancel", "night", "--state-dir", farm.stateFolder).code == 0)
+        try gate.open(for: 10)
+        let job = try await farm.waitForEnd(of: 1)
+        #expect(job.state == .cancelled && job.exitCode == 130)
+        try await farm.end()
+    }
+
+    @Test func `two jobs of a manifest run one after the other, without a process that finds the lock held`()
+        async throws
+    {
+        let gate = try await Gate(in: farm)
+        try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\nshard: frame\n")
+        try await farm.start()
+        for _ in 0..<2 { try await farm.penumbra("submit", "night.yaml") }
+        try await farm.wait(for: 1) { $0.state == .running }
+        #expect(try farm.job(2).waitingFor?.words == "waits for job 1, which runs the same manifest")
+        try gate.open(for: 10)
+        let second = try await farm.waitForEnd(of: 2)
+        #expect(second.state == .done && second.tries == 1)
+        try await farm.end()
+    }
+
+    @Test func `a config file with a relative path is the same for the runs, and a mistake in it makes jobs wait`()
+        async throws
+    {
+        try farm.writeManifest()
+        try farm.write("nice: 1\n", to: "farm.yaml")
+        try await farm.start("--config", "farm.yaml", environment: ["PENUMBRA_SCRATCH": "scratch"])
+        #expect(try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet").code == 0)
+        try farm.write("nice: 1\nservce: 1\n", to: "farm.yaml")
+        #expect(try await farm.penumbra("submit", "night.yaml").code == 0)
+        try await farm.wait(for: 2) { $0.waitingFor?.kind == .config }
+        let reason = try #require(try farm.job(2).waitingFor?.words)
+        #expect(reason.hasPrefix("until the config file is corrected: \(farm.path)/farm.yaml:2"))
+        #expect(try farm.job(2).tries == 0)
+        try farm.write("nice: 1\n", to: "farm.yaml")
+        #expect(try await farm.waitForEnd(of: 2).state == .done)
+        try await farm.end()
+    }
+
     @Test func `a job that is cancelled ends, and what needs it is skipped`() async throws {
         let gate = try await Gate(in: farm)
         try farm.writeManifest(filters: "[\(Gate.filter)]", more: "timeout: 1h\n")

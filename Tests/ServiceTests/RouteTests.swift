@@ -3,6 +3,7 @@ import Endpoints
 import Foundation
 import HTTPService
 import JobModel
+import Pictures
 import Queueing
 import QueueStorage
 import RenderFarm
@@ -57,6 +58,9 @@ import Testing
         Row("GET", "/api/v1/runs/{name}", .read, 200),
         Row("GET", "/api/v1/runs/{name}/frames", .read, 200),
         Row("GET", "/api/v1/runs/{name}/frames/{number}/attempts", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/frames/{number}/picture", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/frames/{number}/crop", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/frames/{number}/facts", .read, 200),
         Row("GET", "/api/v1/runs/{name}/map", .read, 200),
         // The run has ended.
         Row("POST", "/api/v1/runs/{name}/pause", .submit, 409, isOwned: true),
@@ -74,6 +78,7 @@ import Testing
         Row("GET", "/api/v1/workers", .read, 200),
         Row("POST", "/api/v1/check", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
         Row("POST", "/api/v1/plan", .submit, 200, body: #"{"manifest": "{manifest}"}"#),
+        Row("POST", "/api/v1/preview", .submit, 200, body: #"{"manifest": "{manifest}", "size": 16}"#),
         Row("GET", "/api/v1/filters", .read, 200),
         Row("GET", "/api/v1/formats", .read, 200),
         Row("GET", "/api/v1/schema", .read, 200),
@@ -89,6 +94,7 @@ import Testing
         Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
         Row("GET", "/api/v1/tokens", .admin, 200),
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read"}"#),
+        Row("POST", "/api/v1/tokens/{token}/renew", .admin, 200),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
         Row("POST", "/api/v1/session", .open, 201, body: #"{"token": "{new token}"}"#),
         Row("GET", "/api/v1/session", .read, 200),
@@ -116,6 +122,8 @@ import Testing
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
             schedules: ScheduleRunner(supervisor, manifests: checker, noted: { _ in }, now: { WallTime(seconds: 0) }),
             queries: NoAnswers(),
+            pictures: PictureMaker(
+                PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1) { _ in throw FarmQueryError.busy }),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,
                 stateFolder: folder.file("state")),
@@ -279,6 +287,7 @@ private struct NoAnswers: FarmQueries {
         throw FarmQueryError.busy
     }
     func verify(_ outputs: [String]) async throws -> String { throw FarmQueryError.busy }
+    func preview(_ query: PreviewQuery) async throws -> [UInt8] { throw FarmQueryError.busy }
 }
 
 private struct NoProcesses: RunLauncher {

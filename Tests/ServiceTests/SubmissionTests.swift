@@ -41,6 +41,36 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `jobs are waited for by their numbers, also before they have a run`() async throws {
+        try await farm.start()
+        try await farm.penumbra("queue", "drain")
+        try await farm.penumbra("submit", "night.yaml")
+        let unknown = try await farm.penumbra("queue", "wait", "1", "7")
+        #expect((unknown.code, unknown.errors.hasPrefix("there is no job 7")) == (66, true))
+        let queue = { (action: String) in
+            "'\(Farm.programs)/penumbra' queue \(action) --server '\(farm.serviceFolder.controlSocket)'"
+        }
+        let result = try await farm.run(
+            "/bin/bash", ["-c", "\(queue("wait 1")) & \(queue("undrain")) > undrained; wait $!"])
+        #expect((result.code, result.output) == (0, "job 1 (night): done\n"))
+        try farm.write("no picture", to: "photos/broken.png")
+        try await farm.penumbra("submit", "night.yaml")
+        #expect(try await farm.penumbra("queue", "wait", "1", "2", "--quiet").code == 1)
+        try await farm.end()
+    }
+
+    @Test func `the log has requests that change something or are refused, and no reads`() async throws {
+        try await farm.start()
+        try await farm.penumbra("queue")
+        try await farm.penumbra("submit", "night.yaml", "--hold")
+        #expect(try await farm.penumbra("queue", "show", "7").code == 66)
+        // The line is written after the answer. The end of the service waits for it.
+        try await farm.end()
+        #expect(farm.log.contains("method=POST path=/api/v1/jobs "))
+        #expect(farm.log.contains("method=GET path=/api/v1/jobs/7 "))
+        #expect(farm.log.matches(of: /method=GET/).count == 1)
+    }
+
     @Test func `the same key is the same job, and another request with it is refused`() async throws {
         try await farm.start()
         for _ in 0..<3 { #expect(try await farm.penumbra("submit", "night.yaml", "--key", "night-7").code == 0) }
@@ -83,6 +113,23 @@ import Testing
         #expect(large.code == 65)
         #expect(large.errors.contains("the manifest cannot be read: it has more than 1 MB\n   = "), "\(large.errors)")
         #expect(try await farm.penumbra("queue", "--all", "--json").output.isEmpty)
+        try await farm.end()
+    }
+
+    @Test func `of several manifests none is submitted if one of them is wrong`() async throws {
+        try await farm.start()
+        try farm.writeManifest("day")
+        try farm.write("job: wrong\ninputs: photos/*\nfilters: [{gausian: {radius: 3}}]\n", to: "wrong.yaml")
+        let refused = try await farm.penumbra("submit", "night.yaml", "missing.yaml", "wrong.yaml", "day.yaml")
+        #expect(refused.code != 0)
+        #expect(refused.output.isEmpty)
+        // All problems are reported.
+        #expect(refused.errors.contains("missing.yaml: "))
+        #expect(refused.errors.contains("gaussian"))
+        #expect(refused.errors.hasSuffix("no job was submitted\n"))
+        #expect(try await farm.penumbra("queue", "--all", "--json").output.isEmpty)
+        let right = try await farm.penumbra("submit", "night.yaml", "day.yaml", "--hold")
+        #expect(right.output == "job 1 (night): held\njob 2 (day): held\n")
         try await farm.end()
     }
 

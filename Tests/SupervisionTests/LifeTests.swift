@@ -3,6 +3,7 @@ import JobModel
 import QueueStorage
 import Queueing
 import Runs
+import SafeFiles
 import ServiceAPI
 import Supervision
 import TestSupport
@@ -93,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (75, "night: another run of this job is running; try again at 2026-11-25T12:00:10Z", 10),
+        (75, "night: another run of this job is running; try again at 2026-11-25T12:00:02Z", 2),
         (69, "no worker; try again at 2026-11-25T12:00:30Z", 30),
         (74, "the disk is full; try again at 2026-11-25T12:00:30Z", 30),
     ])
@@ -113,6 +114,52 @@ import Testing
         await farm.look()
         #expect(farm.runs.orders.count == 2)
         #expect(try await farm.job(id).state.tries == 2)
+    }
+
+    @Test func `a job waits for another one of its manifest by number, and starts when that ends`() async throws {
+        let manifest = ManifestSource.Place.file(path: "/srv/night.yaml")
+        let first = try await farm.begin(manifest)
+        let second = try await farm.submit(manifest, priority: 90)
+        let third = try await farm.submit(manifest)
+        await farm.look()
+        #expect(farm.runs.orders.count == 1)
+        for id in [second, third] {
+            #expect(try await farm.reason(id) == "waits for job 1, which runs the same manifest")
+        }
+        try farm.runs.end(first.run, code: 0)
+        await farm.look()
+        #expect(farm.runs.orders.map(\.job) == [first.job, second])
+        #expect(try await farm.reason(third) == "waits for job 2, which runs the same manifest")
+        #expect(try await farm.job(third).state.tries == 0)
+    }
+
+    @Test func `a job whose folder another run has tries again when that ends, and its run keeps its name`()
+        async throws
+    {
+        let first = try await farm.begin()
+        let id = try await farm.submit()
+        await farm.look()
+        let run = try await farm.run(id)
+        farm.runs.exit(run, code: 75, saying: "night: another run writes to web")
+        await farm.look()
+        #expect(try await farm.reason(id) == "night: another run writes to web; try again at 2026-11-25T12:00:02Z")
+        farm.advance(by: .seconds(1))
+        try farm.runs.end(first.run, code: 0)
+        await farm.look()
+        #expect(farm.runs.orders.map(\.run) == [first.run, run, run])
+    }
+
+    @Test func `whoever has mended what kept a job back lets it try at once`() async throws {
+        let id = try await farm.submit()
+        await farm.look()
+        farm.runs.exit(try await farm.run(id), code: 74, saying: "the disk is full")
+        await farm.look()
+        #expect(farm.runs.orders.count == 1)
+        _ = try await farm.supervisor.change(id, by: .init(owner: .user(0)), action: "run_next") { job, now, _ in
+            try job.runNext(at: now)
+        }
+        await farm.look()
+        #expect(farm.runs.orders.count == 2)
     }
 
     @Test func `a run that is killed is resumed under its name, and the fifth time without progress stops its job`()
@@ -208,6 +255,45 @@ import Testing
         #expect(farm.runs.orders.count == 1)
     }
 
+    @Test func `jobs wait while the config file has a mistake, which is told once, and no process is started`()
+        async throws
+    {
+        let mistake = "/etc/penumbra.yaml:19:1: unknown key 'servce'"
+        farm.seen.obstacle = mistake
+        let id = try await farm.submit()
+        for _ in 0..<3 { await farm.look() }
+        #expect(farm.runs.orders.isEmpty)
+        #expect(try await farm.state(id) == .waiting)
+        #expect(try await farm.reason(id) == "until the config file is corrected: \(mistake)")
+        #expect(farm.seen.notes == [.trouble("no job starts: \(mistake)")])
+        farm.seen.obstacle = nil
+        await farm.look()
+        #expect(farm.runs.orders.count == 1)
+    }
+
+    @Test func `a job whose run is paused says so`() async throws {
+        let (id, run) = try await farm.begin()
+        for isPaused in [true, false] {
+            try farm.runs.report(run, wants: 5, isPaused: isPaused)
+            await farm.look()
+            let entry = try await farm.supervisor.job(id).entry
+            #expect(entry.paused == (isPaused ? true : nil))
+            #expect(entry.stateWords == (isPaused ? "paused" : "running"))
+            #expect(try await farm.supervisor.jobs(JobFilter(), before: nil, limit: 9).jobs == [entry])
+        }
+    }
+
+    @Test func `a job whose frames failed for several causes names all of them`() async throws {
+        let (id, run) = try await farm.begin()
+        let log = "night: 2 frames failed: broken or unreadable picture\nnight: 1 frame failed: not permitted"
+        try FileSystem.append(Array(log.utf8), to: farm.runs.orders[0].logPath)
+        try farm.runs.end(run, code: 1, failures: ["not permitted": 1, "broken or unreadable picture": 2])
+        await farm.look()
+        #expect(
+            try await farm.supervisor.job(id).entry.result
+                == "failed with exit code 1: night: 3 frames failed: 2 broken or unreadable picture, 1 not permitted")
+    }
+
     @Test func `only max_runs runs are open at once`() async throws {
         let farm = try TestFarm(maxRuns: 2)
         for _ in 0..<3 { try await farm.submit() }
@@ -241,6 +327,23 @@ import Testing
             farm.runs.orders.first?.notes == [
                 "note: the manifest has changed since job 1 was submitted; the run uses it as it is now"
             ])
+    }
+
+    @Test func `a manifest that has changed and is refused says so in the result, and has a log`() async throws {
+        let id = try await farm.submit()
+        #expect(try await farm.supervisor.logPath(of: id) == nil)
+        farm.checker.change()
+        await farm.look()
+        let order = farm.runs.orders[0]
+        farm.runs.exit(order.run, code: 66, saying: "/srv/night.yaml: the manifest cannot be read")
+        await farm.look()
+        #expect(
+            try await farm.supervisor.job(id).entry.result
+                == "failed with exit code 66: /srv/night.yaml: the manifest cannot be read (the manifest has changed since it was "
+                + "submitted)")
+        // It has no run, because none has begun.
+        #expect(try await farm.job(id).state.run == nil)
+        #expect(try await farm.supervisor.logPath(of: id) == order.logPath)
     }
 
     @Test func `an uploaded manifest runs from a private file, under a name in its folder`() async throws {

@@ -101,11 +101,22 @@ package final class RunRecorder: Sendable {
         flush()
         let (time, map) = (now(), state.withLock { $0.map })
         try store.write { writer in
-            try writer.set(run, counts: counts.json)
+            try writer.set(run, counts: try whole(counts, writer.reader).json)
             if let map { try writer.set(run, map: map.text) }
             try writer.end(run, at: time, exitCode: exitCode, reason: reason)
             try writer.prune(jobOf: run)
         }
+    }
+
+    /// The counts of all coordinators of the run. This one counts what earlier ones have published as skipped.
+    private func whole(_ counts: RunCounts, _ reader: StoreReader) throws -> RunCounts {
+        guard epoch > 1 else { return counts }
+        var counts = counts
+        let earlier = min(counts.skipped, max(0, try reader.publishedCount(of: run) - counts.published))
+        counts.published += earlier
+        counts.skipped -= earlier
+        counts.work += earlier
+        return counts
     }
 
     /// Writes what is waiting, and closes the database.

@@ -18,13 +18,16 @@ package struct CommandRunner: Sendable {
 
     private let limit: Duration
     private let longestOutput: Int
+    private let endsWithCaller: Bool
 
     /// - Parameters:
     ///   - limit: how long a command may take.
     ///   - longestOutput: in bytes.
-    package init(limit: Duration, longestOutput: Int) {
+    ///   - endsWithCaller: whether the command is killed if the caller is cancelled. Only for commands that change nothing.
+    package init(limit: Duration, longestOutput: Int, endsWithCaller: Bool = false) {
         self.limit = limit
         self.longestOutput = longestOutput
+        self.endsWithCaller = endsWithCaller
     }
 
     /// - Parameters:
@@ -35,6 +38,7 @@ package struct CommandRunner: Sendable {
         _ program: String, _ arguments: [String], environment: [String: String?] = [:], input: [UInt8] = []
     ) async throws(CommandError) -> Answer {
         do {
+            if endsWithCaller { return try await limited(program, arguments, environment, input) }
             // The command continues if the caller is cancelled. It may have had its effect, and the caller must know that.
             return try await Task { try await limited(program, arguments, environment, input) }.value
         } catch let error as CommandError {

@@ -100,6 +100,16 @@ extension StoreReader {
             "WHERE run = ? AND number BETWEEN ? AND ?", [run.number, numbers.lowerBound, numbers.upperBound])
     }
 
+    /// The name of the run that published this path last. The table's key begins with the run, so each run is searched.
+    package func latestPublisher(of path: String) throws -> String? {
+        try String.fetchOne(
+            database,
+            sql: """
+                SELECT runs.name FROM runs CROSS JOIN publications ON publications.run = runs.id AND path = ?
+                ORDER BY at DESC LIMIT 1
+                """, arguments: [path])
+    }
+
     private func publications(_ condition: String, _ arguments: StatementArguments) throws -> [StoredPublication] {
         let rows = try Row.fetchAll(
             database, sql: "SELECT path, number, page, at FROM publications \(condition) ORDER BY at, path",

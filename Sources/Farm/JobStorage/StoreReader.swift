@@ -288,6 +288,13 @@ extension StoreReader {
                 """, arguments: [name])
     }
 
+    /// How many frames of a run are published, whichever coordinator did it.
+    package func publishedCount(of run: RunID) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM frames WHERE run = ? AND state = 'published'", arguments: [run.number])
+            ?? 0
+    }
+
     /// The first failed frames of a run.
     package func failedFrames(of run: RunID, limit: Int) throws -> [StoredFrame] {
         let rows = try Row.fetchAll(

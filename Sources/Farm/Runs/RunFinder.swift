@@ -42,8 +42,15 @@ package struct RunFinder<Run> {
         throw FarmError(
             .missingInput,
             matches.isEmpty
-                ? "no run or job is called '\(PathText.visible(name))'; '\(listing)' lists them"
+                ? "no run or job is called '\(PathText.visible(name))'; '\(listing)' lists them\(Self.hint(name))"
                 : "\(matches.count) runs begin with '\(PathText.visible(name))'; give more of the name")
+    }
+
+    /// Jobs of a service have numbers, and they have runs only once they have started.
+    private static func hint(_ name: String) -> String {
+        let number = name.hasPrefix("job-") ? name.dropFirst(4) : name[...]
+        guard number.utf8.count < 19, let job = Int(number), job > 0 else { return "" }
+        return "\n   = 'penumbra queue wait \(job)' waits for job \(job) of the service"
     }
 
     /// Like ``run(_:)``, for actions that cannot be undone. If several runs have not ended, a name is needed.

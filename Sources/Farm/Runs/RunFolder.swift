@@ -219,6 +219,8 @@ extension RunFolder {
         try own.rename(temporary, as: "workers")
     }
 
+    package func removeWorkerLimit() { try? openFolder()?.removeTree("workers") }
+
     package func takeBack(_ control: Control) {
         // A missing run has no requests.
         try? openFolder()?.removeTree("\(control)")

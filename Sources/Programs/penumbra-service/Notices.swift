@@ -1,3 +1,4 @@
+import Exports
 import Foundation
 import HTTPService
 import JobModel
@@ -9,8 +10,9 @@ import Queueing
 import RenderFarm
 import Runs
 import Settings
+import Supervision
 
-/// Tells the targets of the config file of ends and of lateness.
+/// Tells the targets of the config file of ends, of jobs that wait for a person, and of lateness.
 struct Notices {
     private let ends: EndNotices
     private let late: LateJobs
@@ -18,11 +20,17 @@ struct Notices {
     private let clock: ServiceClock
     private let logger: Logger
 
-    init(_ settings: Settings, _ store: QueueStore, _ clock: ServiceClock, _ logger: Logger) throws {
+    /// - Parameter serviceFolder: Nil for the one that commands look for beside the state folder.
+    init(
+        _ settings: Settings, serviceFolder: String?, _ store: QueueStore, _ clock: ServiceClock, _ logger: Logger
+    ) throws {
         let rules = NoticeRules(settings)
         let stateFolder = settings.stateFolder.value
-        let origin = try NoticeOrigin.of(
+        var origin = try NoticeOrigin.of(
             store, host: ProcessInfo.processInfo.hostName, random: .random(in: .min ... .max))
+        // Whoever reads a notice may have other settings.
+        if settings.stateFolder.origin != .standard { origin.stateOption = Self.option("--state-dir", stateFolder) }
+        origin.serviceOption = serviceFolder.map { Self.option("--service-dir", $0) } ?? origin.stateOption
         ends = EndNotices(rules, origin, stateFolder: stateFolder)
         do {
             late = try LateJobs(rules, origin, store: store, zone: .current) { job in
@@ -45,12 +53,31 @@ struct Notices {
         self.logger = logger
     }
 
-    /// The messages that are stored with the end of a job.
+    /// ` --state-dir '/srv/my state'`
+    private static func option(_ name: String, _ path: String) -> String { " \(name) \(ShellWord.quoted(path))" }
+
+    /// The messages that are stored with a change of a job.
     func messages(of job: Submission) -> [OutboxMessage] { ends.messages(of: job) }
+
+    /// The messages about a schedule that submits no job.
+    func messages(of trouble: ScheduleTrouble) -> [OutboxMessage] {
+        ends.messages(
+            ofSchedule: trouble.name, problem: trouble.words, exitCode: trouble.exitCode, at: trouble.time)
+    }
+
+    /// There may be new messages.
+    func wake() { sender.wake() }
 
     /// Jobs have changed.
     func jobsChanged(_ jobs: [Submission]) {
-        if jobs.contains(where: { if case .ended = $0.state { true } else { false } }) { sender.wake() }
+        let hasNews = jobs.contains { job in
+            switch job.state {
+            case .ended: true
+            case .waiting(let waiting): waiting.pause?.cause.needsPerson == true
+            case .held, .starting, .running: false
+            }
+        }
+        if hasNews { sender.wake() }
     }
 
     /// Sends until the task is cancelled.

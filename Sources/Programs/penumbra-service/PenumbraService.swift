@@ -79,6 +79,10 @@ struct PenumbraService: AsyncParsableCommand {
         }
         _ = try parsedAging()
         for address in listen { _ = try Self.listener(address) }
+        if let wrong = host.first(where: { !HostNames.isName($0) }) {
+            throw ValidationError(
+                "--host takes a name without a port, as in farm.example.org, not '\(VisibleText.line(wrong))'.")
+        }
     }
 
     private func parsedAging() throws -> Aging? {
@@ -113,7 +117,11 @@ struct PenumbraService: AsyncParsableCommand {
             where exitCode(for: error) == .success || error is ValidationError || "\(type(of: error))" == "CommandError"
         {
             // Words of the parser: help, the version, and wrong options.
-            exit(withError: error)
+            let code = exitCode(for: error)
+            guard !code.isSuccess else { exit(withError: error) }
+            // People start this program by its other name.
+            complain(fullMessage(for: error).replacing("penumbra-service --help", with: "penumbra serve --help"))
+            Foundation.exit(code.rawValue)
         } catch {
             let known = ServiceFailure(error)
             complain(known.message)
@@ -127,8 +135,10 @@ struct PenumbraService: AsyncParsableCommand {
 
     mutating func run() async throws {
         let current = FileManager.default.currentDirectoryPath
+        InheritedPaths.makeAbsolute(in: current)
         var flags = Settings.Flags()
-        (flags.stateFolder, flags.workers, flags.configFile) = (stateDir, workers, configFile)
+        (flags.stateFolder, flags.workers) = (stateDir, workers)
+        flags.configFile = configFile.map { Self.absolute($0, in: current) }
         let settings = try Settings.load(flags, folder: current)
         try settings.refuseNetworkState()
         let state = settings.stateFolder.value
@@ -142,6 +152,7 @@ struct PenumbraService: AsyncParsableCommand {
         var setup = Supervisor.Setup(folder: folder, stateFolder: state, limits: limits)
         if let workers { setup.runArguments += ["--workers", "\(workers)"] }
         if let file = settings.configFile { setup.runArguments += ["--config", file] }
+        setup.obstacle = { [flags] in Self.mistake(in: flags, current) }
         setup.confined.scratch = settings.scratch.value.map { [$0] } ?? []
         setup.confined.readable =
             ([settings.configFile, settings.worker.value].compactMap { $0 } + settings.pluginFolders.value).map {
@@ -156,8 +167,24 @@ struct PenumbraService: AsyncParsableCommand {
         if webSocket || configured.hasWebSocket == true { options.listeners.append(.web(path: folder.webSocket)) }
         options.listeners += try (listen.isEmpty ? configured.listen : listen).map(Self.listener)
         options.isBehindProxy = behindProxy || configured.isBehindProxy == true
+        if let wrong = configured.hosts.first(where: { !HostNames.isName($0) }) {
+            throw FarmError(
+                .badManifest,
+                "the config file: service: hosts takes names without ports, as in farm.example.org, not "
+                    + "'\(VisibleText.line(wrong))'")
+        }
         options.hosts = HostNames(host.isEmpty ? configured.hosts : host)
         try await RunningService(setup, settings, options).run()
+    }
+
+    /// The first mistake in the config file as it is now. Every run reads it when it begins. Nil if it has none.
+    private static func mistake(in flags: Settings.Flags, _ current: String) -> String? {
+        do throws(FarmError) {
+            _ = try Settings.load(flags, folder: current)
+            return nil
+        } catch {
+            return error.message.split(separator: "\n").first.map(String.init) ?? "it cannot be read"
+        }
     }
 
     private static func absolute(_ path: String, in folder: String) -> String {

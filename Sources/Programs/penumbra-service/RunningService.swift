@@ -4,6 +4,7 @@ import Foundation
 import HTTPService
 import JobModel
 import Logging
+import Pictures
 import QueueStorage
 import Queueing
 import RenderFarm
@@ -40,18 +41,21 @@ struct RunningService {
         defer { store.close() }
         let program = try Self.penumbra()
         var setup = setup
-        let notices = try Notices(settings, store, clock, logger)
-        setup.endMessages = { notices.messages(of: $0) }
+        let notices = try Notices(
+            settings,
+            serviceFolder: folder == ServiceFolder(besideStateFolder: setup.stateFolder) ? nil : folder.path, store,
+            clock, logger)
+        setup.messages = { notices.messages(of: $0) }
         setup.confined.programs = PathNames.folder(of: program) ?? ""
         let feed = EventFeed(boot: Self.bootName(), clock: clock)
         var observer = Supervisor.Observer()
         observer.changed = { jobs in
-            Service.publish(jobs, to: feed)
+            Service.publish(jobs, to: feed, ownerName: store.name(of:))
             notices.jobsChanged(jobs)
             for job in jobs { logger.info("\(job.id): \(job.state.name.rawValue)", metadata: Self.facts(job)) }
         }
         observer.noted = { note in
-            logger.error("\(VisibleText.line(note.text))")
+            logger.error("\(VisibleText.message(note.text))")
             Service.publish(note, to: feed)
         }
         observer.step = Self.stepHook()
@@ -60,14 +64,24 @@ struct RunningService {
             setup, store: store, checker: checker, launcher: PenumbraLauncher(program: program), observer: observer,
             now: clock.wallTime)
         let schedules = ScheduleRunner(
-            supervisor, manifests: checker, noted: { logger.error("\(VisibleText.line($0))") }, now: clock.wallTime)
-        try await schedules.synchronise(with: settings.service.value.schedules)
+            supervisor, manifests: checker,
+            noted: { words in
+                logger.error("\(VisibleText.message(words))")
+                notices.wake()
+            }, notices: { notices.messages(of: $0) }, now: clock.wallTime)
+        try ScheduleRunner.check(settings.service.value.schedules)
+        let pictures = Self.pictures(setup, settings, program, logger)
+        let configFile = settings.configFile
+        FileSystem.removeTree(folder.previews)
         let endings = Endings()
         let service = Service(
             supervisor: supervisor, store: store, feed: feed, schedules: schedules,
             queries: FarmCommands(
                 program: program, checker: checker, folder: folder.manifests,
-                arguments: ["--state-dir", setup.stateFolder] + (settings.configFile.map { ["--config", $0] } ?? [])),
+                arguments: ["--state-dir", setup.stateFolder] + (configFile.map { ["--config", $0] } ?? []),
+                previews: PreviewCommands(
+                    program: program, folder: folder.previews, configFile: configFile, confined: setup.confined)),
+            pictures: pictures,
             about: Service.About(
                 version: Version.penumbra, processID: Int(getpid()), started: clock.wallTime(),
                 serviceFolder: folder.path, stateFolder: setup.stateFolder), settings: settings,
@@ -79,6 +93,8 @@ struct RunningService {
             options, routes: service.routes, authenticator: tokens, logger: logger, clock: clock)
         endings.server = server
         let sockets = try server.bind()
+        // A service that cannot start changes nothing.
+        try await schedules.synchronise(with: settings.service.value.schedules)
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
         for address in pageAddresses(sockets) { logger.info("the page is there", metadata: ["address": "\(address)"]) }
         let stops = StopSignals()
@@ -89,6 +105,7 @@ struct RunningService {
             group.addTask { await supervisor.run() }
             group.addTask { await runs.run(now: { clock.wallTime().milliseconds * 1_000_000 }) }
             group.addTask { await schedules.run() }
+            group.addTask { await pictures.run() }
             group.addTask { await notices.run() }
             group.addTask { await backUp(store, supervisor, logger) }
             group.addTask { await storeUses(of: tokens, logger) }
@@ -103,6 +120,17 @@ struct RunningService {
             server.stop()
             group.cancelAll()
         }
+    }
+
+    private static func pictures(
+        _ setup: Supervisor.Setup, _ settings: Settings, _ program: String, _ logger: Logger
+    ) -> PictureMaker {
+        let folder = setup.folder.thumbnails
+        let workers = PictureWorkers(
+            settings, program: program, confined: setup.confined, folder: PictureMaker.Setup.workFolder(in: folder))
+        var making = PictureMaker.Setup(folder: folder, memory: workers.memory) { try workers.engine($0) }
+        making.noted = { logger.error("\(VisibleText.line($0))") }
+        return PictureMaker(making)
     }
 
     /// Where a browser of this machine finds the page. Behind a proxy the address is the proxy's.

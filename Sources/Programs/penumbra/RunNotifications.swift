@@ -1,4 +1,5 @@
 import Coordination
+import Exports
 import FoundationEssentials
 import JobModel
 import Notifications
@@ -111,7 +112,13 @@ extension RunNotifications: RunListener {
     }
 
     private func notice(_ job: String, _ end: Notice.End) -> Notice {
-        Notice(job: job, host: ProcessInfo.processInfo.hostName, time: Self.now, event: .ended(end))
+        let option = request.stateFolder.map {
+            " --state-dir " + ShellWord.quoted(PathText.normalized($0, in: request.folder))
+        }
+        return Notice(
+            job: job, host: ProcessInfo.processInfo.hostName, time: Self.now,
+            command: (end.run.map { "penumbra show \($0)" } ?? "penumbra status") + (option ?? ""),
+            event: .ended(end))
     }
 
     private static var now: WallTime {

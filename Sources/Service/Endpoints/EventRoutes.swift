@@ -50,10 +50,16 @@ extension Service {
     static func subject(ofRun name: String) -> String { "run \(name)" }
 
     /// Tells followers of changed jobs.
-    package static func publish(_ jobs: [Submission], to feed: EventFeed) {
+    ///
+    /// - Parameter ownerName: the name of a job's owner.
+    package static func publish(_ jobs: [Submission], to feed: EventFeed, ownerName: (Owner) -> String?) {
         for job in jobs {
             // What cannot be encoded is not told. A job always can be.
-            guard let data = try? StrictJSON.encode(JobEvent(id: job.id, entry: QueueEntry(job))) else { continue }
+            guard
+                let data = try? StrictJSON.encode(
+                    JobEvent(
+                        id: job.id, entry: QueueEntry(job, ownerName: ownerName(job.owner))))
+            else { continue }
             feed.publish("job", data, about: subject(job.id))
         }
     }

@@ -71,7 +71,8 @@ extension Service {
     private static let pageLength = 100
 
     private func list(_ request: APIRequest) async throws -> APIResponse {
-        let filter = try request.filter(except: ["cursor", "limit"])
+        let filter = try await supervisor.resolved(
+            request.filter(except: ["cursor", "limit"]).named(for: request))
         var limit = Self.pageLength
         if let text = try request.query.value("limit") {
             guard let number = Int(text), (1...QueueStore.longestPage).contains(number) else {
@@ -96,18 +97,17 @@ extension Service {
         let (job, entry) = try await supervisor.job(id)
         let response = try APIResponse.json(encoding: entry)
         let version = Supervisor.tag(of: job)
-        guard job.state.name == .waiting, case .bytes(let bytes) = response.body else {
+        guard [.waiting, .running].contains(job.state.name), case .bytes(let bytes) = response.body else {
             return response.tagged(EntityTag(version), for: request)
         }
-        // Its place in the queue and the reason to wait may change although the job does not.
+        // Its place in the queue, the reason to wait, and whether its run is paused may change although the job does not.
         return response.tagged(try EntityTag(version: version, details: bytes), for: request)
     }
 
-    /// The end of the log of the job's last run.
+    /// The end of the log of the job's last process.
     private func log(_ request: APIRequest) async throws -> APIResponse {
-        let job = try await supervisor.job(request.job()).job
-        guard let run = job.state.run else { return .text("") }
-        return .text(await Blocking.run { [path = supervisor.logPath(run)] in RunLogFile.text(at: path) })
+        guard let path = try await supervisor.logPath(of: request.job()) else { return .text("") }
+        return .text(await Blocking.run { RunLogFile.text(at: path) })
     }
 
     // MARK: Changes
@@ -153,7 +153,8 @@ extension Service {
     private func act(_ request: APIRequest) async throws -> APIResponse {
         let body = try StrictJSON.decode(ActionRequest.self, from: request.body)
         let outcome = try await supervisor.apply(
-            body.action, to: body.filter, expecting: body.expected, by: request.queueCaller())
+            body.action, to: supervisor.resolved(body.filter.named(for: request)), expecting: body.expected,
+            by: request.queueCaller())
         return try .json(encoding: ActionResponse(outcome))
     }
 }
@@ -169,15 +170,17 @@ private enum Cursor {
 }
 
 extension SubmitRequest {
+    var place: ManifestSource.Place { source.place }
+}
+
+extension SubmitRequest.Source {
     var place: ManifestSource.Place {
-        switch source {
+        switch self {
         case .file(let path): .file(path: path)
         case .text(let text, let folder, _): .uploaded(text: text, folder: folder)
         }
     }
-}
 
-extension SubmitRequest.Source {
     var name: String? { if case .text(_, _, let name) = self { name } else { nil } }
 }
 

@@ -1,5 +1,6 @@
 import HTTPService
 import JobModel
+import Pictures
 import QueueStorage
 import Queueing
 import ServiceAPI
@@ -57,6 +58,7 @@ extension Problem {
         case let error as BulkAction.Mismatch:
             self.init(status: 409, kind: "count", title: "Another number of jobs matches", message: error.message)
         case let error as FarmQueryError: self.init(error)
+        case let error as PictureError: self.init(error)
         case let error as QueueStoreError:
             self.init(
                 status: 503, kind: "database", title: "The service's database cannot be used", message: error.message)
@@ -103,9 +105,12 @@ extension Route {
     /// A route whose errors become problems.
     static func api(
         _ method: RequestMethod, _ path: String, _ access: Access, parameters: QueryParameters = [],
-        takesKey: Bool = false, handler: @escaping Handler
+        takesKey: Bool = false, endsWithClient: Bool = false, handler: @escaping Handler
     ) -> Route {
-        Route(method, APIPath.root + path, access, parameters: parameters, takesKey: takesKey) { request in
+        Route(
+            method, APIPath.root + path, access, parameters: parameters, takesKey: takesKey,
+            endsWithClient: endsWithClient
+        ) { request in
             try await answering { try await handler(request) }
         }
     }

@@ -112,13 +112,13 @@ extension APIRequest {
     /// The value of a parameter. Nil if it is not given.
     ///
     /// - Parameter rule: what is wrong with a value that cannot be read.
-    fileprivate func value<Value>(_ name: String, _ rule: String, _ read: (String) -> Value?) throws -> Value? {
+    func value<Value>(_ name: String, _ rule: String, _ read: (String) -> Value?) throws -> Value? {
         guard let text = try query.value(name) else { return nil }
         guard let value = read(text) else { throw Self.wrong(name, text, rule) }
         return value
     }
 
-    fileprivate static func wrong(_ name: String, _ text: String, _ rule: String) -> Problem {
+    static func wrong(_ name: String, _ text: String, _ rule: String) -> Problem {
         Problem(
             status: 422, kind: "value", title: "A value is not accepted",
             detail: "\(name): '\(VisibleText.line(String(text.prefix(100))))' \(rule)")

@@ -1,5 +1,6 @@
 package import HTTPService
 import Page
+package import Pictures
 package import Queueing
 package import QueueStorage
 package import Settings
@@ -12,6 +13,7 @@ package struct Service: Sendable {
     package let feed: EventFeed
     package let queries: any FarmQueries
     package let schedules: ScheduleRunner
+    package let pictures: PictureMaker
     package let about: About
     let settings: Settings
     package let now: @Sendable () -> WallTime
@@ -22,7 +24,7 @@ package struct Service: Sendable {
 
     package init(
         supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner,
-        queries: any FarmQueries,
+        queries: any FarmQueries, pictures: PictureMaker,
         about: About, settings: Settings, now: @escaping @Sendable () -> WallTime,
         tokenWasRevoked: @escaping @Sendable (TokenID) -> Void,
         sessionHasEnded: @escaping @Sendable (SecretDigest) -> Void
@@ -33,6 +35,7 @@ package struct Service: Sendable {
         self.store = store
         self.feed = feed
         self.queries = queries
+        self.pictures = pictures
         self.schedules = schedules
         self.about = about
         self.settings = settings
@@ -58,7 +61,7 @@ package struct Service: Sendable {
 
     /// All routes. What is not among them does not exist.
     package var routes: RouteTable {
-        let jobs = jobRoutes + farmRoutes + runRoutes + workRoutes + failureRoutes + queryRoutes
+        let jobs = jobRoutes + farmRoutes + runRoutes + workRoutes + failureRoutes + queryRoutes + pictureRoutes
         let service = eventRoutes + tokenRoutes + sessionRoutes + scheduleRoutes + auditRoutes + diagnosisRoutes
         let documents = descriptionRoutes + PageRoutes.all
         return RouteTable((jobs + service + documents).map(limitingVisibility))

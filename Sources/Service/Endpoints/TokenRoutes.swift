@@ -17,6 +17,7 @@ extension Service {
                 return try .json(encoding: TokenList(tokens: found.tokens.map(TokenEntry.init)))
             },
             .api(.post, "/tokens", .admin, handler: addToken),
+            .api(.post, "/tokens/{id}/renew", .admin, handler: renewToken),
             .api(.delete, "/tokens/{id}", .admin, handler: revokeToken),
         ]
     }
@@ -26,11 +27,7 @@ extension Service {
     private func addToken(_ request: APIRequest) async throws -> APIResponse {
         let body = try StrictJSON.decode(TokenRequest.self, from: request.body)
         let time = now()
-        if let expires = body.expires, expires <= time {
-            throw Problem(
-                status: 422, kind: "value", title: "A value is not accepted",
-                detail: "expires: \(expires) has passed", remedy: "Give a later time, or none.")
-        }
+        try Self.check(body.expires, at: time)
         let (roots, warning) = try await folders(of: body)
         var random = SystemRandomNumberGenerator()
         let text = TokenText(using: &random)
@@ -40,10 +37,63 @@ extension Service {
         let entry = AuditEntry(
             at: time, caller: try request.queueCaller().owner.text, address: "\(request.peer)", action: "token.add",
             subject: token.id, detail: "\(token.name), \(token.scope.rawValue)")
-        try await supervisor.onStore { try $0.add(token, audit: entry) }
+        let others = try await supervisor.onStore { store in
+            try store.add(token, audit: entry)
+            return try store.tokens().tokens.filter {
+                $0.name == token.name && $0.id != token.id && $0.revoked == nil
+            }
+        }
+        let warnings = [warning, Self.warning(others)].compactMap { $0 }
         return try .json(
-            encoding: TokenCreated(TokenEntry(token), token: text.text, warning: warning), status: 201,
+            encoding: TokenCreated(
+                TokenEntry(token), token: text.text,
+                warning: warnings.isEmpty ? nil : warnings.joined(separator: "\n")), status: 201,
             headers: ["Location": "\(APIPath.root)/tokens/\(token.id)"])
+    }
+
+    private static func check(_ expires: WallTime?, at now: WallTime) throws(Problem) {
+        guard let expires, expires <= now else { return }
+        throw Problem(
+            status: 422, kind: "value", title: "A value is not accepted",
+            detail: "expires: \(expires) has passed", remedy: "Give a later time, or none.")
+    }
+
+    /// What an administrator has to know who gives a person a second token.
+    private static func warning(_ others: [StoredToken]) -> String? {
+        guard let last = others.last else { return nil }
+        return
+            "\(others.map(\.id).joined(separator: ", ")) \(others.count == 1 ? "is" : "are") called '\(last.name)', too; the new "
+            + "token cannot change the jobs of the other\n   = to give a person a new token for the same jobs, use 'penumbra "
+            + "token renew \(last.id)'"
+    }
+
+    /// Makes a new secret for a token. Its jobs stay its own.
+    private func renewToken(_ request: APIRequest) async throws -> APIResponse {
+        let body = try StrictJSON.decode(
+            TokenRenewal.self, from: request.body.isEmpty ? Array("{}".utf8) : request.body)
+        let time = now()
+        try Self.check(body.expires, at: time)
+        guard let id = TokenID(request.parameters["id"] ?? "") else { throw Self.unknown(request) }
+        var random = SystemRandomNumberGenerator()
+        let text = TokenText(renewing: id, using: &random)
+        let digest = try text.digest().bytes
+        let entry = AuditEntry(
+            at: time, caller: try request.queueCaller().owner.text, address: "\(request.peer)", action: "token.renew",
+            subject: "\(id)")
+        let token = try await supervisor.onStore { store in
+            try store.renewToken("\(id)", digest: digest, expires: body.expires, audit: entry)
+                ? try store.token("\(id)") : nil
+        }
+        guard let token else { throw Self.unknown(request) }
+        tokenWasRevoked(id)
+        return try .json(encoding: TokenCreated(TokenEntry(token), token: text.text))
+    }
+
+    private static func unknown(_ request: APIRequest) -> Problem {
+        Problem(
+            status: 404, kind: "no-token", title: "There is no such token",
+            detail: "'\(VisibleText.line(String((request.parameters["id"] ?? "").prefix(100))))' is no token",
+            remedy: "'penumbra token list' lists them.")
     }
 
     /// Checks the folders of a new token.
@@ -78,10 +128,7 @@ extension Service {
             at: time, caller: try request.queueCaller().owner.text, address: "\(request.peer)", action: "token.revoke",
             subject: id)
         guard try await supervisor.onStore({ try $0.revokeToken(id, audit: entry, at: time) }) else {
-            throw Problem(
-                status: 404, kind: "no-token", title: "There is no such token",
-                detail: "'\(VisibleText.line(String(id.prefix(100))))' is no token",
-                remedy: "'penumbra token list' lists them.")
+            throw Self.unknown(request)
         }
         if let token = TokenID(id) { tokenWasRevoked(token) }
         return .empty()

@@ -27,12 +27,13 @@ extension Service {
         add(.all, .get, "/jobs", "/runs", "/events", "/status", "/filters", "/formats", "/schema")
         add(.all, .get, "/errors", "/workers", "/session")
         add(.all, .delete, "/session")
-        add(.all, .post, "/jobs", "/jobs/actions", "/check")
+        add(.all, .post, "/jobs", "/jobs/actions", "/check", "/preview")
         add(.ownJob, .get, "/jobs/{id}", "/jobs/{id}/log")
         add(.ownJob, .patch, "/jobs/{id}")
         for action in ["cancel", "run-next", "hold", "release", "retry"] { add(.ownJob, .post, "/jobs/{id}/\(action)") }
         add(.ownRun, .get, "/runs/{name}", "/runs/{name}/map", "/runs/{name}/errors")
         add(.ownRun, .get, "/runs/{name}/frames", "/runs/{name}/frames/{number}/attempts", "/runs/{name}/attempts")
+        for picture in ["picture", "crop", "facts"] { add(.ownRun, .get, "/runs/{name}/frames/{number}/\(picture)") }
         add(.ownRun, .get, "/runs/{name}/tasks", "/runs/{name}/broken", "/runs/{name}/job")
         for action in ["pause", "resume", "cancel", "retry"] { add(.ownRun, .post, "/runs/{name}/\(action)") }
         return visibilities
@@ -97,10 +98,22 @@ extension APIRequest {
 }
 
 extension JobFilter {
+    /// The filter, for a token with folders: it knows its own name alone, and may not learn others.
+    func named(for request: APIRequest) -> JobFilter {
+        guard let owner = request.onlyOwner, case .token(let token) = request.caller, !ownerNames.isEmpty else {
+            return self
+        }
+        var filter = self
+        filter.ownerNames = []
+        // No token has an empty identifier.
+        filter.owners.formUnion(ownerNames.map { $0 == token.name ? owner : .token("") })
+        return filter
+    }
+
     /// The filter, for a caller who sees only jobs of this owner. Nil if it matches none of them.
     func limited(to owner: Owner?) -> JobFilter? {
         guard let owner else { return self }
-        guard owners.isEmpty || owners.contains(owner) else { return nil }
+        guard ownerNames.isEmpty, owners.isEmpty || owners.contains(owner) else { return nil }
         var filter = self
         filter.owners = [owner]
         return filter

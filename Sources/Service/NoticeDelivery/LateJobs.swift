@@ -101,7 +101,9 @@ package struct LateJobs: Sendable {
         var messages: [OutboxMessage] = []
         if let late = decision.lateSince {
             let lateness = Notice.Lateness(expectedBy: late, rule: rule.words, lastSuccess: success)
-            let notice = Notice(job: rule.expected.job, host: origin.host, time: now, event: .late(lateness))
+            let notice = Notice(
+                job: rule.expected.job, host: origin.host, time: now, command: "penumbra status\(origin.stateOption)",
+                event: .late(lateness))
             messages = origin.messages(
                 notice, to: NoticeRules.each(rule.expected.targets), event: "late-\(rule.name)-\(late.seconds)")
         }

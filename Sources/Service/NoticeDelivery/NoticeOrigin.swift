@@ -10,6 +10,11 @@ package struct NoticeOrigin: Hashable, Sendable {
     package let service: String
     /// The name of this machine.
     package let host: String
+    /// Behind a command that talks to the service, so that it talks to this one: ` --service-dir /srv/queue`. Empty for the
+    /// service that it finds by itself.
+    package var serviceOption = ""
+    /// The same for commands that look at its runs: ` --state-dir /srv/state`.
+    package var stateOption = ""
 
     package init(service: String, host: String) {
         self.service = service

@@ -7,6 +7,7 @@ package import Queueing
 package struct Notice: Hashable, Sendable, Codable {
     package enum Event: Hashable, Sendable, Codable {
         case ended(End)
+        case delayed(Delay)
         case late(Lateness)
     }
 
@@ -39,7 +40,7 @@ package struct Notice: Hashable, Sendable, Codable {
     package var isFailure: Bool {
         switch event {
         case .ended(let end): end.outcome.isFailure
-        case .late: true
+        case .delayed, .late: true
         }
     }
 }
@@ -93,6 +94,23 @@ extension Notice {
             self.counts = counts
             self.reason = reason?.cut(to: Self.longestReason)
             self.failures = failures.prefix(Self.mostFailures).map { $0.cut(to: Self.longestLine) }
+        }
+    }
+
+    /// A job waits for another try, because of something that a person may have to mend.
+    package struct Delay: Hashable, Sendable, Codable {
+        /// Nil if its process had none.
+        package let exitCode: Int?
+        package let reason: String
+        /// When it is tried again.
+        package let next: WallTime
+
+        private static let longestReason = 1000
+
+        package init(exitCode: Int?, reason: String, next: WallTime) {
+            self.exitCode = exitCode
+            self.reason = reason.cut(to: Self.longestReason)
+            self.next = next
         }
     }
 

@@ -11,6 +11,7 @@ extension Notice {
         switch event {
         case .late(let late): "is late: no success by \(VisibleText.line(late.rule))"
         case .ended(let end): end.predicate
+        case .delayed: "waits, and will be tried again"
         }
     }
 
@@ -19,6 +20,7 @@ extension Notice {
         let rest =
             switch event {
             case .ended(let end): end.lines
+            case .delayed(let delay): delay.lines
             case .late(let late): late.lines
             }
         return [headline, "Machine: \(VisibleText.line(host))", "Time: \(time)"] + rest
@@ -78,6 +80,14 @@ extension Notice.End {
             lines += failures.map { "  \(VisibleText.line($0))" }
         }
         return lines
+    }
+}
+
+extension Notice.Delay {
+    fileprivate var lines: [String] {
+        (exitCode.map { ["Exit code: \($0)"] } ?? []) + ["Next try: \(next)", "", "Reason:"]
+            + VisibleText.message(reason).split(separator: "\n").map { "  \($0)" }
+            + ["", "Later tries are not reported. The end of the job is."]
     }
 }
 

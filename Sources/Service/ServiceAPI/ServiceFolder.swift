@@ -27,6 +27,10 @@ package struct ServiceFolder: Hashable, Sendable {
     package var locks: String { PathNames.joined(path, "runs") }
     /// Texts of manifests that came with requests.
     package var manifests: String { PathNames.joined(path, "manifests") }
+    /// Files of previews that are being made.
+    package var previews: String { PathNames.joined(path, "previews") }
+    /// Pictures of frames that somebody has looked at.
+    package var thumbnails: String { PathNames.joined(path, "thumbnails") }
     /// Outputs of runs' processes.
     package var logs: String { PathNames.joined(path, "logs") }
 }

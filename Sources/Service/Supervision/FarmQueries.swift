@@ -23,6 +23,11 @@ package protocol FarmQueries: Sendable {
     /// - Throws: ``FarmQueryError``, ``FileError``.
     func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String
 
+    /// The PNG file that `penumbra preview` writes.
+    ///
+    /// - Throws: ``FarmQueryError``, ``FileError``.
+    func preview(_ query: PreviewQuery) async throws -> [UInt8]
+
     /// What `penumbra verify --json` prints.
     ///
     /// - Parameter outputs: absolute paths, at most ``longestList`` of them.
@@ -41,7 +46,7 @@ package enum FarmQueryError: Error, Hashable, Sendable {
 
     package var message: String {
         switch self {
-        case .busy: "too many plans and checks of outputs are being made\n   = ask again in some seconds"
+        case .busy: "too many plans, previews and checks of outputs are being made\n   = ask again in some seconds"
         case .refused(let message), .failed(let message): message
         }
     }
@@ -59,7 +64,7 @@ package final class FarmCommands: FarmQueries {
     private static let longestAnswer = 16 << 20
 
     /// Variables that are the service's alone: a secret, and what systemd tells its services.
-    private static let environment: [String: String?] = [
+    static let environment: [String: String?] = [
         "PENUMBRA_TOKEN": nil, "NOTIFY_SOCKET": nil, "LISTEN_PID": nil, "LISTEN_FDS": nil, "LISTEN_FDNAMES": nil,
         "WATCHDOG_PID": nil,
         "WATCHDOG_USEC": nil,
@@ -71,12 +76,17 @@ package final class FarmCommands: FarmQueries {
     private let folder: String
     private let arguments: [String]
     private let commands = Mutex((open: 0, texts: 0))
+    let previews: PreviewCommands
 
     /// - Parameters:
     ///   - program: the path of `penumbra`.
     ///   - folder: a folder of the service's own, which exists.
     ///   - arguments: those that each command gets, such as `--state-dir`.
-    package init(program: String, checker: FarmManifestChecker, folder: String, arguments: [String]) {
+    ///   - previews: makes previews.
+    package init(
+        program: String, checker: FarmManifestChecker, folder: String, arguments: [String], previews: PreviewCommands
+    ) {
+        self.previews = previews
         self.program = program
         self.checker = checker
         self.folder = folder
@@ -109,6 +119,8 @@ package final class FarmCommands: FarmQueries {
             }
         }
     }
+
+    package func preview(_ query: PreviewQuery) async throws -> [UInt8] { try await previews.preview(query) }
 
     package func verify(_ outputs: [String]) async throws -> String {
         try await counted { [self] in
@@ -170,7 +182,7 @@ package final class FarmCommands: FarmQueries {
 }
 
 extension FarmQueryError {
-    fileprivate init(_ error: CommandError, _ subject: String, _ program: String) {
+    init(_ error: CommandError, _ subject: String, _ program: String) {
         let remedy = "\n   = use the command itself, or ask for less"
         switch error {
         case .tooLate: self = .refused("\(subject) took too long and was ended\(remedy)")

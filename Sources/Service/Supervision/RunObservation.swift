@@ -39,6 +39,8 @@ package struct RunObservation: Sendable {
         /// Outputs that it has published.
         package let published: Int
         package let leftovers: JobState.Leftovers
+        /// How many frames have failed, and why. Nil if the log says everything.
+        package var failures: String?
 
         fileprivate init(
             _ remainder: Submission.RunRemainder, code: Int? = nil, published: Int = 0,
@@ -60,9 +62,13 @@ package struct RunObservation: Sendable {
         }
         guard case .ended(let end) = record.state else { return End(.interrupted) }
         let counts = record.counts
-        return End(
+        var found = End(
             .ended, code: end.exitCode, published: counts.published,
             leftovers: JobState.Leftovers(kept: counts.kept, stillBroken: counts.stillBroken))
+        if end.exitCode == RunOutcome.someFailed.number, let words = counts.failureWords {
+            found.failures = "\(record.job): \(words)"
+        }
+        return found
     }
 
     /// Asks the run to end in good order. Nothing happens before it has begun.
@@ -72,6 +78,16 @@ package struct RunObservation: Sendable {
     }
 
     package func limitWorkers(to count: Int) throws(FileError) { try folder.limitWorkers(to: count) }
+}
+
+extension RunCounts {
+    /// `3 frames failed: 2 not permitted, 1 broken or unreadable picture`. The log has a line for each cause, so its last line hides the
+    /// others. Nil for less than two causes.
+    fileprivate var failureWords: String? {
+        let causes = (failedByCause ?? [:]).filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        guard causes.count > 1 else { return nil }
+        return "\(failed) frames failed: " + causes.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    }
 }
 
 /// The log of a run's processes.

@@ -4,6 +4,7 @@ import FoundationEssentials
 import JobModel
 package import Queueing
 package import QueueStorage
+import Runs
 import Synchronization
 
 /// What people and programs ask of the queue.
@@ -244,7 +245,9 @@ extension Supervisor {
         var filter = filter
         // Jobs of others do not match.
         if caller.isLimited {
-            guard filter.owners.isEmpty || filter.owners.contains(caller.owner) else { return .count(0) }
+            guard filter.ownerNames.isEmpty, filter.owners.isEmpty || filter.owners.contains(caller.owner) else {
+                return .count(0)
+            }
             filter.owners = [caller.owner]
         }
         return try await onThread { [self, filter] in
@@ -295,13 +298,36 @@ extension Supervisor {
         package let unreadable: [UnreadableRow]
     }
 
+    /// The filter, with owners in the place of names of tokens. Several tokens may have one name.
+    ///
+    /// - Throws: ``InputError`` for a name that no token has.
+    package func resolved(_ filter: JobFilter) async throws -> JobFilter {
+        guard !filter.ownerNames.isEmpty else { return filter }
+        return try await onThread { [self] in
+            let names = try store.tokenNames()
+            var filter = filter
+            for name in filter.ownerNames {
+                let tokens = names.filter { $0.value == name }.keys
+                guard !tokens.isEmpty else { throw InputError.filter(.ownerName(name)) }
+                filter.owners.formUnion(tokens.map { .token($0) })
+            }
+            filter.ownerNames = []
+            return filter
+        }
+    }
+
     /// A page of jobs, the newest first. Waiting ones say why they wait.
     package func jobs(_ filter: JobFilter, before cursor: JobID?, limit: Int) async throws -> Listing {
         try await onThread { [self] in
             let page = try store.list(filter, before: cursor, limit: limit)
             let standings = page.jobs.contains { $0.state.name == .waiting } ? standings : [:]
+            let names = try store.tokenNames()
             return Listing(
-                jobs: page.jobs.map { QueueEntry($0, standing: standings[$0.id]) }, total: try store.count(filter),
+                jobs: page.jobs.map { job in
+                    var name: String?
+                    if case .token(let id) = job.owner { name = names[id] }
+                    return QueueEntry(job, standing: standings[job.id], isPaused: isPaused(job.id), ownerName: name)
+                }, total: try store.count(filter),
                 next: page.next, unreadable: page.unreadable)
         }
     }
@@ -311,14 +337,31 @@ extension Supervisor {
         try await onThread { [self] in
             guard let job = try store.job(id) else { throw Refusal(id, .unknownJob) }
             let standing = job.state.name == .waiting ? standings[id] : nil
-            return (job, QueueEntry(job, standing: standing))
+            return (
+                job, QueueEntry(job, standing: standing, isPaused: isPaused(id), ownerName: store.name(of: job.owner))
+            )
         }
     }
+
+    /// The log of the job's last process. A process that refuses its manifest has a log, and no run. Nil if there was no process.
+    ///
+    /// - Throws: ``Refusal`` if there is no such job.
+    package func logPath(of id: JobID) async throws -> String? {
+        try await onThread { [self] in
+            guard let job = try store.job(id) else { throw Refusal(id, .unknownJob) }
+            return try (job.state.run ?? store.latestRun(of: id)).map(logPath)
+        }
+    }
+
+    /// As its run has last reported.
+    private func isPaused(_ id: JobID) -> Bool { state.withLock { $0.runs[id]?.live?.isPaused ?? false } }
 
     /// A job as it was, and why it waits now.
     package func entry(of job: Submission) async throws -> QueueEntry {
         try await onThread { [self] in
-            QueueEntry(job, standing: job.state.name == .waiting ? standings[job.id] : nil)
+            QueueEntry(
+                job, standing: job.state.name == .waiting ? standings[job.id] : nil, isPaused: isPaused(job.id),
+                ownerName: store.name(of: job.owner))
         }
     }
 

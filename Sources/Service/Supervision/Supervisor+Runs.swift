@@ -16,6 +16,8 @@ struct OpenRun: Sendable {
     let since: WallTime
     /// The process is being started.
     var isLaunching = false
+    /// The process reads another manifest than the one that was submitted.
+    var hasChangedManifest = false
     /// Its end, which is not stored yet.
     var exit: Exit?
     /// ``RunObservation/progress`` when this supervisor began to follow it.
@@ -81,7 +83,9 @@ extension Supervisor {
         (open.firstProgress, open.oldReport) = (observation.progress, observation.live)
         state.withLock { [open] in $0.runs[start.job] = open }
         do {
-            return try order(for: starting, run)
+            let order = try order(for: starting, run)
+            if !order.notes.isEmpty { state.withLock { $0.runs[start.job]?.hasChangedManifest = true } }
+            return order
         } catch {
             noteExit(start.job, run, .notStarted(error.message))
             return nil
@@ -107,6 +111,8 @@ extension Supervisor {
         }
         arguments += ["--run", run, "--resumable", "--quiet", "--no-notify", "--state-dir", setup.stateFolder]
         arguments += setup.runArguments + job.options.arguments
+        // As with 'penumbra run --watch': an empty folder is no error there, because pictures come and go.
+        if case .watch = job.owner { arguments.append("--allow-empty") }
         let confinement = try confinement(of: job, run)
         // Programs of a cluster would run outside of the folders.
         if confinement != nil { arguments += ["--engine", "local"] }
@@ -201,7 +207,10 @@ extension Supervisor {
         do {
             let end = try run.end()
             let progressed = end.published > 0 || run.progress > open.firstProgress ?? 0
-            let text = RunLogFile.lastMessage(at: logPath(open.run))
+            var text = end.failures ?? RunLogFile.lastMessage(at: logPath(open.run))
+            if end.remainder == .none, open.hasChangedManifest {
+                text += " (the manifest has changed since it was submitted)"
+            }
             let changed = try changing(id, audit: nil) { job throws(Refusal) in
                 switch (exit, job.state) {
                 case (.neverStarted, .starting(let starting)) where starting.isUnchanged(end.remainder):

@@ -20,8 +20,10 @@ package final class Supervisor: Sendable {
         package var runArguments: [String]
         /// What runs of tokens with folders may open beside these.
         package var confined = ConfinedPlaces()
-        /// What to tell of a job that has ended. It is stored in the transaction of the end. May block.
-        package var endMessages: @Sendable (Submission) -> [OutboxMessage] = { _ in [] }
+        /// Why no run could begin now. Nil if nothing prevents it. It is asked before jobs start, and may block.
+        package var obstacle: @Sendable () -> String? = { nil }
+        /// What to tell of a job that has changed. It is stored in the transaction of the change. May block.
+        package var messages: @Sendable (Submission) -> [OutboxMessage] = { _ in [] }
 
         package init(folder: ServiceFolder, stateFolder: String, limits: Limits, runArguments: [String] = []) {
             self.folder = folder
@@ -177,9 +179,20 @@ package final class Supervisor: Sendable {
         let decision = state.withLock { $0.queue.decision(limits, wants: wants, at: now) }
         skip(decision.skips, at: now)
         let isStopping = state.withLock(\.isStopping)
-        let orders = isStopping ? [] : decision.starts.compactMap { begin($0, at: now) }
+        let orders = isStopping || isObstructed(decision) ? [] : decision.starts.compactMap { begin($0, at: now) }
         shareWorkers(at: now)
         return orders
+    }
+
+    /// Whether nothing can begin. The next look asks again.
+    private func isObstructed(_ decision: QueueDecision) -> Bool {
+        let obstacle = decision.starts.isEmpty ? nil : setup.obstacle()
+        let before = state.withLock { state in
+            defer { state.limits.obstacle = obstacle }
+            return state.limits.obstacle
+        }
+        if let obstacle, obstacle != before { observer.noted(.trouble("no job starts: \(obstacle)")) }
+        return obstacle != nil
     }
 
     /// So many jobs are skipped in one transaction.
@@ -244,7 +257,7 @@ package final class Supervisor: Sendable {
 
     /// The messages of jobs that have just changed.
     func messages(of jobs: [Submission]) -> [OutboxMessage] {
-        jobs.flatMap { job in if case .ended = job.state { setup.endMessages(job) } else { [OutboxMessage]() } }
+        jobs.flatMap(setup.messages)
     }
 
     /// Jobs that are stored become those of the queue.

@@ -2,6 +2,7 @@ import Catalogs
 import Endpoints
 import HTTPService
 import JobModel
+import Pictures
 import QueueStorage
 import Queueing
 import RenderFarm
@@ -41,6 +42,8 @@ final class IdleFarm: Sendable {
         service = Service(
             supervisor: supervisor, store: store, feed: EventFeed(boot: "test"),
             schedules: ScheduleRunner(supervisor, manifests: NoFarm(), noted: { _ in }, now: now), queries: NoFarm(),
+            pictures: PictureMaker(
+                PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1) { _ in throw NoFarm.Nothing() }),
             about: Service.About(
                 version: "1", processID: 1, started: .earliest, serviceFolder: folder.path, stateFolder: folder.path),
             settings: try Settings(
@@ -78,7 +81,7 @@ final class IdleFarm: Sendable {
 
 /// A farm of which nothing is asked.
 struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueries {
-    private struct Nothing: Error {}
+    struct Nothing: Error {}
 
     func check(
         _ place: ManifestSource.Place, name: String?, _ options: RunOptions
@@ -96,4 +99,5 @@ struct NoFarm: ManifestChecker, WatchedManifests, RunLauncher, FarmQueries {
         throw Nothing()
     }
     func verify(_ outputs: [String]) async throws -> String { throw Nothing() }
+    func preview(_ query: PreviewQuery) async throws -> [UInt8] { throw Nothing() }
 }

@@ -117,9 +117,12 @@ final class FakeRuns: RunLauncher {
     }
 
     /// The run ends, and then its process does.
-    func end(_ run: String, code: Int, published: Int = 0, as process: String? = nil) throws {
+    func end(
+        _ run: String, code: Int, published: Int = 0, failures: [String: Int] = [:], as process: String? = nil
+    ) throws {
         var counts = RunCounts()
         counts.published = published
+        (counts.failed, counts.failedByCause) = (failures.values.reduce(0, +), failures)
         guard let record = try StoredRuns.run(named: run, state: stateFolder) else {
             throw LaunchError("there is no run \(run)")
         }

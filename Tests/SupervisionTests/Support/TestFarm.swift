@@ -17,6 +17,7 @@ final class TestFarm {
     let limits: Limits
     private(set) var store: QueueStore
     private(set) var supervisor: Supervisor
+    private var submissions = 0
 
     /// - Parameter isDurable: whether writes wait for the disk.
     init(workers: Int = 8, maxRuns: Int = 4, isDurable: Bool = true) throws {
@@ -37,9 +38,10 @@ final class TestFarm {
         _ folder: TemporaryFolder, _ limits: Limits, _ store: QueueStore, _ checker: TestChecker, _ runs: FakeRuns,
         _ seen: Seen
     ) throws -> Supervisor {
-        let setup = Supervisor.Setup(
+        var setup = Supervisor.Setup(
             folder: ServiceFolder(folder.file("service")), stateFolder: folder.file("state"), limits: limits,
             runArguments: ["--workers", "\(limits.workers)"])
+        setup.obstacle = { seen.obstacle }
         var observer = Supervisor.Observer()
         observer.changed = { jobs in seen.add(jobs) }
         observer.noted = { note in seen.add(note) }
@@ -66,13 +68,15 @@ final class TestFarm {
 
     var serviceFolder: ServiceFolder { ServiceFolder(folder.file("service")) }
 
+    /// - Parameter place: of the manifest; nil for one that no other job has, unless the request has a key.
     @discardableResult
     func submit(
-        _ place: ManifestSource.Place = .file(path: "/srv/night.yaml"), key: String? = nil, name: String? = nil,
-        priority: Int = 50,
+        _ place: ManifestSource.Place? = nil, key: String? = nil, name: String? = nil, priority: Int = 50,
         needs: [Need] = []
     ) async throws -> JobID {
-        var order = SubmissionOrder(owner: .user(1000), key: key, place: place, name: name)
+        submissions += 1
+        let file = submissions == 1 || key != nil ? "/srv/night.yaml" : "/srv/night-\(submissions).yaml"
+        var order = SubmissionOrder(owner: .user(1000), key: key, place: place ?? .file(path: file), name: name)
         order.priority = try Priority(priority)
         order.needs = needs
         return try await supervisor.submit(order, from: nil).job.id
@@ -96,8 +100,10 @@ final class TestFarm {
     func run(_ id: JobID) async throws -> String { try await job(id).state.run ?? "" }
 
     /// Submits a job, and lets its run begin.
-    func begin(priority: Int = 50) async throws -> (job: JobID, run: String) {
-        let id = try await submit(priority: priority)
+    func begin(
+        _ place: ManifestSource.Place? = nil, priority: Int = 50
+    ) async throws -> (job: JobID, run: String) {
+        let id = try await submit(place, priority: priority)
         await look()
         let run = try await run(id)
         try runs.begin(run)
@@ -130,6 +136,7 @@ final class Seen: Sendable {
         var time = WallTime.noon
         var changes: [[Submission]] = []
         var notes: [SupervisorNote] = []
+        var obstacle: String?
     }
 
     private let state = Mutex(State())
@@ -138,6 +145,12 @@ final class Seen: Sendable {
     func advance(by time: Duration) { state.withLock { $0.time = $0.time + time } }
     func add(_ jobs: [Submission]) { state.withLock { $0.changes.append(jobs) } }
     func add(_ note: SupervisorNote) { state.withLock { $0.notes.append(note) } }
+
+    /// Why no run can begin.
+    var obstacle: String? {
+        get { state.withLock(\.obstacle) }
+        set { state.withLock { $0.obstacle = newValue } }
+    }
 
     /// One entry for each transaction.
     var changes: [[Submission]] { state.withLock(\.changes) }

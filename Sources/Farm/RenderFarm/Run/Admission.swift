@@ -203,12 +203,16 @@ extension Admission {
     /// Nil if another coordinator has ended the run.
     private func claim(_ run: RunFolder, _ job: JobSpec) async throws -> RunClaim? {
         let isJob = context.sharing.isResumedByJob
+        // The program that resumes the run knows nothing of a person who has paused it.
+        let keepsRequests = context.isLeftOpen && !isJob
         let end = ContinuousClock.now + (isJob ? Self.longestWait : .zero)
         repeat {
             let claimed = try await Blocking.run { () throws(FileError) in
-                try RunClaim(claiming: run, keepsRequests: isJob)
+                try RunClaim(claiming: run, keepsRequests: isJob || keepsRequests)
             }
             if let folder = claimed {
+                // It was meant for the process before.
+                if keepsRequests { folder.folder.removeWorkerLimit() }
                 guard run.end != nil else { return folder }
                 // Its coordinator was killed before it removed the folder.
                 await Blocking.run { folder.remove() }

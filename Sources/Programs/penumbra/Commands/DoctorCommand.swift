@@ -46,6 +46,7 @@ struct DoctorCommand: AsyncParsableCommand {
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
             say(true, settings.configFile.map { "config file \($0)" } ?? "no config file; defaults apply")
+            worst = max(worst, examineNotifications(settings))
             sayWhatConfines()
             let service =
                 serviceDir.map { ServiceFolder(PathText.normalized($0, in: currentFolder())) }
@@ -53,6 +54,30 @@ struct DoctorCommand: AsyncParsableCommand {
             worst = max(worst, try await ServiceExamination(folder: service, isNamed: serviceDir != nil).run())
             return max(worst, await examineEngine(settings))
         }
+    }
+
+    /// Whether the programs exist that send what the config file asks for.
+    private func examineNotifications(_ settings: Settings) -> RunOutcome {
+        let targets = settings.onEnd.value + settings.onFailure.value + settings.late.value.flatMap(\.targets)
+        let (sendmail, hasMail) = (
+            settings.sendmail.value, targets.contains { if case .mail = $0 { true } else { false } }
+        )
+        if hasMail, access(sendmail, X_OK) != 0 {
+            say(
+                false,
+                "\(VisibleText.line(sendmail)) cannot be run, so no mail is sent\n   = install a mail system, or name its program "
+                    + "in the config file: notifications: {sendmail: PATH}")
+            return .unavailable
+        }
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        if targets.contains(where: { if case .webhook = $0 { true } else { false } }),
+            !folders.contains(where: { access("\($0)/curl", X_OK) == 0 })
+        {
+            say(false, "there is no curl in PATH, so no webhook is sent\n   = install curl")
+            return .unavailable
+        }
+        if hasMail { say(true, "mails are sent by \(VisibleText.line(sendmail))") }
+        return .done
     }
 
     private func examineEngine(_ settings: Settings) async -> RunOutcome {

@@ -84,11 +84,20 @@ struct ManifestOptions: ParsableArguments {
 
     func validate() throws {
         try Self.refuseRepeated(overrides)
+        for manifest in manifests { try Self.refuseOddName(manifest) }
         var seen: Set<PathKey> = []
         for manifest in manifests
         where !seen.insert(PathKey(realPath(PathText.normalized(manifest, in: currentFolder())))).inserted {
             throw ValidationError("\(manifest) is given twice; a job runs once in a command.")
         }
+    }
+
+    /// Manifests are named in texts: in records of runs, in JSON and in the requests of a service.
+    static func refuseOddName(_ manifest: String) throws {
+        guard String(validating: RawArguments.bytes(of: manifest), as: UTF8.self) == nil else { return }
+        throw ValidationError(
+            "\(PathText.visible(manifest)): the path of a manifest has to be UTF-8 text; rename the file or its folder."
+        )
     }
 
     /// Refuses two values for one path. The parser would ignore the first one.

@@ -74,10 +74,20 @@ struct PreviewCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
+    /// For manifests that were handed in as text. The service keeps them in files of its own.
+    @Option(
+        help: ArgumentHelp(
+            "The path of the manifest, where another program has copied its text from. It need not exist.",
+            valueName: "path", visibility: .hidden))
+    var manifestPath: String?
+
     /// A preview that takes longer is considered stuck.
     private static let limit = Duration.seconds(600)
 
-    func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
+    func validate() throws {
+        try ManifestOptions.refuseOddName(manifest)
+        try ManifestOptions.refuseRepeated(overrides)
+    }
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { reporter in
@@ -156,9 +166,9 @@ extension PreviewCommand {
         var options = ManifestOptions()
         options.manifests = [manifest]
         options.overrides = overrides + more
-        let outcome = ManifestFiles(
-            RunRequest(options), catalog: catalog, settings: settings, control: Signals.current
-        ).read()
+        var request = RunRequest(options)
+        if let manifestPath { try request.takeText(as: manifestPath) }
+        let outcome = ManifestFiles(request, catalog: catalog, settings: settings, control: Signals.current).read()
         guard let job = try reporter.jobs(outcome).first, let filters = outcome.filters.first else {
             throw RunOutcome.badManifest.code
         }

@@ -1,6 +1,7 @@
 import Coordination
 import Glibc
 import JobModel
+import QueueStorage
 import Queueing
 import RenderFarm
 import ServiceAPI
@@ -51,11 +52,38 @@ struct ServiceExamination {
                 Console.print(
                     "note  service folder \(VisibleText.line(folder.path)): no service runs; 'penumbra serve' starts it"
                 )
-                return .done
+                return try await examineStoppedService()
             }
             return fail("service: \(error.message)", error.outcome)
         }
         return report(diagnosis)
+    }
+
+    /// Looks at the files of a service that does not run. It may be stopped because of them.
+    private func examineStoppedService() async throws -> RunOutcome {
+        let folder = folder
+        guard access(folder.database, F_OK) == 0 else { return .done }
+        let (problems, backup): ([String], WallTime?)
+        do {
+            (problems, backup) = try await Blocking.run { () throws in
+                let store = try QueueStore(readOnly: folder.path)
+                defer { store.close() }
+                return (
+                    Array(try store.checkIntegrity().prefix(20)),
+                    QueueStore.lastBackup(in: QueueStore.backupFolder(of: folder.path))
+                )
+            }
+        } catch let error as QueueStoreError {
+            guard error.problem != .notMigrated else {
+                Console.print("note  the service's database is of an earlier version; the next start changes it")
+                return .done
+            }
+            return fail(error.message, .storage)
+        }
+        if problems.isEmpty { Console.print("ok    database \(VisibleText.line(folder.database)): whole") }
+        for problem in problems { _ = fail(problem, .storage) }
+        Console.print("note  backup of the service's database: \(backup?.text ?? "none")")
+        return problems.isEmpty ? .done : .storage
     }
 
     private func report(_ diagnosis: ServiceDiagnosis) -> RunOutcome {
@@ -68,6 +96,9 @@ struct ServiceExamination {
         if diagnosis.problems.isEmpty { Console.print("ok    database \(VisibleText.line(folder.database)): whole") }
         for problem in diagnosis.problems { worst = max(worst, fail(problem, .storage)) }
         if let trouble = diagnosis.trouble { worst = max(worst, fail(trouble, .storage)) }
+        for trouble in (diagnosis.schedules ?? []) + (diagnosis.undelivered ?? []) {
+            worst = max(worst, fail(trouble, .unavailable))
+        }
         worst = max(worst, report(diagnosis.lastBackup, diagnosis.now))
         if diagnosis.isDrained {
             Console.print("note  the service is drained: no job starts until 'penumbra queue undrain'")

@@ -26,7 +26,20 @@ package struct HostNames: Hashable, Sendable {
 
     /// - Parameter more: Beside `localhost`, `127.0.0.1` and `[::1]`. Without a port.
     package init(_ more: [String] = []) {
-        names = ["localhost", "127.0.0.1", "[::1]"] + more.map(\.asciiLowercased)
+        names = ["localhost", "127.0.0.1", "[::1]"] + more.compactMap { Self.name(in: $0) }
+    }
+
+    /// Whether a text is a host's name without a port: `farm.example.org`, `192.168.0.7` or `[fe80::1]`.
+    package static func isName(_ text: String) -> Bool {
+        func consists(_ text: Substring, of others: String) -> Bool {
+            !text.isEmpty
+                && text.utf8.allSatisfy { byte in
+                    UnicodeScalar(byte).properties.isASCIIHexDigit || others.utf8.contains(byte)
+                }
+        }
+        guard text.utf8.count <= 253 else { return false }
+        if text.hasPrefix("["), text.hasSuffix("]") { return consists(text.dropFirst().dropLast(), of: ":.") }
+        return text != "." && consists(text[...], of: "ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ.-_")
     }
 
     /// - Parameter host: The value of the header `Host`. Each port is right: rebinding changes names.

@@ -15,6 +15,12 @@ package struct TokenText: Sendable {
         secret = generator.bytes(Self.secretBytes)
     }
 
+    /// A new secret for a token that exists.
+    package init(renewing id: TokenID, using generator: inout some RandomNumberGenerator) {
+        self.id = id
+        secret = generator.bytes(Self.secretBytes)
+    }
+
     /// Nil for anything but a token in its one spelling.
     package init?(_ text: some StringProtocol) {
         let text = String(text)

@@ -98,6 +98,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case ChannelEvent.inputClosed:
             isInputClosed = true
             closesWhenIdle = true
+            closing.closeInput()
             // A follower of events that closes its side has gone. Other answers are still sent: programs may close their
             // side after a request.
             if phase == .lingering || openRequests == 0 || isEvents { context.close(promise: nil) }

@@ -80,7 +80,29 @@ struct Responder: Sendable {
                 body: bytes,
                 caller: caller, peer: exchange.peer, isSecure: exchange.isSecure,
                 signIn: SignIn { [access, peer = exchange.peer] in try await access.signIn($0, from: peer) })
-            return try await route.handler(request)
+            return try await route.endsWithClient
+                ? answer(request, route, whileConnected: exchange) : route.handler(request)
+        }
+    }
+
+    /// Cancels the handler if the client goes away.
+    private func answer(
+        _ request: APIRequest, _ route: Route, whileConnected exchange: Exchange
+    ) async throws -> APIResponse {
+        // The event loop cancels it from outside of this task.
+        let task = Task { try await route.handler(request) }
+        exchange.closing.onClose(orOfInput: true) { task.cancel() }
+        defer { exchange.closing.forgetAction() }
+        do {
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        } catch {
+            // Nobody reads the answer, and the error is not worth a line in the log.
+            if task.isCancelled, !exchange.channel.isActive { throw ConnectionLost() }
+            throw error
         }
     }
 
@@ -229,7 +251,9 @@ struct Responder: Sendable {
         var metadata = facts(progress, exchange, nil)
         metadata["status"] = "\(response.status)"
         metadata["duration_ms"] = "\((clock.now() - start) / .milliseconds(1))"
-        logger.info("Answered", metadata: metadata)
+        // Pages and commands that wait read very often.
+        let isQuiet = response.status < 400 && progress.route?.method.isWrite == false
+        logger.log(level: isQuiet ? .debug : .info, "Answered", metadata: metadata)
     }
 
     private func facts(_ progress: Progress, _ exchange: Exchange, _ error: (any Error)?) -> Logger.Metadata {

@@ -150,7 +150,7 @@ extension Problem {
 
     package static let unknownToken = Problem(
         status: 401, kind: "unauthorized", title: "The token is not valid",
-        detail: "It is unknown, expired or revoked",
+        detail: "The token is unknown, expired or revoked",
         remedy: "Ask an administrator for a new one ('penumbra token add').",
         headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
 
@@ -167,7 +167,7 @@ extension Problem {
     package static func forbidden(has scope: TokenScope, needs access: Access) -> Problem {
         Problem(
             status: 403, kind: "scope", title: "The token does not allow this",
-            detail: "Its scope is '\(scope.rawValue)', and this request needs '\(access.rawValue)'")
+            detail: "The token's scope is '\(scope.rawValue)', and this request needs '\(access.rawValue)'")
     }
 
     package static func otherUser(_ uid: UInt32) -> Problem {

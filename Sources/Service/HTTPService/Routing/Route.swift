@@ -8,6 +8,8 @@ package struct Route: Sendable {
     package let parameters: QueryParameters
     /// Whether a request may have an `Idempotency-Key`.
     package let takesKey: Bool
+    /// Whether the handler is cancelled if the client closes its side of the connection. A change is carried out to its end.
+    let endsWithClient: Bool
     package let handler: Handler
 
     /// - Parameters:
@@ -16,12 +18,16 @@ package struct Route: Sendable {
     ///     misspelled parameter must not be ignored.
     ///   - takesKey: Whether the handler answers a request that is repeated with its `Idempotency-Key` as the first one. Other
     ///     routes refuse keys of changes, because a client that sends one relies on it.
+    ///   - endsWithClient: Whether the handler is cancelled if the client closes its side of the connection. For slow answers that change
+    ///     nothing.
     ///   - handler: A thrown `Problem` is the answer. Other errors are logged, and answered by 500.
     package init(
         _ method: RequestMethod, _ path: String, _ access: Access, parameters: QueryParameters = [],
-        takesKey: Bool = false, handler: @escaping Handler
+        takesKey: Bool = false, endsWithClient: Bool = false, handler: @escaping Handler
     ) {
-        self.init(method, PathPattern(path), access, parameters, takesKey) { request in
+        self.init(
+            method, PathPattern(path), access, parameters, takesKey, endsWithClient: endsWithClient
+        ) { request in
             try parameters.check(request.query)
             if method.isWrite, !takesKey, request.headers["Idempotency-Key"] != nil { throw Problem.unknownKey }
             return try await handler(request)
@@ -30,9 +36,10 @@ package struct Route: Sendable {
 
     private init(
         _ method: RequestMethod, _ pattern: PathPattern, _ access: Access, _ parameters: QueryParameters,
-        _ takesKey: Bool, _ handler: @escaping Handler
+        _ takesKey: Bool, endsWithClient: Bool, _ handler: @escaping Handler
     ) {
         self.method = method
+        self.endsWithClient = endsWithClient
         self.pattern = pattern
         self.access = access
         self.parameters = parameters
@@ -42,7 +49,7 @@ package struct Route: Sendable {
 
     /// The same route, with a handler around its own.
     package func wrapped(by wrap: (@escaping Handler) -> Handler) -> Route {
-        Route(method, pattern, access, parameters, takesKey, wrap(handler))
+        Route(method, pattern, access, parameters, takesKey, endsWithClient: endsWithClient, wrap(handler))
     }
 }
 

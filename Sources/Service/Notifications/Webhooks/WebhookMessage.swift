@@ -59,6 +59,7 @@ package struct WebhookMessage: Hashable, Sendable {
             type =
                 switch notice.event {
                 case .ended: "job.ended"
+                case .delayed: "job.delayed"
                 case .late: "job.late"
                 }
             timestamp = notice.time
@@ -77,12 +78,14 @@ package struct WebhookMessage: Hashable, Sendable {
         var frames: Frames?
         var reason: String?
         var failures: [String]?
+        var nextTry: WallTime?
         var expectedBy: WallTime?
         var lastSuccess: WallTime?
 
         private enum CodingKeys: String, CodingKey {
             case job, host, command, run, state, frames, reason, failures
             case exitCode = "exit_code"
+            case nextTry = "next_try"
             case expectedBy = "expected_by"
             case lastSuccess = "last_success"
         }
@@ -93,6 +96,8 @@ package struct WebhookMessage: Hashable, Sendable {
             case .ended(let end):
                 (run, state, exitCode) = (end.run, end.outcome.rawValue, end.exitCode)
                 (frames, reason, failures) = (end.counts.map(Frames.init), end.reason, end.failures)
+            case .delayed(let delay):
+                (state, exitCode, reason, nextTry) = ("waiting", delay.exitCode, delay.reason, delay.next)
             case .late(let late):
                 (state, expectedBy, lastSuccess) = ("late", late.expectedBy, late.lastSuccess)
             }

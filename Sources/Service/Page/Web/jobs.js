@@ -139,7 +139,7 @@ export function jobView(id, view) {
       ['Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null],
       ['Not before', job.not_before && when(job.not_before)],
       ['Manifest', path(job.manifest)],
-      ['Owner', job.owner],
+      ['Owner', job.owner_name ? `${job.owner_name} (${job.owner})` : job.owner],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
       ['Retries', job.retry_of && jobLink(job.retry_of)],
       ['Submitted', when(job.submitted)],

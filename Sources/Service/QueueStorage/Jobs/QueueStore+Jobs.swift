@@ -191,11 +191,14 @@ extension QueueStore {
             let rows = try Row.fetchCursor(database, sql: query.jobs, arguments: query.arguments)
             var jobs: [Submission] = []
             var bytes = 0
-            var count = 0
+            var (count, possible) = (0, 0)
             while let row = try rows.next() {
                 for job in try reader.jobs([row], &unreadable) where filter.matches(job) {
                     count += 1
-                    guard expected != nil else { continue }
+                    guard expected != nil else {
+                        if action.fits(job, { try? reader.known($0) }) { possible += 1 }
+                        continue
+                    }
                     jobs.append(job)
                     if case .uploaded(let text, _) = job.manifest.place { bytes += text.utf8.count }
                 }
@@ -203,7 +206,7 @@ extension QueueStore {
                     throw BulkAction.TooLarge()
                 }
             }
-            if expected == nil { return .count(count) }
+            if expected == nil { return .count(count, possible: possible == count ? nil : possible) }
             let next = try reader.nextID()
             let outcome = try JobLookup(reader).deciding { known in
                 try action.apply(
@@ -248,6 +251,14 @@ extension QueueStore {
                 WHERE submissions.owner = ? ORDER BY submissions.id DESC LIMIT ?
                 """, [owner.text, limit]
             ).map { try $0.stored("name") }
+        }
+    }
+
+    /// The name that was given last to a run of the job, also if the run never began. Nil if there was none.
+    package func latestRun(of id: JobID) throws -> String? {
+        try read { database in
+            // Names of one job begin alike, and go on with the time.
+            try database.row("SELECT max(name) AS name FROM runs WHERE submission = ?", [id.number])?.stored("name")
         }
     }
 

@@ -58,6 +58,8 @@ struct JobListQuery {
         var isExact = true
 
         mutating func add(_ filter: JobFilter) {
+            // Nobody has put owners in the place of the names.
+            if !filter.ownerNames.isEmpty { isExact = false }
             add(filter.owners.map(\.text).sorted()) { "owner IN (\(marks($0.count)))" }
             // SQLite refuses deep conditions.
             let labels = filter.labels.count <= 32 ? filter.labels : []

@@ -16,6 +16,18 @@ package struct OutboxMessage: Hashable, Sendable {
     }
 }
 
+/// The messages to one target that could not be delivered.
+package struct UndeliveredMessages: Hashable, Sendable {
+    package let target: String
+    package let count: Int
+    /// Why the last try of the newest one failed.
+    package let error: String
+
+    package init(target: String, count: Int, error: String) {
+        (self.target, self.count, self.error) = (target, count, error)
+    }
+}
+
 /// A message of the outbox that has not been delivered.
 package struct OutboxEntry: Hashable, Sendable {
     package let message: OutboxMessage

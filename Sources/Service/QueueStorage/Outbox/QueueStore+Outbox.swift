@@ -68,6 +68,22 @@ extension QueueStore {
         }
     }
 
+    /// The messages whose last try has failed, by target. Those that were given up earlier are left out.
+    package func undeliveredMessages(since earliest: WallTime) throws -> [UndeliveredMessages] {
+        try read { database in
+            // SQLite takes the error from the row of the greatest id.
+            let rows = try database.rows(
+                """
+                SELECT target, count(*) AS count, error, max(id) FROM outbox
+                WHERE error IS NOT NULL AND (done IS NULL OR done >= ?) GROUP BY target ORDER BY target
+                """, [earliest.milliseconds])
+            return rows.compactMap { row in
+                try? UndeliveredMessages(
+                    target: row.stored("target"), count: row.stored("count"), error: row.stored("error"))
+            }
+        }
+    }
+
     private static let isAboutJob = "CASE WHEN json_valid(body) THEN json_extract(body, '$.job') = ? ELSE 0 END"
 
     /// Messages have to wait, although no try has failed.

@@ -72,7 +72,42 @@ extension QueueStore {
             expires: row.stored("expires"), used: row.stored("used"), revoked: row.stored("revoked"))
     }
 
-    /// Revokes a token for ever, and ends its sessions. The first time counts.
+    /// The names of all tokens by their identifiers.
+    package func tokenNames() throws -> [String: String] {
+        try read { database in
+            let rows = try database.rows("SELECT id, name FROM tokens")
+            // A row that cannot be read has no name.
+            let names = rows.compactMap { row in try? (row.stored("id", String.self), row.stored("name", String.self)) }
+            return Dictionary(names) { first, _ in first }
+        }
+    }
+
+    /// The name of a job's owner. Nil if it has none.
+    package func name(of owner: Owner) -> String? {
+        guard case .token(let id) = owner else { return nil }
+        // A list shows the identifier then.
+        return (try? token(id))??.name
+    }
+
+    /// Gives a token another secret. The old one and its sessions are invalid from now on, and a token that was revoked or
+    /// has expired is valid again. Its jobs stay its own.
+    ///
+    /// - Returns: whether there is such a token.
+    package func renewToken(
+        _ id: String, digest: [UInt8], expires: WallTime?, audit: AuditEntry? = nil
+    ) throws -> Bool {
+        try write { database in
+            try database.run(
+                "UPDATE tokens SET digest = ?, expires = ?, revoked = NULL WHERE id = ?",
+                [Data(digest), expires?.milliseconds, id])
+            guard database.changesCount > 0 else { return false }
+            try database.run("DELETE FROM sessions WHERE token = ?", [id])
+            if let audit { try append([audit], database) }
+            return true
+        }
+    }
+
+    /// Revokes a token until somebody renews it, and ends its sessions. The first time counts.
     ///
     /// - Returns: Whether there is such a token.
     @discardableResult

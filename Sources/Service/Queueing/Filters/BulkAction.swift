@@ -31,7 +31,9 @@ package enum BulkAction: Hashable, Sendable {
 
     package enum Outcome: Hashable, Sendable {
         /// So many jobs match. Nothing was changed.
-        case count(Int)
+        ///
+        /// - Parameter possible: How many of them the action can change. Nil for all.
+        case count(Int, possible: Int? = nil)
         case done(Changes)
     }
 
@@ -79,7 +81,10 @@ package enum BulkAction: Hashable, Sendable {
         to jobs: some Sequence<Submission>, matching filter: JobFilter, expecting expected: Int?, _ context: Context
     ) throws -> Outcome {
         let matching = jobs.filter(filter.matches).sorted { $0.id < $1.id }
-        guard let expected else { return .count(matching.count) }
+        guard let expected else {
+            let possible = matching.count { fits($0, context.known) }
+            return .count(matching.count, possible: possible == matching.count ? nil : possible)
+        }
         guard expected == matching.count else { throw Mismatch(expected: expected, found: matching.count) }
         var changes = Changes()
         var retries: [JobID: JobID] = [:]
@@ -99,6 +104,24 @@ package enum BulkAction: Hashable, Sendable {
             }
         }
         return .done(changes)
+    }
+
+    /// Whether a job's state allows the action, or is as the action would have it.
+    ///
+    /// - Parameter known: Looks up retries of a job.
+    package func fits(_ job: Submission, _ known: (JobID) -> KnownJob?) -> Bool {
+        switch self {
+        case .hold, .release:
+            switch job.state {
+            case .held, .waiting: true
+            case .starting, .running: self == .release
+            case .ended: false
+            }
+        case .cancel, .setPriority: !job.state.isEnded
+        case .runNext: !job.state.isEnded && job.state.name != .held
+        case .retry: job.canBeRetried && known(job.id)?.retriedAs == nil
+        case .setLabel: true
+        }
     }
 
     private func apply(to job: inout Submission, _ context: Context) throws {

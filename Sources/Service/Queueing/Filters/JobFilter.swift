@@ -22,13 +22,15 @@ package struct JobFilter: Hashable, Sendable {
     package var labels: Set<Label> = []
     /// Empty for all.
     package var owners: Set<Owner> = []
+    /// Names of tokens. A service puts their owners in the place of them. Until then the filter matches no job.
+    package var ownerNames: Set<String> = []
     /// Patterns, in which `*` stands for any text. Empty for all names.
     package var names: Set<String> = []
 
     package init() {}
 
     package func matches(_ job: Submission) -> Bool {
-        (states.isEmpty || states.contains(job.state.name))
+        ownerNames.isEmpty && (states.isEmpty || states.contains(job.state.name))
             && (owners.isEmpty || owners.contains(job.owner))
             && labels.allSatisfy { label in
                 job.labels[name: label.name].map { value in
@@ -92,8 +94,13 @@ extension JobFilter {
             case "state": try add(states: value)
             case "label": try add(label: value)
             case "owner":
-                guard let owner = Owner(text: value) else { throw .filter(.owner(value)) }
-                owners.insert(owner)
+                if let owner = Owner(text: value) {
+                    owners.insert(owner)
+                } else if !value.contains(":") {
+                    ownerNames.insert(value)
+                } else {
+                    throw .filter(.owner(value))
+                }
             case "name": names.insert(value)
             default: throw .filter(.unknownKey(key))
             }
@@ -128,7 +135,7 @@ extension JobFilter {
             add("state", [JobState.Name.allCases.filter(states.contains).map(\.rawValue).joined(separator: ",")])
         }
         add("label", labels.map { label in label.value.map { "\(label.name)=\($0)" } ?? label.name })
-        add("owner", owners.map(\.text))
+        add("owner", owners.map(\.text) + ownerNames)
         add("name", Array(names))
         return parts.joined(separator: "&")
     }
@@ -179,6 +186,8 @@ package enum FilterProblem: Hashable, Sendable {
     case noValue(String)
     case state(String)
     case owner(String)
+    /// No token has the name.
+    case ownerName(String)
     case label(String)
     case escape(String)
 
@@ -192,7 +201,10 @@ package enum FilterProblem: Hashable, Sendable {
             "filter: there is no state '\(shown(word))'\n   = the states are "
                 + "\(JobState.Name.allCases.map(\.rawValue).joined(separator: ", ")), open and ended"
         case .owner(let text):
-            "filter: '\(shown(text))' is no owner\n   = owners are uid:NUMBER, token:ID, schedule:NAME and watch:NAME"
+            "filter: '\(shown(text))' is no owner\n   = owners are uid:NUMBER, token:ID, schedule:NAME, watch:NAME and names of tokens"
+        case .ownerName(let name):
+            "filter: no token is called '\(shown(name))'\n   = owners are uid:NUMBER, token:ID, schedule:NAME, watch:NAME and "
+                + "names of tokens"
         case .label(let name):
             "filter: '\(shown(name))' is no name of a label\n   = write label=NAME, or label=NAME=VALUE"
         case .escape(let text):

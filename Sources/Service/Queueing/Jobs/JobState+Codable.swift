@@ -5,6 +5,7 @@ extension JobState: Codable {
         case stillBroken = "still_broken"
         case isResumed = "resumed"
         case cancelledBy = "cancelled_by"
+        case isDelayed = "delayed"
         case isStopping = "stopping"
     }
 
@@ -30,6 +31,7 @@ extension JobState: Codable {
             try values.encode(ended.time, forKey: .since)
             try values.encodeIfPresent(ended.run, forKey: .run)
             try values.encode(ended.tries, forKey: .tries)
+            if ended.wasDelayed { try values.encode(true, forKey: .isDelayed) }
             try values.encodeIfPresent(ended.started, forKey: .started)
             let leftovers = ended.leftovers
             if leftovers.kept > 0 { try values.encode(leftovers.kept, forKey: .kept) }
@@ -40,7 +42,7 @@ extension JobState: Codable {
                 try values.encode(code, forKey: .code)
                 try values.encode(text, forKey: .text)
             case .stopped(let text): try values.encode(text, forKey: .text)
-            case .cancelled(let owner): try values.encode(owner, forKey: .by)
+            case .cancelled(let owner): try values.encodeIfPresent(owner, forKey: .by)
             case .skipped(let cause): try values.encode(cause, forKey: .because)
             }
         }
@@ -58,6 +60,7 @@ extension JobState: Codable {
         try values.encodeIfPresent(history.setback, forKey: .setback)
         let waited = history.waited.clampedMilliseconds
         if waited > 0 { try values.encode(waited, forKey: .waited) }
+        if history.isDelayed { try values.encode(true, forKey: .isDelayed) }
     }
 
     package init(from decoder: any Decoder) throws {
@@ -67,6 +70,7 @@ extension JobState: Codable {
         history.tries = try values.decode(Int.self, forKey: .tries)
         history.setback = try values.decodeIfPresent(Setback.self, forKey: .setback)
         history.waited = .milliseconds(try values.decodeIfPresent(Int64.self, forKey: .waited) ?? 0)
+        history.isDelayed = try values.decodeIfPresent(Bool.self, forKey: .isDelayed) ?? false
         var request: Request?
         if let owner = try values.decodeIfPresent(Owner.self, forKey: .cancelledBy) {
             request = .cancel(by: owner)
@@ -82,7 +86,8 @@ extension JobState: Codable {
             .ended(
                 Ended(
                     end: end, time: since, run: try values.decodeIfPresent(String.self, forKey: .run),
-                    tries: history.tries, started: try values.decodeIfPresent(WallTime.self, forKey: .started),
+                    tries: history.tries, wasDelayed: history.isDelayed,
+                    started: try values.decodeIfPresent(WallTime.self, forKey: .started),
                     leftovers: Leftovers(
                         kept: try values.decodeIfPresent(Int.self, forKey: .kept) ?? 0,
                         stillBroken: try values.decodeIfPresent(Int.self, forKey: .stillBroken) ?? 0)))
@@ -106,7 +111,7 @@ extension JobState: Codable {
         case .workLeft: self = try ended(.doneWithWorkLeft)
         case .failed: self = try ended(.failed(code: try values.decode(Int.self, forKey: .code), text: try text()))
         case .stopped: self = try ended(.stopped(text: try text()))
-        case .cancelled: self = try ended(.cancelled(by: try values.decode(Owner.self, forKey: .by)))
+        case .cancelled: self = try ended(.cancelled(by: try values.decodeIfPresent(Owner.self, forKey: .by)))
         case .skipped: self = try ended(.skipped(because: try values.decode(JobID.self, forKey: .because)))
         }
     }

@@ -60,18 +60,21 @@ package enum JobState: Hashable, Sendable {
         package let run: String?
         /// The number of processes that were started for it.
         package let tries: Int
+        /// ``History/isDelayed``
+        package let wasDelayed: Bool
         /// When its last process was started. Nil if it had none at its end, or an earlier version has stored it.
         package let started: WallTime?
         package let leftovers: Leftovers
 
         package init(
-            end: End, time: WallTime, run: String?, tries: Int, started: WallTime? = nil,
+            end: End, time: WallTime, run: String?, tries: Int, wasDelayed: Bool = false, started: WallTime? = nil,
             leftovers: Leftovers = Leftovers()
         ) {
             self.end = end
             self.time = time
             self.run = run
             self.tries = tries
+            self.wasDelayed = wasDelayed
             self.started = started
             self.leftovers = leftovers
         }
@@ -108,7 +111,8 @@ package enum JobState: Hashable, Sendable {
         case failed(code: Int, text: String)
         /// Somebody outside of the queue stopped its run, or its processes died too often.
         case stopped(text: String)
-        case cancelled(by: Owner)
+        /// - Parameter by: Nil if its run was cancelled by other means than the queue, such as `penumbra cancel`.
+        case cancelled(by: Owner?)
         /// A job whose success it needs, perhaps through others, ended in another way.
         case skipped(because: JobID)
     }
@@ -127,6 +131,8 @@ package enum JobState: Hashable, Sendable {
         package var setback: Setback?
         /// How long the job has waited without being held back by anything of its own. For aging.
         package var waited = Duration.zero
+        /// Whether a process ended because of a trouble that a person may have to mend. People are told of it once, and of the end.
+        package var isDelayed = false
 
         package init() {}
     }
@@ -148,6 +154,24 @@ package enum JobState: Hashable, Sendable {
         case storage
         /// The process is gone, and its run has no end.
         case vanished
+
+        /// Whether a person may have to mend something before the job can go on.
+        package var needsPerson: Bool {
+            switch self {
+            case .unavailable, .storage: true
+            case .locked, .vanished: false
+            }
+        }
+
+        /// The exit code of such a process. Nil if it has none.
+        package var exitCode: Int? {
+            switch self {
+            case .locked: RunOutcome.busy.number
+            case .unavailable: RunOutcome.unavailable.number
+            case .storage: RunOutcome.storage.number
+            case .vanished: nil
+            }
+        }
     }
 
     /// A time that has to pass before the next process.
@@ -264,7 +288,8 @@ extension JobState.End {
         case .failed(let code, let text):
             "failed with exit code \(code)" + (text.isEmpty ? "" : ": \(VisibleText.line(text))")
         case .stopped(let text): "stopped: \(VisibleText.line(text))"
-        case .cancelled(let owner): "cancelled by \(VisibleText.line(owner.text))"
+        case .cancelled(let owner?): "cancelled by \(VisibleText.line(owner.text))"
+        case .cancelled(nil): "cancelled: somebody cancelled its run"
         case .skipped(let cause): "skipped, because \(cause) did not succeed"
         }
     }

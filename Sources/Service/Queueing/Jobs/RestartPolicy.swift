@@ -11,8 +11,8 @@ package enum RestartPolicy {
     /// - Parameter count: How many processes ended for this cause in a row, without progress in between. At least 1.
     package static func pause(after cause: JobState.Cause, count: Int) -> Duration? {
         switch cause {
-        // Another run may take days, and the job waits for it.
-        case .locked: doubled(.seconds(10), count, most: .seconds(300))
+        // Another run may take days, and the job waits for it. It may be one that the queue does not know.
+        case .locked: doubled(.seconds(2), count, most: .seconds(10))
         case .unavailable, .storage:
             count < mostBackoffs ? doubled(.seconds(30), count, most: .seconds(1800)) : nil
         case .vanished: count < mostVanished ? doubled(.seconds(5), count, most: .seconds(60)) : nil

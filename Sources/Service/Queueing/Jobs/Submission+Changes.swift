@@ -12,13 +12,14 @@ extension Submission {
         }
     }
 
-    /// Lets it start. It waits from now on: time that it was held does not count for aging.
+    /// Lets it start, also if it waits for another try. It waits from now on: time that it was held does not count for aging.
     package mutating func release(at now: WallTime) throws(Refusal) {
         switch state {
         case .held(var waiting):
             waiting.since = now
-            state = .waiting(waiting)
-        case .waiting, .starting, .running: break
+            state = .waiting(waiting.trying())
+        case .waiting(let waiting): state = .waiting(waiting.trying())
+        case .starting, .running: break
         case .ended(let ended): throw Refusal(id, .hasEnded(ended.end))
         }
     }
@@ -38,11 +39,15 @@ extension Submission {
         }
     }
 
-    /// Puts it before all other jobs, also before those of which somebody asked the same earlier.
+    /// Puts it before all other jobs, also before those of which somebody asked the same earlier. If it waits for another try, that
+    /// comes now.
     package mutating func runNext(at now: WallTime) throws(Refusal) {
         switch state {
         case .held: throw Refusal(id, .isHeld)
-        case .waiting, .starting, .running: expedited = now
+        case .waiting(let waiting):
+            state = .waiting(waiting.trying())
+            expedited = now
+        case .starting, .running: expedited = now
         case .ended(let ended): throw Refusal(id, .hasEnded(ended.end))
         }
     }
@@ -78,9 +83,9 @@ extension Submission {
         at now: WallTime,
         known: (JobID) -> KnownJob?
     ) throws -> Submission {
-        guard case .ended(let ended) = state else { throw Refusal(self.id, .hasNotEnded(state.name)) }
+        guard state.isEnded else { throw Refusal(self.id, .hasNotEnded(state.name)) }
         // Nothing is left of the others.
-        guard ended.end != .done || ended.leftovers.stillBroken > 0 else { throw Refusal(self.id, .isDone) }
+        guard canBeRetried else { throw Refusal(self.id, .isDone) }
         var needs: [Need] = []
         for need in self.needs {
             guard let open = try need.latest(of: self.id, known: known), !needs.contains(open) else { continue }
@@ -92,6 +97,12 @@ extension Submission {
             at: now, known: known)
     }
 
+    /// Whether it has ended, and something is left to repeat.
+    var canBeRetried: Bool {
+        guard case .ended(let ended) = state else { return false }
+        return ended.end != .done || ended.leftovers.stillBroken > 0
+    }
+
     /// Ends it.
     mutating func end(
         _ end: JobState.End, run: String?, _ history: JobState.History,
@@ -99,7 +110,18 @@ extension Submission {
     ) {
         state = .ended(
             .init(
-                end: end, time: now, run: run, tries: history.tries, started: state.started, leftovers: leftovers))
+                end: end, time: now, run: run, tries: history.tries, wasDelayed: history.isDelayed,
+                started: state.started, leftovers: leftovers))
+    }
+}
+
+extension JobState.Waiting {
+    /// Without the pause before another process. Somebody may have mended what was wrong, so failures are counted anew.
+    fileprivate func trying() -> Self {
+        guard pause != nil else { return self }
+        var waiting = self
+        (waiting.pause, waiting.history.setback) = (nil, nil)
+        return waiting
     }
 }
 

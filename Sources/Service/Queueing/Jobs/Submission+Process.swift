@@ -76,6 +76,9 @@ extension Submission {
         case .again(let cause, let outcome):
             setBack(
                 cause, text, outcome: outcome, left, history, progressed: progressed, asked: request, at: now)
+        // The run does not say who has cancelled it.
+        case .signalled(RunOutcome.interrupted.number) where request == nil && remainder == .ended:
+            end(.cancelled(by: nil), run: run, history, at: now)
         // A signal from outside ends no job whose run can be resumed: all processes get one when a machine shuts down.
         case .signalled(let code) where request == nil && remainder == .ended:
             let words = text.isEmpty ? "its run was stopped from outside, with exit code \(code)" : text
@@ -156,6 +159,12 @@ extension Submission {
         }
     }
 
+    /// The name of a run that was never begun, because of a lock. There may be very many tries, and each name has a log.
+    private func kept(for cause: JobState.Cause, _ left: Remainder) -> String? {
+        guard cause == .locked, case .none = left else { return nil }
+        return state.run
+    }
+
     /// Another process follows after a pause, unless there were too many, or somebody has cancelled the job.
     private mutating func setBack(
         _ cause: JobState.Cause, _ text: String, outcome: RunOutcome, _ left: Remainder, _ history: JobState.History,
@@ -166,6 +175,7 @@ extension Submission {
         let isRepeated = !progressed && history.setback?.cause == cause
         let count = isRepeated ? (history.setback?.count ?? 0) + 1 : 1
         history.setback = .init(cause: cause, count: count)
+        history.isDelayed = history.isDelayed || cause.needsPerson
         guard let pause = RestartPolicy.pause(after: cause, count: count) else {
             let end: JobState.End =
                 cause == .vanished
@@ -175,7 +185,7 @@ extension Submission {
         }
         state = .waiting(
             .init(
-                history: history, since: now, resumes: left.resumes,
+                history: history, since: now, resumes: left.resumes ?? kept(for: cause, left),
                 pause: .init(cause: cause, text: text, until: now + pause)))
     }
 }
@@ -189,7 +199,8 @@ extension Submission {
 /// | 3 | done, with work left |
 /// | 64–66 | refused, which is failed |
 /// | 69, 74, 75 | another process follows |
-/// | 129, 130, 143 | stopped by whoever asked for it; if the run has no end, another process resumes it |
+/// | 130 | cancelled; if the run has no end, another process resumes it |
+/// | 129, 143 | stopped by whoever asked for it; if the run has no end, another process resumes it |
 /// | none, 137 and other signals | the process is gone without an end |
 /// | others | failed |
 private enum ProcessEnd {

@@ -91,6 +91,17 @@ package struct Submission: Hashable, Sendable {
     }
 }
 
+extension Submission {
+    /// Only one run of a manifest's job is open at a time: it has a lock. Other jobs with the same value wait for it.
+    package struct RunLock: Hashable, Sendable {
+        /// The path of the manifest. That of an uploaded text needs no file.
+        package let path: String
+        let name: String
+    }
+
+    package var lock: RunLock { RunLock(path: manifestPath, name: name) }
+}
+
 /// Where the manifest of a job is.
 package struct ManifestSource: Hashable, Sendable {
     package enum Place: Hashable, Sendable {

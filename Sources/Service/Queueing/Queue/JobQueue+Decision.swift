@@ -7,6 +7,8 @@ package struct Limits: Hashable, Sendable {
     /// No job starts. Those that run go on.
     package var isDrained: Bool
     package var aging: Aging?
+    /// Why no run can begin now, such as a mistake in the config file that runs read. Nil if nothing prevents it.
+    package var obstacle: String?
 
     package init(workers: Int, maxRuns: Int = 4, isDrained: Bool = false, aging: Aging? = nil) {
         self.workers = workers
@@ -49,8 +51,8 @@ package struct QueueDecision: Hashable, Sendable {
 extension JobQueue {
     /// Which jobs start now, and which are skipped.
     ///
-    /// A job starts if it waits for nothing, fewer than ``Limits/maxRuns`` runs are open, and ``WorkerShares`` would
-    /// give it a worker. Higher ranks start first. A run that would have no worker does not start, so that it does not
+    /// A job starts if it waits for nothing, no other job of its manifest has a run, fewer than ``Limits/maxRuns`` runs are
+    /// open, and ``WorkerShares`` would give it a worker. Higher ranks start first. A run that would have no worker does not start, so that it does not
     /// take the place of a more urgent one.
     ///
     /// One pass: O(n + d + n·r) for n jobs, d dependencies and r = `maxRuns`. The last part is rarely reached, because
@@ -67,7 +69,7 @@ extension JobQueue {
         _ limits: Limits, _ wants: [JobID: Int], at now: WallTime
     ) -> (decision: QueueDecision, demands: [WorkerShares.Demand]) {
         let slots = max(0, limits.maxRuns - jobs.count { $0.state.hasProcess })
-        var best = BestCandidates(limit: limits.isDrained ? 0 : slots)
+        var best = BestCandidates(limit: limits.isDrained ? 0 : slots, taken: takenLocks)
         var decision = QueueDecision()
         review(limits, at: now) { job, finding in
             switch finding {
@@ -75,7 +77,7 @@ extension JobQueue {
                 if let until { decision.noteChange(at: until) }
             case .lost(let cause): decision.skips.append(.init(job: job.id, cause: cause))
             case .ready(let candidate):
-                best.add(candidate)
+                best.add(candidate, job.lock)
                 if let aging = limits.aging, !limits.isDrained {
                     decision.noteChange(at: now + aging.rest(after: candidate.waited))
                 }
@@ -123,6 +125,8 @@ extension JobQueue {
         let (decision, demands) = decisionAndDemands(limits, wants, at: now)
         let starts = Set(decision.starts.map(\.job))
         let isFull = demands.count >= limits.maxRuns
+        var locks = takenLocks
+        for start in decision.starts { if let job = self[start.job] { locks[job.lock] = job.id } }
         let atWork = WorkerShares.allot(limits.workers, to: demands).filter { $0.value > 0 }.keys.sorted()
         var reasons: [(rank: Rank, reason: WaitReason)] = []
         review(limits, at: now) { job, finding in
@@ -135,8 +139,12 @@ extension JobQueue {
                 waited = candidate.waited
                 if limits.isDrained {
                     reason = .drained
+                } else if let obstacle = limits.obstacle {
+                    reason = .config(obstacle)
                 } else if starts.contains(job.id) {
                     reason = .startsNow
+                } else if let other = locks[job.lock] {
+                    reason = .sameManifest(other)
                 } else if isFull {
                     reason = .maxRuns(limits.maxRuns)
                 } else {
@@ -197,7 +205,7 @@ extension JobQueue {
         }
         if !unmet.isEmpty { return .blocked(.needs(unmet), until: nil) }
         if let notBefore = job.notBefore, notBefore > now { return .blocked(.notBefore(notBefore), until: notBefore) }
-        if let pause = waiting.pause, pause.until > now {
+        if let pause = waiting.pause, pause.until > now, !isFreed(pause, since: waiting.since) {
             return .blocked(WaitReason(pause), until: limits.isDrained ? nil : pause.until)
         }
         since = max(since, job.notBefore ?? .earliest, waiting.pause?.until ?? .earliest)
@@ -208,20 +216,50 @@ extension JobQueue {
                 rank: Rank(job, waited: waited, aging: limits.aging), waited: waited, presentWait: presentWait))
     }
 
-    /// The candidates of the lowest ranks, in order.
+    /// Whether a lock may be free by now, because a run has ended since the job found it held. The next process tells.
+    private func isFreed(_ pause: JobState.Pause, since: WallTime) -> Bool {
+        guard pause.cause == .locked, let lastRunEnd else { return false }
+        return lastRunEnd > since
+    }
+
+    /// The jobs whose runs are open.
+    private var takenLocks: [Submission.RunLock: JobID] {
+        Dictionary(jobs.lazy.filter(\.state.hasProcess).map { ($0.lock, $0.id) }) { first, _ in first }
+    }
+
+    /// The candidates of the lowest ranks, in order. Of several with one lock, the first.
     private struct BestCandidates {
         let limit: Int
+        private let taken: [Submission.RunLock: JobID]
         private(set) var candidates: [Candidate] = []
+        /// Of the candidates.
+        private var locks: [Submission.RunLock] = []
 
-        init(limit: Int) { self.limit = limit }
+        init(limit: Int, taken: [Submission.RunLock: JobID]) {
+            self.limit = limit
+            self.taken = taken
+        }
 
-        mutating func add(_ candidate: Candidate) {
+        mutating func add(_ candidate: Candidate, _ lock: @autoclosure () -> Submission.RunLock) {
             if candidates.count >= limit {
                 guard let worst = candidates.last, candidate.rank < worst.rank else { return }
-                candidates.removeLast()
+            }
+            let lock = lock()
+            guard taken[lock] == nil else { return }
+            if let other = locks.firstIndex(of: lock) {
+                guard candidate.rank < candidates[other].rank else { return }
+                remove(at: other)
+            } else if candidates.count >= limit {
+                remove(at: candidates.count - 1)
             }
             let place = candidates.firstIndex { candidate.rank < $0.rank } ?? candidates.count
             candidates.insert(candidate, at: place)
+            locks.insert(lock, at: place)
+        }
+
+        private mutating func remove(at place: Int) {
+            candidates.remove(at: place)
+            locks.remove(at: place)
         }
     }
 }

@@ -7,6 +7,8 @@ package struct JobQueue: Sendable {
     package private(set) var jobs: [Submission] = []
     /// Ends of jobs that others need. It may contain more.
     private(set) var ends: [JobID: JobState.Ended] = [:]
+    /// When a process of a job has left its run last. Nil if none did since the queue was made. A lock may be free since then.
+    private(set) var lastRunEnd: WallTime?
     /// The number of ``ends`` at which those that no job needs are removed.
     private var pruneLimit = leastPruneLimit
 
@@ -31,6 +33,9 @@ package struct JobQueue: Sendable {
     package mutating func put(_ job: Submission, known: (JobID) -> KnownJob?) {
         let index = index(of: job.id)
         let isKnown = index < jobs.count && jobs[index].id == job.id
+        if isKnown, jobs[index].state.hasProcess, let time = job.state.runEnd {
+            lastRunEnd = max(lastRunEnd ?? time, time)
+        }
         switch job.state {
         case .ended(let ended):
             if isKnown { jobs.remove(at: index) }
@@ -96,5 +101,17 @@ package struct JobQueue: Sendable {
         let needed = Set(jobs.flatMap { $0.needs.map(\.job) })
         ends = ends.filter { needed.contains($0.key) }
         pruneLimit = max(Self.leastPruneLimit, 2 * ends.count)
+    }
+}
+
+extension JobState {
+    /// When its process has left the run. Nil if a lock kept the process from having one: two jobs that wait for a lock would wake each
+    /// other without end.
+    fileprivate var runEnd: WallTime? {
+        switch self {
+        case .held, .starting, .running: nil
+        case .waiting(let waiting): waiting.pause?.cause == .locked ? nil : waiting.since
+        case .ended(let ended): ended.time
+        }
     }
 }

@@ -3,6 +3,8 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let id: JobID
     package let key: String?
     package let owner: Owner
+    /// The name of the owner's token. Nil for another owner, and in the service's own records.
+    package let ownerName: String?
     package let name: String
     /// The path of its manifest. An uploaded text has one in its folder, where no file needs to be.
     package let manifest: String
@@ -25,14 +27,22 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let result: String?
     /// Whether its run has been asked to end.
     package let cancelling: Bool?
+    /// Whether somebody has paused its run. Only lists and answers about jobs know it, events do not.
+    package let paused: Bool?
     /// Nil unless it waits.
     package let position: Int?
     package let waitingFor: WaitReason?
 
-    package init(_ job: Submission, standing: Standing? = nil) {
+    /// The state, as people see it.
+    package var stateWords: String {
+        (paused == true ? "paused" : state.rawValue) + (cancelling == true ? ", to be cancelled" : "")
+    }
+
+    package init(_ job: Submission, standing: Standing? = nil, isPaused: Bool = false, ownerName: String? = nil) {
         id = job.id
         key = job.key
         owner = job.owner
+        self.ownerName = ownerName
         name = job.name
         manifest = job.manifestPath
         state = job.state.name
@@ -49,6 +59,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         waitingFor = standing?.reason
         let isCancelling = if case .cancel = job.state.request { true } else { false }
         cancelling = isCancelling ? true : nil
+        paused = isPaused && job.state.name == .running ? true : nil
         started = job.state.started
         switch job.state {
         case .held, .waiting, .starting, .running: (ended, exitCode, result) = (nil, nil, nil)
@@ -59,13 +70,14 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     /// The names are those of the API.
     private enum CodingKeys: String, CodingKey {
         case id, key, owner, name, manifest, state, run, tries, priority
+        case ownerName = "owner_name"
         case runNext = "run_next"
         case labels, after
         case notBefore = "not_before"
         case retryOf = "retry_of"
         case submitted, started, ended
         case exitCode = "exit_code"
-        case result, cancelling, position
+        case result, cancelling, paused, position
         case waitingFor = "waiting_for"
     }
 }

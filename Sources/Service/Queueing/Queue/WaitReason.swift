@@ -20,8 +20,12 @@ package enum WaitReason: Hashable, Sendable {
     case backoff(text: String, again: WallTime)
     /// The service starts no jobs.
     case drained
+    /// No run can begin, because the config file has a mistake.
+    case config(String)
     /// The next decision starts it.
     case startsNow
+    /// This job has an open run of the same manifest.
+    case sameManifest(JobID)
     /// So many runs are open already.
     case maxRuns(Int)
     /// These jobs have the workers.
@@ -38,8 +42,9 @@ package enum WaitReason: Hashable, Sendable {
         case skippedSoon = "skipped_soon"
         case needs
         case notBefore = "not_before"
-        case lock, backoff, drained
+        case lock, backoff, drained, config
         case startsNow = "starts_now"
+        case sameManifest = "same_manifest"
         case maxRuns = "max_runs"
         case workers
     }
@@ -52,7 +57,9 @@ package enum WaitReason: Hashable, Sendable {
         case .lock: .lock
         case .backoff: .backoff
         case .drained: .drained
+        case .config: .config
         case .startsNow: .startsNow
+        case .sameManifest: .sameManifest
         case .maxRuns: .maxRuns
         case .workers: .workers
         }
@@ -69,7 +76,9 @@ package enum WaitReason: Hashable, Sendable {
         case .backoff(let text, let again):
             (text.isEmpty ? "its process was gone" : VisibleText.line(text)) + "; try again at \(again)"
         case .drained: "the service is drained"
+        case .config(let text): "until the config file is corrected: \(VisibleText.line(text))"
         case .startsNow: "starts now"
+        case .sameManifest(let job): "waits for \(job), which runs the same manifest"
         case .maxRuns(let count): count == 1 ? "1 run is open (max_runs)" : "\(count) runs are open (max_runs)"
         case .workers(let jobs): jobs.isEmpty ? "no workers" : "workers in use by \(Self.list(jobs))"
         }
@@ -79,7 +88,7 @@ package enum WaitReason: Hashable, Sendable {
     package var time: WallTime? {
         switch self {
         case .notBefore(let time), .lock(_, let time), .backoff(_, let time): time
-        case .skippedSoon, .needs, .drained, .startsNow, .maxRuns, .workers: nil
+        case .skippedSoon, .needs, .drained, .config, .startsNow, .sameManifest, .maxRuns, .workers: nil
         }
     }
 
@@ -87,15 +96,16 @@ package enum WaitReason: Hashable, Sendable {
     package var jobs: [JobID] {
         switch self {
         case .skippedSoon(let cause): [cause]
+        case .sameManifest(let job): [job]
         case .needs(let jobs), .workers(let jobs): jobs
-        case .notBefore, .lock, .backoff, .drained, .startsNow, .maxRuns: []
+        case .notBefore, .lock, .backoff, .drained, .config, .startsNow, .maxRuns: []
         }
     }
 
     private var text: String? {
         switch self {
-        case .lock(let text, _), .backoff(let text, _): text
-        case .skippedSoon, .needs, .notBefore, .drained, .startsNow, .maxRuns, .workers: nil
+        case .lock(let text, _), .backoff(let text, _), .config(let text): text
+        case .skippedSoon, .needs, .notBefore, .drained, .startsNow, .sameManifest, .maxRuns, .workers: nil
         }
     }
 
@@ -133,17 +143,21 @@ extension WaitReason: Codable {
             try values.decode(type, forKey: key)
         }
         let jobs = try values.decodeIfPresent([JobID].self, forKey: .jobs) ?? []
-        switch try read(.kind, Kind.self) {
-        case .skippedSoon:
-            guard let cause = jobs.first else {
+        func job() throws -> JobID {
+            guard let job = jobs.first else {
                 throw DecodingError.dataCorruptedError(forKey: .jobs, in: values, debugDescription: "no job")
             }
-            self = .skippedSoon(because: cause)
+            return job
+        }
+        switch try read(.kind, Kind.self) {
+        case .skippedSoon: self = .skippedSoon(because: try job())
+        case .sameManifest: self = .sameManifest(try job())
         case .needs: self = .needs(jobs)
         case .notBefore: self = .notBefore(try read(.time))
         case .lock: self = .lock(text: try read(.text), again: try read(.time))
         case .backoff: self = .backoff(text: try read(.text), again: try read(.time))
         case .drained: self = .drained
+        case .config: self = .config(try read(.text))
         case .startsNow: self = .startsNow
         case .maxRuns: self = .maxRuns(try read(.count))
         case .workers: self = .workers(by: jobs)

@@ -96,7 +96,9 @@ extension ActionRequest: Codable {
 /// The answer to `POST /jobs/actions`.
 package enum ActionResponse: Hashable, Sendable {
     /// So many jobs match. Nothing was changed.
-    case count(Int)
+    ///
+    /// - Parameter possible: How many of them the action can change. Nil for all.
+    case count(Int, possible: Int? = nil)
     case done(Changes)
 
     package struct Changes: Hashable, Sendable {
@@ -142,7 +144,7 @@ package enum ActionResponse: Hashable, Sendable {
 
     package init(_ outcome: BulkAction.Outcome) {
         switch outcome {
-        case .count(let count): self = .count(count)
+        case .count(let count, let possible): self = .count(count, possible: possible)
         case .done(let changes):
             self = .done(
                 Changes(
@@ -152,14 +154,14 @@ package enum ActionResponse: Hashable, Sendable {
     }
 }
 
-/// `{"count": 12}`, or `{"changed": [3], "submitted": [], "refused": [{"job": 5, "detail": "job 5 has ended: done"}]}`
+/// `{"count": 12}`, with `"possible": 3` if some cannot be changed, or `{"changed": [3], "submitted": [], "refused": [{"job": 5, "detail": "job 5 has ended: done"}]}`
 extension ActionResponse: Codable {
-    private enum CodingKeys: String, CodingKey { case count, changed, submitted, refused }
+    private enum CodingKeys: String, CodingKey { case count, possible, changed, submitted, refused }
 
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         if let count = try values.decodeIfPresent(Int.self, forKey: .count) {
-            self = .count(count)
+            self = .count(count, possible: try values.decodeIfPresent(Int.self, forKey: .possible))
             return
         }
         self = .done(
@@ -172,7 +174,9 @@ extension ActionResponse: Codable {
     package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         switch self {
-        case .count(let count): try values.encode(count, forKey: .count)
+        case .count(let count, let possible):
+            try values.encode(count, forKey: .count)
+            try values.encodeIfPresent(possible, forKey: .possible)
         case .done(let changes):
             try values.encode(changes.changed, forKey: .changed)
             try values.encode(changes.submitted, forKey: .submitted)

@@ -38,7 +38,8 @@ extension SubmitRequest: Codable {
 
     package init(from decoder: any Decoder) throws {
         let values = try decoder.request(keyedBy: CodingKeys.self)
-        source = try Self.source(in: values)
+        source = try Source(
+            in: values, file: .manifest, text: .text, folder: .folder, name: .name)
         priority = try values.optional(.priority) ?? .normal
         after = try values.optional(.after, as: [RequestedNeed].self)?.map(\.need) ?? []
         guard after.count <= Submission.mostNeeds else {
@@ -50,42 +51,6 @@ extension SubmitRequest: Codable {
         options = try RunOptions(
             overrides: values.texts(.overrides, most: Self.mostOverrides),
             isForced: values.optional(.isForced) ?? false, deadline: values.optional(.deadline))
-    }
-
-    private static func source(in values: KeyedDecodingContainer<CodingKeys>) throws -> Source {
-        switch (values.contains(.manifest), values.contains(.text)) {
-        case (true, true):
-            throw BodyError(
-                .refused(
-                    "the request has 'manifest' and 'text'\n   = 'manifest' is the path of a file of the "
-                        + "service's machine, and 'text' is a manifest itself: send one of them"))
-        case (false, false):
-            throw BodyError(
-                .refused(
-                    "the request has no manifest\n   = send the path of a file of the service's machine as "
-                        + "'manifest', or a manifest as 'text' and its folder as 'folder'"))
-        case (true, false):
-            for key in [CodingKeys.folder, .name] where values.contains(key) {
-                throw values.fault(key, "it belongs to 'text', and the request has 'manifest'")
-            }
-            return .file(path: try values.path(.manifest))
-        case (false, true):
-            let text: String = try values.decode(String.self, forKey: .text)
-            let name: String? = try values.optional(.name)
-            if let name, !isName(name) {
-                throw values.fault(
-                    .name,
-                    "'\(BodyError.shown(name))' is no name of a manifest's file\n   = a name has 1 to \(longestName) "
-                        + "bytes, no '/', no control characters, and does not begin with '.'")
-            }
-            return .text(text, folder: try values.path(.folder), name: name)
-        }
-    }
-
-    /// The service uses it as the name of a file.
-    private static func isName(_ name: String) -> Bool {
-        (1...longestName).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
-            && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -105,5 +70,47 @@ extension SubmitRequest: Codable {
         if !options.overrides.isEmpty { try values.encode(options.overrides, forKey: .overrides) }
         if options.isForced { try values.encode(true, forKey: .isForced) }
         try values.encodeIfPresent(options.deadline, forKey: .deadline)
+    }
+}
+
+extension SubmitRequest.Source {
+    /// Reads the members of a request that say which manifest is meant.
+    init<Key: CodingKey>(
+        in values: KeyedDecodingContainer<Key>, file: Key, text: Key, folder: Key, name nameKey: Key
+    ) throws {
+        switch (values.contains(file), values.contains(text)) {
+        case (true, true):
+            throw BodyError(
+                .refused(
+                    "the request has 'manifest' and 'text'\n   = 'manifest' is the path of a file of the "
+                        + "service's machine, and 'text' is a manifest itself: send one of them"))
+        case (false, false):
+            throw BodyError(
+                .refused(
+                    "the request has no manifest\n   = send the path of a file of the service's machine as "
+                        + "'manifest', or a manifest as 'text' and its folder as 'folder'"))
+        case (true, false):
+            for key in [folder, nameKey] where values.contains(key) {
+                throw values.fault(key, "it belongs to 'text', and the request has 'manifest'")
+            }
+            self = .file(path: try values.path(file))
+        case (false, true):
+            let content: String = try values.decode(String.self, forKey: text)
+            let name: String? = try values.optional(nameKey)
+            if let name, !Self.isName(name) {
+                throw values.fault(
+                    nameKey,
+                    "'\(BodyError.shown(name))' is no name of a manifest's file\n   = a name has 1 to "
+                        + "\(SubmitRequest.longestName) bytes, no '/', no control characters, and does not begin with '.'"
+                )
+            }
+            self = .text(content, folder: try values.path(folder), name: name)
+        }
+    }
+
+    /// The service uses it as the name of a file.
+    private static func isName(_ name: String) -> Bool {
+        (1...SubmitRequest.longestName).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
+            && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
     }
 }

@@ -62,6 +62,20 @@ extension TokenRequest: Codable {
     }
 }
 
+/// The body of `POST /tokens/{id}/renew`: `{"expires": "2027-02-25T00:00:00Z"}`
+package struct TokenRenewal: Hashable, Sendable, Codable {
+    /// Nil if it does not expire.
+    package let expires: WallTime?
+
+    package init(expires: WallTime? = nil) { self.expires = expires }
+
+    private enum CodingKeys: String, CodingKey, CaseIterable { case expires }
+
+    package init(from decoder: any Decoder) throws {
+        expires = try decoder.request(keyedBy: CodingKeys.self).optional(.expires)
+    }
+}
+
 /// A token as lists show it. It has no secret.
 package struct TokenEntry: Hashable, Sendable, Codable {
     package let id: String

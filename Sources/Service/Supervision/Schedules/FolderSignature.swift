@@ -18,6 +18,15 @@ struct FolderSignature: Hashable, Sendable {
         if let file { add(file: file) }
     }
 
+    /// Whether there is a file below the folder that counts.
+    static func holdsFiles(in folder: String) -> Bool {
+        FileSystem.names(in: folder).contains { name in
+            guard !PathNames.isHidden(name) else { return false }
+            let path = PathNames.joined(folder, name)
+            return FileSystem.isOwnFolder(path) ? holdsFiles(in: path) : true
+        }
+    }
+
     private mutating func add(_ folder: String) {
         for name in FileSystem.names(in: folder) where !PathNames.isHidden(name) {
             let path = PathNames.joined(folder, name)

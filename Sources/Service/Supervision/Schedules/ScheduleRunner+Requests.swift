@@ -35,6 +35,11 @@ package enum ScheduleRefusal: Error, Hashable, Sendable {
 extension ScheduleRunner {
     // MARK: The config file
 
+    /// - Throws: ``FarmError`` if a value of the file is wrong.
+    package static func check(_ configured: [ConfiguredSchedule]) throws {
+        for schedule in configured { _ = try request(schedule) }
+    }
+
     /// Makes the schedules of the config file those of the database, at the start of a service.
     ///
     /// A schedule that the file does not have any more is disabled, and how far it has come is kept. If somebody has disabled a

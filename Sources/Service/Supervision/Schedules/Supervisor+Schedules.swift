@@ -2,7 +2,7 @@ import ContentNames
 import JobModel
 import RenderFarm
 package import QueueStorage
-import Queueing
+package import Queueing
 import ServiceAPI
 
 extension Supervisor {
@@ -88,28 +88,48 @@ extension QueueStore {
     }
 }
 
+/// Why a schedule or a watched folder submits no job now.
+package struct ScheduleTrouble: Hashable, Sendable {
+    /// The name of the schedule.
+    package let name: String
+    package let words: String
+    /// That of `penumbra run` for this reason.
+    package let exitCode: Int
+    package let time: WallTime
+
+    package init(name: String, words: String, exitCode: Int, time: WallTime) {
+        (self.name, self.words, self.exitCode, self.time) = (name, words, exitCode, time)
+    }
+}
+
 /// The words of an error for which a schedule submits no job, and whether the next look may go better.
 struct ScheduleFailure {
     let words: String
     let isPassing: Bool
+    var outcome: RunOutcome = .badManifest
 
     init(_ error: any Error) {
         switch error {
         case let error as ManifestRefusal:
             let first = error.errors.first
             let place = first?.line.map { ":\($0)" } ?? ""
-            words = "\(VisibleText.line(error.manifest))\(place): \(first?.message ?? "the manifest is not accepted")"
+            let manifest = VisibleText.line(error.manifest)
+            let message = first?.message ?? "the manifest is not accepted"
+            words = message.hasPrefix(manifest) ? message : "\(manifest)\(place): \(message)"
             isPassing = false
+            outcome = error.outcome
         case let error as BodyError:
             // The other lines tell a caller what to do.
             words = error.message.split(separator: "\n").first.map(String.init) ?? error.message
             isPassing = false
         case let error as InputError: (words, isPassing) = (error.message, false)
         case let error as Refusal: (words, isPassing) = (error.message, false)
-        case let error as QueueStoreError: (words, isPassing) = (error.message, true)
-        case let error as Supervisor.FullQueue: (words, isPassing) = (error.message, true)
-        case _ where FarmError.knows(error): (words, isPassing) = (FarmError(error).message, true)
-        default: (words, isPassing) = ("\(error)", true)
+        case let error as QueueStoreError: (words, isPassing, outcome) = (error.message, true, .storage)
+        case let error as Supervisor.FullQueue: (words, isPassing, outcome) = (error.message, true, .unavailable)
+        case _ where FarmError.knows(error):
+            let known = FarmError(error)
+            (words, isPassing, outcome) = (known.message, true, known.outcome)
+        default: (words, isPassing, outcome) = ("\(error)", true, .unavailable)
         }
     }
 }

@@ -24,7 +24,7 @@ package actor WatchedFolder {
     private let minAge: Duration
     private let supervisor: Supervisor
     private let manifests: any WatchedManifests
-    private let told: @Sendable (String?) async -> Void
+    private let told: @Sendable (ScheduleProblem?) async -> Void
     private let now: @Sendable () -> WallTime
     private let uptime: @Sendable () -> ContinuousClock.Instant
 
@@ -46,9 +46,9 @@ package actor WatchedFolder {
 
     /// What is wrong, by the step that finds it.
     private struct Trouble {
-        var manifest: String?
-        var limit: String?
-        var submission: String?
+        var manifest: ScheduleProblem?
+        var limit: ScheduleProblem?
+        var submission: ScheduleProblem?
     }
 
     /// The kernel does not report changes that other machines make in a shared folder, so it also looks by itself.
@@ -62,7 +62,7 @@ package actor WatchedFolder {
     ///   - told: Takes what is wrong now. Nil if nothing is.
     package init(
         name: String, spec: ScheduleSpecification, supervisor: Supervisor, manifests: any WatchedManifests,
-        told: @escaping @Sendable (String?) async -> Void, now: @escaping @Sendable () -> WallTime,
+        told: @escaping @Sendable (ScheduleProblem?) async -> Void, now: @escaping @Sendable () -> WallTime,
         uptime: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
         self.name = name
@@ -118,13 +118,20 @@ package actor WatchedFolder {
             }
         } catch {
             retry = uptime().advanced(by: Self.retryPause)
-            trouble.submission = ScheduleFailure(error).words
+            let failure = ScheduleFailure(error)
+            trouble.submission = problem(failure.words, failure.outcome, mayPass: failure.isPassing)
         }
         let gone = missing.min().map {
-            "\(VisibleText.line($0)): the folder is missing\n   = create it, or mount its disk"
+            problem(
+                "\(VisibleText.line($0)): the folder is missing\n   = create it, or mount its disk", .missingInput,
+                mayPass: true)
         }
-        await told((trouble.manifest ?? gone ?? trouble.submission ?? trouble.limit).map { "watch '\(name)': \($0)" })
+        await told(trouble.manifest ?? gone ?? trouble.submission ?? trouble.limit)
         return pause
+    }
+
+    private func problem(_ words: String, _ outcome: RunOutcome?, mayPass: Bool = false) -> ScheduleProblem {
+        ScheduleProblem("watch '\(name)': \(words)", outcome: outcome, mayPass: mayPass)
     }
 
     private var pause: Duration {
@@ -167,7 +174,7 @@ package actor WatchedFolder {
             return
         }
         guard let found, let job = await manifests.job(of: order.place, name: order.name, order.options) else {
-            trouble.manifest = "\(placeWords): the manifest cannot be used\n   = 'penumbra check' says why"
+            trouble.manifest = await refusal(order)
             return
         }
         trouble.manifest = nil
@@ -185,9 +192,23 @@ package actor WatchedFolder {
         let folders = inputs.folders
         let unwatchable = await Blocking.run { folders.filter { !watch.add($0) && FolderWatch.isFolder($0) } }
         trouble.limit = unwatchable.first.map {
-            "\(VisibleText.line($0)): the kernel watches no more folders; changes are found within "
-                + "\(Self.rescan.components.seconds) seconds\n   = raise fs.inotify.max_user_watches with sysctl"
+            problem(
+                "\(VisibleText.line($0)): the kernel watches no more folders; changes are found within "
+                    + "\(Self.rescan.components.seconds) seconds\n   = raise fs.inotify.max_user_watches with sysctl",
+                nil)
         }
+    }
+
+    /// Why the manifest cannot be used, as a submission says it.
+    private func refusal(_ order: SubmissionOrder) async -> ScheduleProblem {
+        do {
+            _ = try await supervisor.check(order.place, name: order.name, order.options)
+        } catch {
+            let failure = ScheduleFailure(error)
+            return problem(failure.words, failure.outcome, mayPass: failure.isPassing)
+        }
+        // Somebody has mended it in this moment. The next look finds it right.
+        return problem("\(placeWords): the manifest cannot be read", .missingInput, mayPass: true)
     }
 
     private var placeWords: String {
@@ -245,10 +266,17 @@ package actor WatchedFolder {
         return order
     }
 
+    /// Before the first picture a job would find nothing to do.
+    private func holdsFiles() async -> Bool {
+        let folders = inputs.folders
+        return await Blocking.run { folders.contains { FolderSignature.holdsFiles(in: $0) } }
+    }
+
     /// Submits the next job, unless one that has not started yet serves for this change, too.
     private func submit() async throws {
         // Every turn advances the counter, past jobs of an earlier watch of this name.
         while let stored = try await supervisor.onStore({ [name] in try $0.schedule(named: name) }), stored.isEnabled {
+            if stored.submitted == 0, await !holdsFiles() { break }
             let step = ScheduleStep(name: name, last: now())
             let lastJob = try await supervisor.onStore { try $0.lastJob(of: stored) }
             var earlier: JobID?
@@ -277,11 +305,11 @@ package actor WatchedFolder {
                 guard !failure.isPassing else { throw error }
                 // The next change of a picture or of the manifest tries again.
                 _ = unrest.end(at: uptime())
-                trouble.submission = "no job: \(failure.words)"
+                trouble.submission = problem("no job: \(failure.words)", failure.outcome)
                 return
             }
         }
-        // It is disabled or removed, and its task is about to end.
+        // It is disabled or removed, and its task is about to end. Or no picture has come yet.
         _ = unrest.end(at: uptime())
     }
 }

@@ -11,7 +11,8 @@ struct QueueCommand: AsyncParsableCommand {
         commandName: "queue",
         abstract: "List the jobs of a service, and change them.",
         subcommands: [
-            QueueListCommand.self, QueueShowCommand.self, QueueHoldCommand.self, QueueReleaseCommand.self,
+            QueueListCommand.self, QueueShowCommand.self, QueueWaitCommand.self, QueueHoldCommand.self,
+            QueueReleaseCommand.self,
             QueuePriorityCommand.self, QueueRunNextCommand.self, QueueLabelCommand.self, QueueAfterCommand.self,
             QueueCancelCommand.self, QueueRetryCommand.self, QueueDrainCommand.self, QueueUndrainCommand.self,
             QueueSchedulesCommand.self, QueueScheduleCommand.self,
@@ -78,8 +79,11 @@ struct JobSelection: ParsableArguments {
         let body = try StrictJSON.encode(ActionRequest(action, filter, expecting: expect))
         try await service.talking { client in
             switch try client.call(ClientRequest(.post, "/jobs/actions", body: body), as: ActionResponse.self) {
-            case .count(let count):
-                Console.print("\(count) \(count == 1 ? "job matches" : "jobs match"); --expect \(count) changes them")
+            case .count(let count, let possible):
+                let matches = "\(count) \(count == 1 ? "job matches" : "jobs match")"
+                Console.print(
+                    possible.map { "\(matches), and \($0) of them can be changed; --expect \(count) changes those" }
+                        ?? "\(matches); --expect \(count) changes them")
                 return .done
             case .done(let changes):
                 let changed = changes.changed.count + changes.submitted.count
@@ -171,6 +175,40 @@ struct QueueShowCommand: AsyncParsableCommand {
                 Console.print("  \(line)")
             }
             return .done
+        }
+    }
+}
+
+struct QueueWaitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wait",
+        abstract: "Wait until jobs have ended, and exit as their runs did.",
+        discussion: """
+            Jobs that have not started are waited for, too. The exit code is the worst of the jobs'. A job that was cancelled or skipped \
+            has one, too.
+            """)
+
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "job"))
+    var jobs: [Int]
+
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+
+    @Flag(help: "Print JSON lines, one for each job.")
+    var json = false
+
+    func validate() throws {
+        if let wrong = jobs.first(where: { $0 < 1 }) { throw ValidationError("\(wrong) is no number of a job.") }
+    }
+
+    func run() async throws {
+        let (jobs, printer) = (jobs, JobPrinter(json: json, quiet: quiet))
+        try await service.talking { client in
+            // A wrong number is reported at once, and not after the jobs before it.
+            let found = try jobs.map { try client.call(ClientRequest(.get, "/jobs/\($0)"), as: QueueEntry.self) }
+            return try JobWaiter(client: client, printer: printer).wait(for: found.map(\.id))
         }
     }
 }
@@ -367,11 +405,12 @@ extension ServiceOptions {
 enum QueueText {
     static func table(_ jobs: [QueueEntry]) -> [String] {
         var table = Table(["job", "name", "state", "prio", "submitted", "owner", "because"])
+        let names = OwnerNames(jobs)
         for job in jobs {
             table.add(
-                "\(job.id.number)", VisibleText.line(job.name), job.state.rawValue,
+                "\(job.id.number)", VisibleText.line(job.name), job.paused == true ? "paused" : job.state.rawValue,
                 job.runNext == nil ? "\(job.priority.value)" : "next", job.submitted.text,
-                VisibleText.line(job.owner.text),
+                VisibleText.line(names[job]),
                 because(job))
         }
         return table.lines
@@ -392,15 +431,32 @@ enum QueueText {
         let after = job.after.map(\.description).joined(separator: ", ")
         let labels = job.labels.texts.joined(separator: ", ")
         return [job.title]
-            + line("state", job.state.rawValue + (job.cancelling == true ? ", to be cancelled" : ""))
+            + line("state", job.stateWords)
             + line("result", job.result) + line("waits", job.waitingFor?.words)
             + line("position", job.position.map(String.init)) + line("manifest", job.manifest) + line("run", job.run)
             + line("processes", job.tries > 1 ? "\(job.tries)" : nil)
             + line("priority", job.runNext == nil ? "\(job.priority.value)" : "\(job.priority.value), runs next")
             + line("after", after.isEmpty ? nil : after) + line("labels", labels.isEmpty ? nil : labels)
-            + line("not before", job.notBefore?.text) + line("owner", job.owner.text) + line("key", job.key)
+            + line("not before", job.notBefore?.text)
+            + line("owner", job.ownerName.map { "\($0) (\(job.owner.text))" } ?? job.owner.text)
+            + line("key", job.key)
             + line("submitted", job.submitted.text) + line("started", job.started?.text)
             + line("ended", job.ended?.text)
             + line("exit code", job.exitCode.map(String.init)) + line("retry of", job.retryOf.map { "\($0)" })
+    }
+}
+
+/// The names of owners in a list of jobs: those of their tokens. If two tokens of the list have one name, it is followed by
+/// the token's identifier.
+struct OwnerNames {
+    private var owners: [String: Set<String>] = [:]
+
+    init(_ jobs: [QueueEntry]) {
+        for job in jobs { if let name = job.ownerName { owners[name, default: []].insert(job.owner.text) } }
+    }
+
+    subscript(job: QueueEntry) -> String {
+        guard let name = job.ownerName else { return job.owner.text }
+        return owners[name].map { $0.count > 1 } ?? false ? "\(name) (\(job.owner.text))" : name
     }
 }

@@ -19,6 +19,8 @@ struct SubmitCommand: AsyncParsableCommand {
             With --key a command can be repeated, after a lost connection for example: the same key leads to the same job. \
             Other keys, or none, make a new job.
 
+            Several manifests are all checked before the first job is made. If one of them is wrong, no job is made.
+
             With --wait the exit code is that of the run. Otherwise: 0 accepted; 64 a value is wrong; 65 a manifest is wrong; 66 a \
             file is missing; 69 no service listens; 75 the service is busy.
             """)
@@ -77,20 +79,53 @@ struct SubmitCommand: AsyncParsableCommand {
     func run() async throws {
         let requests = try manifests.manifests.map(request)
         let printer = JobPrinter(json: json, quiet: quiet)
-        let (wait, key) = (wait, key)
+        let (wait, key, names) = (wait, key, manifests.manifests)
         try await service.talking { client in
+            let refusal = try Self.check(requests, client)
+            guard refusal == .done else { return refusal }
             var jobs: [SubmitResponse] = []
             for request in requests {
                 let body = try StrictJSON.encode(request)
-                let answer = try client.call(
-                    ClientRequest(.post, "/jobs", body: body, key: key ?? "cli-\(UUID().uuidString)"),
-                    as: SubmitResponse.self)
+                let answer: SubmitResponse
+                do {
+                    answer = try client.call(
+                        ClientRequest(.post, "/jobs", body: body, key: key ?? "cli-\(UUID().uuidString)"))
+                } catch let error as ServiceError where !jobs.isEmpty {
+                    throw FarmError(error.outcome, error.message + Self.remedy(jobs, names.dropFirst(jobs.count)))
+                }
                 if !wait { printer.accepted(answer) }
                 jobs.append(answer)
             }
             guard wait else { return .done }
             return try JobWaiter(client: client, printer: printer).wait(for: jobs)
         }
+    }
+
+    /// Checks several manifests before the first one is submitted. Otherwise a mistake in a later one would leave the
+    /// earlier ones submitted, and a repetition of the command would double their jobs.
+    ///
+    /// - Returns: the worst outcome. All problems are printed.
+    private static func check(_ requests: [SubmitRequest], _ client: APIClient) throws -> RunOutcome {
+        var worst = RunOutcome.done
+        guard requests.count > 1 else { return worst }
+        for request in requests {
+            let body = try StrictJSON.encode(request)
+            do throws(ServiceError) {
+                _ = try client.send(ClientRequest(.post, "/check", body: body))
+            } catch {
+                guard error.status != nil else { throw error }
+                Console.complain(error.message)
+                worst = max(worst, error.outcome)
+            }
+        }
+        if worst != .done { Console.complain("no job was submitted") }
+        return worst
+    }
+
+    /// What a user has to know if only some manifests could be submitted, because something changed after the check.
+    private static func remedy(_ jobs: [SubmitResponse], _ rest: ArraySlice<String>) -> String {
+        "\n   = submitted: \(jobs.map(\.job.title).joined(separator: ", "))\n   = not submitted: "
+            + rest.map(PathText.visible).joined(separator: " ")
     }
 
     private func request(_ manifest: String) throws -> SubmitRequest {
@@ -162,8 +197,9 @@ struct JobPrinter: Sendable {
     }
 
     /// - Parameter isNew: whether this command has made the job.
-    func ended(_ job: QueueEntry, isNew: Bool) {
-        if json { return Console.printJSON(SubmitResponse(job, isNew: isNew).jsonLine) }
+    /// - Parameter isNew: nil for a job that this command has not submitted.
+    func ended(_ job: QueueEntry, isNew: Bool?) {
+        if json { return Console.printJSON(isNew.map { SubmitResponse(job, isNew: $0).jsonLine } ?? job.jsonLine) }
         let isBad = job.exitCode != 0
         guard isBad || !quiet else { return }
         let line = "\(job.title): \(job.result ?? job.state.rawValue)"
@@ -185,13 +221,18 @@ struct JobWaiter: Sendable {
     private static let shortestPause = Duration.milliseconds(10)
 
     /// - Returns: the worst outcome of the jobs.
-    func wait(for jobs: [SubmitResponse]) throws -> RunOutcome {
+    func wait(for jobs: [SubmitResponse]) throws -> RunOutcome { try wait(for: jobs.map { ($0.job.id, $0.isNew) }) }
+
+    /// - Returns: the worst outcome of the jobs.
+    func wait(for jobs: [JobID]) throws -> RunOutcome { try wait(for: jobs.map { ($0, nil) }) }
+
+    private func wait(for jobs: [(id: JobID, isNew: Bool?)]) throws -> RunOutcome {
         var worst: Int32 = 0
-        for job in jobs { worst = max(worst, Int32(try wait(for: job.job.id, isNew: job.isNew).exitCode ?? 0)) }
+        for job in jobs { worst = max(worst, Int32(try wait(for: job.id, isNew: job.isNew).exitCode ?? 0)) }
         throw ExitCode(worst)
     }
 
-    private func wait(for id: JobID, isNew: Bool) throws(ServiceError) -> QueueEntry {
+    private func wait(for id: JobID, isNew: Bool?) throws(ServiceError) -> QueueEntry {
         var (last, failures): (QueueEntry?, Int) = (nil, 0)
         let pause = APIClient.Options().pause
         var waited = Duration.zero

@@ -11,12 +11,14 @@ import ServiceClient
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Make, list and revoke the tokens of a service.",
+        abstract: "Make, list, renew and revoke the tokens of a service.",
         discussion: """
             Commands of the service's own user need no token. Everybody else does: programs on the service's port, and people behind \
             a proxy.
             """,
-        subcommands: [TokenAddCommand.self, TokenListCommand.self, TokenRevokeCommand.self])
+        subcommands: [
+            TokenAddCommand.self, TokenListCommand.self, TokenRenewCommand.self, TokenRevokeCommand.self,
+        ])
 }
 
 struct TokenAddCommand: AsyncParsableCommand {
@@ -35,18 +37,35 @@ struct TokenAddCommand: AsyncParsableCommand {
             "A folder that its jobs may use. May be given again. Default: all folders.", valueName: "dir"))
     var roots: [String] = []
 
-    @Option(help: ArgumentHelp("For how long it is valid: 12h, 90d. Default: for ever.", valueName: "time"))
-    var expires: String?
-
+    @OptionGroup var lifetime: TokenLifetime
     @OptionGroup var service: ServiceOptions
 
     @Flag(help: "Print JSON.")
     var json = false
 
+    func run() async throws {
+        let folder = currentFolder()
+        let body = try StrictJSON.encode(
+            TokenRequest(
+                name: name, scope: scope, roots: roots.map { PathText.normalized($0, in: folder) },
+                expires: try lifetime.end()))
+        let json = json
+        try await service.talking { client in
+            let answer = try client.send(ClientRequest(.post, "/tokens", body: body))
+            return try TokenText.show(answer, json: json, client)
+        }
+    }
+}
+
+/// How long a token is valid.
+struct TokenLifetime: ParsableArguments {
+    @Option(help: ArgumentHelp("For how long it is valid: 12h, 90d. Default: for ever.", valueName: "time"))
+    var expires: String?
+
     private static let units: [Character: Int] = ["h": 3600, "d": 86_400]
 
     /// Nil for ever.
-    private func end() throws -> WallTime? {
+    func end() throws -> WallTime? {
         guard let expires else { return nil }
         guard let factor = expires.last.flatMap({ Self.units[$0] }), let count = Int(expires.dropLast()),
             (1...36_500).contains(count)
@@ -55,24 +74,72 @@ struct TokenAddCommand: AsyncParsableCommand {
     }
 
     func validate() throws { _ = try end() }
+}
+
+/// New tokens, and tokens that a user names.
+private enum TokenText {
+    struct List: Decodable { let tokens: [TokenEntry] }
+
+    static func show(_ answer: ClientAnswer, json: Bool, _ client: APIClient) throws -> RunOutcome {
+        let created = try client.decode(TokenCreated.self, from: answer)
+        json ? Console.printJSON(String(decoding: answer.body, as: UTF8.self)) : Console.print(created.token)
+        if let warning = created.warning { Console.complain("warning: \(warning)") }
+        return .done
+    }
+
+    /// The token with an identifier, or the only one with a name. Of several with one name, revoked ones do not count.
+    static func find(_ text: String, in tokens: [TokenEntry]) throws -> TokenEntry {
+        if let token = tokens.first(where: { $0.id == text }) { return token }
+        let named = tokens.filter { $0.name == text }
+        let valid = named.filter { $0.revoked == nil }
+        let found = valid.isEmpty ? named : valid
+        guard let first = found.first else {
+            throw FarmError(
+                .missingInput,
+                "'\(VisibleText.line(text))' is no token, and no name of one\n   = 'penumbra token list' lists them")
+        }
+        guard found.count == 1 else {
+            throw FarmError(
+                .usage,
+                "\(found.count) tokens are called '\(VisibleText.line(text))'\n   = name one of them: "
+                    + found.map(\.id).joined(separator: ", "))
+        }
+        return first
+    }
+
+    /// `anna (mbkyquno)`
+    static func title(_ token: TokenEntry) -> String {
+        "\(VisibleText.line(token.name)) (\(VisibleText.line(token.id)))"
+    }
+}
+
+struct TokenRenewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "renew",
+        abstract: "Make a new token for the same person and the same jobs, and print it.",
+        discussion: """
+            The old token is invalid at once, and its streams end. The new one has the same name, scope and folders, and may change the \
+            jobs of the old one. A token that has expired or was revoked can be renewed, too.
+            """)
+
+    @Argument(help: ArgumentHelp("The token or its name, as 'penumbra token list' shows them.", valueName: "token"))
+    var token: String
+
+    @OptionGroup var lifetime: TokenLifetime
+    @OptionGroup var service: ServiceOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
 
     func run() async throws {
-        let folder = currentFolder()
-        let body = try StrictJSON.encode(
-            TokenRequest(
-                name: name, scope: scope, roots: roots.map { PathText.normalized($0, in: folder) }, expires: try end()))
-        let json = json
+        let (name, json) = (token, json)
+        let body = try StrictJSON.encode(TokenRenewal(expires: try lifetime.end()))
         try await service.talking { client in
-            let answer = try client.send(ClientRequest(.post, "/tokens", body: body))
-            if json {
-                Console.printJSON(String(decoding: answer.body, as: UTF8.self))
-            } else {
-                Console.print(try client.decode(TokenCreated.self, from: answer).token)
-            }
-            if let warning = try client.decode(TokenCreated.self, from: answer).warning {
-                Console.complain("warning: \(warning)")
-            }
-            return .done
+            let tokens = try client.call(ClientRequest(.get, "/tokens"), as: TokenText.List.self).tokens
+            let token = try TokenText.find(name, in: tokens)
+            let answer = try client.send(
+                ClientRequest(.post, "/tokens/\(APIPath.escaped(token.id))/renew", body: body))
+            return try TokenText.show(answer, json: json, client)
         }
     }
 }
@@ -86,12 +153,10 @@ struct TokenListCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON lines, one for each token.")
     var json = false
 
-    private struct List: Decodable { let tokens: [TokenEntry] }
-
     func run() async throws {
         let json = json
         try await service.talking { client in
-            let tokens = try client.call(ClientRequest(.get, "/tokens"), as: List.self).tokens
+            let tokens = try client.call(ClientRequest(.get, "/tokens"), as: TokenText.List.self).tokens
             if json {
                 for token in tokens {
                     Console.printJSON(String(decoding: try StrictJSON.encode(token), as: UTF8.self))
@@ -102,13 +167,15 @@ struct TokenListCommand: AsyncParsableCommand {
                 Console.print("no tokens; 'penumbra token add' makes one")
                 return .done
             }
+            let now = WallTime(seconds: Int(Date().timeIntervalSince1970))
             var table = Table(["token", "name", "scope", "folders", "created", "expires", "state"])
             for token in tokens {
                 table.add(
                     token.id, VisibleText.line(token.name), token.scope.rawValue,
                     token.roots.isEmpty ? "all" : token.roots.map(VisibleText.line).joined(separator: " "),
                     token.created.text, token.expires?.text ?? "never",
-                    token.revoked.map { "revoked \($0)" } ?? token.used.map { "used \($0)" } ?? "unused")
+                    token.revoked.map { "revoked \($0)" } ?? (token.expires.map { $0 <= now } == true ? "expired" : nil)
+                        ?? token.used.map { "used \($0)" } ?? "unused")
             }
             for line in table.lines { Console.print(line) }
             return .done
@@ -120,17 +187,19 @@ struct TokenRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Make tokens invalid at once. Their streams end.")
 
-    @Argument(help: ArgumentHelp("Tokens, as 'penumbra token list' names them.", valueName: "token"))
+    @Argument(help: ArgumentHelp("Tokens or their names, as 'penumbra token list' shows them.", valueName: "token"))
     var tokens: [String]
 
     @OptionGroup var service: ServiceOptions
 
     func run() async throws {
-        let tokens = tokens
+        let names = tokens
         try await service.talking { client in
-            for token in tokens {
-                _ = try client.send(ClientRequest(.delete, "/tokens/\(APIPath.escaped(token))"))
-                Console.print("\(VisibleText.line(token)): revoked")
+            let known = try client.call(ClientRequest(.get, "/tokens"), as: TokenText.List.self).tokens
+            // A wrong name must not leave the others half done.
+            for token in try names.map({ try TokenText.find($0, in: known) }) {
+                _ = try client.send(ClientRequest(.delete, "/tokens/\(APIPath.escaped(token.id))"))
+                Console.print("\(TokenText.title(token)): revoked")
             }
             return .done
         }

@@ -1,0 +1,109 @@
+import Catalogs
+import FoundationEssentials
+import Geometry
+import JobModel
+package import WorkerProtocol
+
+/// The task of a worker, and what its receipt has to say.
+extension PictureOrder {
+    /// More pixels are not decoded. Jobs have the same limit unless they say something else.
+    private static let mostPixels = 2_000_000_000
+
+    /// - Parameters:
+    ///   - path: of the file that the worker writes, if it writes one.
+    ///   - scratch: a folder for temporary files.
+    ///   - memory: in bytes. Larger parts of a picture are streamed.
+    package func task(writing path: String, scratch: String, memory: Int) -> TaskSpec {
+        let input = InputSpec(
+            path: source.path, bytes: source.bytes, maxPixels: Self.mostPixels,
+            // Thumbnails have no profile, since the page shows many of them.
+            color: isThumbnail ? .srgb : .keep, scratchFolder: scratch,
+            pages: source.page > 0 ? .page(source.page) : .first)
+        switch kind {
+        case .digest: return .compare(DigestTask(files: [.init(path: source.path, bytes: source.bytes)]))
+        case .facts:
+            return .probe(
+                ProbeTask(
+                    input: input, chain: [], outputs: [OutputSpec(format: "png", save: SaveOptions())], tile: .auto,
+                    tileMemory: memory, frameMemory: memory, digestsContent: false))
+        case .thumbnail(let width):
+            let view = PreviewTask.View(x: .percent(50), y: .percent(50), width: width, height: width)
+            return preview(
+                input, [Self.thumbnail(.box(width), fit: "inside")], "webp", .strip, view, path: path, memory: memory)
+        case .crop(let crop):
+            let part = crop.part
+            // The middle, from which the worker finds the first pixel without rounding.
+            let view = PreviewTask.View(
+                x: .pixels(Double(part.x) + Double(part.width) / 2),
+                y: .pixels(Double(part.y) + Double(part.height) / 2), width: part.width, height: part.height)
+            // The whole picture is reduced in the same way for all its parts, so that they fit together.
+            let size = SizeWish.sides(width: crop.width, height: crop.height)
+            let chain = crop.scale == 1 ? [] : [Self.thumbnail(size, fit: "fill")]
+            return preview(input, chain, "png", .keep, view, path: path, memory: memory)
+        }
+    }
+
+    private var isThumbnail: Bool { if case .thumbnail = kind { true } else { false } }
+
+    private func preview(
+        _ input: InputSpec, _ chain: [FilterInvocation], _ format: String, _ metadata: MetadataPolicy,
+        _ view: PreviewTask.View, path: String, memory: Int
+    ) -> TaskSpec {
+        .preview(
+            PreviewTask(
+                input: input, chains: [chain],
+                output: OutputSpec(chain: chain, format: format, save: SaveOptions(metadata: metadata)), others: [],
+                view: view, comparison: nil, fileFormat: format, path: path, memory: memory))
+    }
+
+    private static func thumbnail(_ size: SizeWish, fit: String) -> FilterInvocation {
+        FilterInvocation(
+            filter: "thumbnail",
+            values: [
+                "size": .size(size), "fit": .word(fit), "crop": .word("centre"), "enlarge": .boolean(false),
+                "light": .word("encoded"), "background": .color(red: 255, green: 255, blue: 255, alpha: 255),
+            ])
+    }
+
+    /// What an answer consists of.
+    package enum Content: Hashable, Sendable {
+        case bytes([UInt8])
+        /// The file that the worker has written.
+        case file
+    }
+
+    /// - Throws: ``PictureError`` if the file is another one than it was when the picture was ordered.
+    package func content(of receipt: TaskReceipt) throws(PictureError) -> Content {
+        switch (kind, receipt) {
+        case (.digest, .compare(let files)):
+            guard let facts = files.first ?? nil else { throw .missing(Self.gone) }
+            return .bytes(Array("\(facts.digest)".utf8))
+        case (.facts, .probe(let probe)):
+            let image = probe.source
+            let facts = PictureFacts(
+                width: image.width, height: image.height, format: image.fileFormat, layout: image.layout.rawValue,
+                samples: image.format.rawValue, frames: probe.pages)
+            return .bytes(try Self.json(facts))
+        case (.thumbnail, .preview): return .file
+        case (.crop(let crop), .preview(let preview)):
+            guard preview.panels.first?.part == crop.part else { throw .missing(Self.changed) }
+            return .file
+        default: throw .unavailable("a worker has answered another question\n   = install all programs together")
+        }
+    }
+
+    private static func json(_ facts: PictureFacts) throws(PictureError) -> [UInt8] {
+        do {
+            return Array(try JSONEncoder().encode(facts))
+        } catch {
+            throw .unavailable("the facts of the picture cannot be written as JSON: \(error)")
+        }
+    }
+
+    package static let gone = "the picture is gone, or cannot be read"
+    package static let changed = "the picture has changed since the run\n   = the next run of the job renders it again"
+}
+
+extension PictureFacts {
+    init(json: [UInt8]) throws { self = try JSONDecoder().decode(PictureFacts.self, from: Data(json)) }
+}

@@ -1,0 +1,339 @@
+package import Coordination
+package import Engines
+import Glibc
+import JobModel
+import Planning
+import SafeFiles
+import Scheduling
+import Synchronization
+import WorkerProtocol
+
+/// Makes the pictures of the page when somebody looks at them.
+///
+/// This process never decodes. One worker process of the lowest priority does, and only while there is work. A picture that ends the
+/// worker fails alone, and is not tried again for a while. Finished pictures are kept in a cache.
+package final class PictureMaker: Sendable {
+    package struct Setup: Sendable {
+        /// The folder of the cache. It is created.
+        package var folder: String
+        /// In bytes. A worker holds no larger part of a picture at once.
+        package var memory: Int
+        /// An engine with one worker.
+        ///
+        /// - Parameter roots: The folders that the worker may read. Nil for all.
+        package var engine: @Sendable (_ roots: [String]?) throws -> any Engine
+        package var clock = RunClock.system
+        /// Hears of a cache that cannot be written. Its pictures are made nonetheless.
+        package var noted: @Sendable (String) -> Void = { _ in }
+
+        package init(folder: String, memory: Int, engine: @escaping @Sendable (_ roots: [String]?) throws -> any Engine)
+        {
+            self.folder = folder
+            self.memory = memory
+            self.engine = engine
+        }
+
+        /// The only folder where a worker writes.
+        package static func workFolder(in folder: String) -> String { PathNames.joined(folder, "work") }
+    }
+
+    private typealias Answer = Result<[UInt8], PictureError>
+
+    private enum Input: Sendable {
+        case event(Event)
+        case ordered
+        case tick
+    }
+
+    private struct State {
+        var queue = PictureQueue()
+        var answers: [PictureQueue.ClientID: CheckedContinuation<Answer, Never>] = [:]
+        var clients = 0
+        /// While a session runs: tells it of orders.
+        var session: AsyncStream<Input>.Continuation?
+        var hasStopped = false
+    }
+
+    private let setup: Setup
+    private let cache: PictureCache
+    private let start: ContinuousClock.Instant
+    private let state = Mutex(State())
+    private let wakes: AsyncStream<Void>
+    private let wake: AsyncStream<Void>.Continuation
+    /// So that a full disk is reported once.
+    private let isCacheFailing = Mutex(false)
+
+    package init(_ setup: Setup) {
+        self.setup = setup
+        cache = PictureCache(setup.folder)
+        start = setup.clock.now
+        (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    private var now: Timestamp { Timestamp(setup.clock.now - start) }
+
+    /// How often the worker is looked at.
+    private static let tickPause = Duration.seconds(1)
+
+    // MARK: Asking
+
+    /// The bytes of a picture. Waits until it is made. If the task is cancelled, the order is dropped.
+    package func bytes(of order: PictureOrder) async throws(PictureError) -> [UInt8] {
+        let cache = cache
+        if let kept = await Blocking.run({ cache.bytes(of: order) }) { return kept }
+        let client = state.withLock { state in
+            state.clients += 1
+            return PictureQueue.ClientID(number: state.clients)
+        }
+        let answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { add(order, client, $0) }
+        } onCancel: {
+            leave(client)
+        }
+        return try answer.get()
+    }
+
+    private func add(
+        _ order: PictureOrder, _ client: PictureQueue.ClientID, _ continuation: CheckedContinuation<Answer, Never>
+    ) {
+        let now = now
+        let refusal = state.withLock { state -> PictureError? in
+            // The handler of a cancellation may have run before.
+            guard !Task.isCancelled else { return .cancelled }
+            guard !state.hasStopped else { return .stopping }
+            do throws(PictureError) {
+                try state.queue.add(order, for: client, at: now)
+            } catch {
+                return error
+            }
+            state.answers[client] = continuation
+            if let session = state.session { session.yield(.ordered) } else { wake.yield() }
+            return nil
+        }
+        if let refusal { continuation.resume(returning: .failure(refusal)) }
+    }
+
+    private func leave(_ client: PictureQueue.ClientID) {
+        let continuation = state.withLock { state in
+            state.queue.remove(client)
+            return state.answers.removeValue(forKey: client)
+        }
+        continuation?.resume(returning: .failure(.cancelled))
+    }
+
+    private func answer(_ clients: [PictureQueue.ClientID], _ answer: Answer) {
+        let continuations = state.withLock { state in clients.compactMap { state.answers.removeValue(forKey: $0) } }
+        for continuation in continuations { continuation.resume(returning: answer) }
+    }
+
+    /// The number of orders that wait for the worker.
+    package var waiting: Int { state.withLock { $0.queue.count } }
+
+    /// The number of clients that wait for a picture.
+    package var clients: Int { state.withLock { $0.answers.count } }
+
+    // MARK: Making
+
+    /// Makes pictures until its task is cancelled. Call it once.
+    package func run() async {
+        let cache = cache
+        await keepingCache { () throws(FileError) in try cache.open() }
+        for await _ in wakes {
+            while !Task.isCancelled, let order = state.withLock({ $0.queue.next }) { await serve(order.source.roots) }
+        }
+        let open = state.withLock { state in
+            state.hasStopped = true
+            defer { state.answers = [:] }
+            return state.answers.values
+        }
+        for continuation in open { continuation.resume(returning: .failure(.stopping)) }
+    }
+
+    private func keepingCache(_ body: @escaping @Sendable () throws(FileError) -> Void) async {
+        do {
+            try await Blocking.run(body)
+            isCacheFailing.withLock { $0 = false }
+        } catch {
+            let isFirst = isCacheFailing.withLock { isFailing in
+                defer { isFailing = true }
+                return !isFailing
+            }
+            if isFirst { setup.noted("pictures of the page cannot be kept: \(error.message)") }
+        }
+    }
+
+    /// Carries out orders with one engine, until there are none for a while, or until the next one needs another engine.
+    private func serve(_ roots: [String]?) async {
+        let (work, setup) = (Setup.workFolder(in: setup.folder), setup)
+        let engine: any Engine
+        do {
+            engine = try await Blocking.run { () throws -> any Engine in
+                FileSystem.removeTree(work)
+                _ = try FileSystem.createFolders(work, mode: 0o700)
+                return try setup.engine(roots)
+            }
+        } catch {
+            let reason = (error as? FileError)?.message ?? "\(error)"
+            return refuseAll(roots, .unavailable("the worker for pictures cannot be started: \(reason)"))
+        }
+        let (commands, command) = AsyncStream.makeStream(of: EngineCommand.self)
+        let (inputs, input) = AsyncStream.makeStream(of: Input.self)
+        state.withLock { $0.session = input }
+        input.yield(.ordered)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await engine.run(commands) { if $0.matters { input.yield(.event($0)) } } }
+            group.addTask { [clock = setup.clock] in
+                while (try? await clock.sleep(for: Self.tickPause)) != nil { input.yield(.tick) }
+            }
+            await converse(roots, inputs, command)
+            command.finish()
+            group.cancelAll()
+        }
+        input.finish()
+        await Blocking.run { FileSystem.removeTree(work) }
+    }
+
+    private func converse(
+        _ roots: [String]?, _ inputs: AsyncStream<Input>, _ command: AsyncStream<EngineCommand>.Continuation
+    ) async {
+        var session = WorkerSession(at: now)
+        for await input in inputs {
+            let actions =
+                switch input {
+                case .event(let event): session.handle(event, at: now)
+                case .tick: session.tick(at: now)
+                case .ordered: [WorkerSession.Action]()
+                }
+            await carryOut(actions, command)
+            if let reason = session.failure {
+                leaveSession()
+                return refuseAll(roots, .unavailable("the worker for pictures \(reason)"))
+            }
+            if session.isIdle, let order = begin(roots) {
+                await carryOut(session.begin(task(of: order), at: now), command)
+            }
+            let isOver = session.isOver || session.isIdle && isOtherEngineNeeded(roots)
+            // A new order may have come just now. It is the first one of the next session.
+            if isOver { return leaveSession() }
+        }
+        leaveSession()
+        // The service stops, and the order that is being carried out is given up.
+        answer(state.withLock { $0.queue.finish(nil, at: now) }, .failure(.stopping))
+    }
+
+    private func leaveSession() { state.withLock { $0.session = nil } }
+
+    private func begin(_ roots: [String]?) -> PictureOrder? {
+        state.withLock { state in state.queue.next?.source.roots == roots ? state.queue.begin() : nil }
+    }
+
+    private func isOtherEngineNeeded(_ roots: [String]?) -> Bool {
+        state.withLock { state in state.queue.next.map { $0.source.roots != roots } ?? false }
+    }
+
+    private static let outputName = "picture"
+
+    private func task(of order: PictureOrder) -> TaskSpec {
+        let work = Setup.workFolder(in: setup.folder)
+        return order.task(writing: PathNames.joined(work, Self.outputName), scratch: work, memory: setup.memory)
+    }
+
+    private func carryOut(
+        _ actions: [WorkerSession.Action], _ command: AsyncStream<EngineCommand>.Continuation
+    ) async {
+        for action in actions {
+            switch action {
+            case .command(let order): command.yield(order)
+            case .conclude(let result): await conclude(result)
+            }
+        }
+    }
+
+    /// The active order has ended.
+    private func conclude(_ result: WorkerSession.Result) async {
+        guard let order = state.withLock({ $0.queue.active }) else { return }
+        var made = await answer(of: order, result)
+        if case .success = made, await !isUnchanged(order.source) { made = .failure(.missing(PictureOrder.changed)) }
+        if case .success(let bytes) = made {
+            let cache = cache
+            await keepingCache { () throws(FileError) in try cache.store(bytes, of: order) }
+        }
+        let error: PictureError? = if case .failure(let error) = made { error } else { nil }
+        let now = now
+        answer(state.withLock { $0.queue.finish(error, at: now) }, made)
+    }
+
+    private func isUnchanged(_ source: PictureSource) async -> Bool {
+        await Blocking.run {
+            FileStamp(of: source.bytes ?? Array(source.path.utf8))?.isSameState(as: source.stamp) ?? false
+        }
+    }
+
+    private func answer(of order: PictureOrder, _ result: WorkerSession.Result) async -> Answer {
+        switch result {
+        case .ended(let words):
+            return .failure(
+                .broken(
+                    "this picture cannot be shown: the worker \(words)\n   = it is tried again after some minutes; 'penumbra preview' "
+                        + "shows more"))
+        case .failed(let failure): return .failure(PictureError(failure, of: order.source))
+        case .done(let receipt):
+            do throws(PictureError) {
+                switch try order.content(of: receipt) {
+                case .bytes(let bytes): return .success(bytes)
+                case .file: return .success(try await written())
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// The file that the worker has written. The worker may have become anybody's by the picture that it decoded, so its file is opened
+    /// with care.
+    private func written() async throws(PictureError) -> [UInt8] {
+        let work = Setup.workFolder(in: setup.folder)
+        do throws(FileError) {
+            return try await Blocking.run { () throws(FileError) -> [UInt8] in
+                let folder = try SafeFolder(work)
+                defer { folder.removeTree(Self.outputName) }
+                guard let bytes = try folder.contents(of: Self.outputName, limit: PictureCache.largestPicture) else {
+                    throw FileError(path: folder.path, code: ENOENT, action: "read the picture")
+                }
+                return bytes
+            }
+        } catch {
+            throw .unavailable("the picture that the worker has made cannot be read: \(error.message)")
+        }
+    }
+
+    private func refuseAll(_ roots: [String]?, _ error: PictureError) {
+        let now = now
+        let clients = state.withLock { state in state.queue.finish(nil, at: now) + state.queue.drop(roots: roots) }
+        answer(clients, .failure(error))
+    }
+}
+
+extension PictureError {
+    /// Why a worker could not make a picture.
+    init(_ failure: TaskFailure, of source: PictureSource) {
+        // The page has shown the path already, and the worker's file is nobody's business.
+        let message = VisibleText.message(failure.message)
+        switch failure.kind {
+        case .data, .value, .plugin, .limit: self = .broken(message)
+        case .input, .permission: self = .missing(message)
+        case .output, .storage, .resourceLimit, .damagedTile, .damagedCanvas, .mismatch, .transient:
+            self = .unavailable(message)
+        }
+    }
+}
+
+extension Event {
+    /// False for what a worker can send in any number, and what nothing follows from. A worker that lives is heard by each second.
+    fileprivate var matters: Bool {
+        switch self {
+        case .words, .report(_, .inPlugins): false
+        default: true
+        }
+    }
+}
