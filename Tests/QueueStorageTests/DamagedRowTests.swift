@@ -31,7 +31,9 @@ import Testing
     func `an open job that cannot be read does not run and is reported, and all others are read`(
         change: String, words: String
     ) throws {
-        let jobs = try (0..<3).map { _ in try stored.submit() }
+        let jobs = try (1...3).map {
+            try stored.submit(manifest: ManifestSource(.file(path: "/srv/a/\($0).yaml"), digest: "m"))
+        }
         let dependent = try stored.submit(needs: [Need(2)])
         try stored.change("UPDATE submissions SET \(change) WHERE id = 2")
         let row = UnreadableRow(subject: "job 2", job: 2, words: words)

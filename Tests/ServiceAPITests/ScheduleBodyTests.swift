@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: [
         #"{"name": "a", "cron": "@daily", "zone": "Europe/Berlin", "missed": "skip", "overlap": "skip", "enabled": false, "submit": {"manifest": "/a"}}"#,
-        #"{"name": "b/c", "watch": {"quiet": 0.5, "min_age": 0}, "submit": {"text": "job: a", "folder": "/srv", "set": ["x=1"], "force": true}}"#,
+        #"{"name": "b.c", "watch": {"quiet": 0.5, "min_age": 0}, "submit": {"text": "job: a", "folder": "/srv", "set": ["x=1"], "force": true}}"#,
     ])
     func `what is written is read back as it was`(text: String) throws {
         let request = try read(text)

@@ -59,7 +59,7 @@ import Testing
 
     private static func operation(_ command: String) -> String? {
         // Names that other commands have found.
-        let call = command.replacing(/\$\(cat [a-z]+\)/, with: "{name}").replacing(/\$\(grep.*/, with: "{id}")
+        let call = command.replacing(/\$\(cat [a-z]+\)/, with: "{name}").replacing(/\$\(grep[^)]*\)/, with: "{id}")
         guard call.hasPrefix("curl "), let address = call.firstMatch(of: /http:\/\/localhost(\/[^ '"?]*)/) else {
             return nil
         }

@@ -139,6 +139,9 @@ struct CronOptions: ParsableArguments {
     var force = false
 
     @Flag(help: "Passed on to 'penumbra run'.")
+    var retryBroken = false
+
+    @Flag(help: "Passed on to 'penumbra run'.")
     var strict = false
 
     @Flag(help: "Passed on to 'penumbra run'.")
@@ -195,6 +198,7 @@ struct CronOptions: ParsableArguments {
             TargetOption("--deadline", deadline != nil, [.crontab]),
             TargetOption("--lock-wait", lockWait != nil, [.crontab]),
             TargetOption("--force", force, [.crontab, .openjd, .slurm]),
+            TargetOption("--retry-broken", retryBroken, [.crontab]),
             TargetOption("--strict", strict, [.crontab]),
             TargetOption("--no-notify", noNotify, [.crontab]),
             TargetOption("--delete-orphans", deleteOrphans || deleteAllOrphans, [.crontab]),
@@ -298,7 +302,8 @@ struct CrontabExport {
             + option("--workers", location.workers.map(String.init))
             + option("--deadline", options.deadline)
             + option("--lock-wait", options.lockWait)
-            + (options.force ? ["--force"] : []) + (options.strict ? ["--strict"] : [])
+            + (options.force ? ["--force"] : []) + (options.retryBroken ? ["--retry-broken"] : [])
+            + (options.strict ? ["--strict"] : [])
             + (options.noNotify ? ["--no-notify"] : [])
             + (options.deleteAllOrphans ? ["--delete-orphans=all"] : options.deleteOrphans ? ["--delete-orphans"] : [])
             + option("--report", options.report.map(whole)) + option("--metrics", options.metrics.map(whole))
