@@ -175,11 +175,12 @@ class Farm:
         except (OSError, ValueError):
             return None
 
-    def manifest(self, name, inputs, filters, output):
+    def manifest(self, name, inputs, filters, output, more="durability: batch\n"):
+        """Large runs make their outputs durable in batches. A single picture would wait for its batch."""
         path = self.folder / "jobs" / f"{name}.yaml"
         path.write_text(
             f"job: {name}\ninputs: {self.folder}/{inputs}\nfilters: {filters}\noutput: {self.folder}/out/{output}\n"
-            "existing: overwrite\ndurability: batch\n")
+            f"existing: overwrite\n{more}")
         return path
 
 
@@ -359,7 +360,7 @@ def small_picture(farm, rounds):
     (farm.folder / "one.ppm").write_bytes(picture(SIDE, 1))
     place = farm.folder / "out" / "one"
     place.mkdir()
-    manifest = farm.manifest("one", "one.ppm", "[{gaussian: {radius: 2}}]", "one/{stem}.ppm")
+    manifest = farm.manifest("one", "one.ppm", "[{gaussian: {radius: 2}}]", "one/{stem}.ppm", more="")
     watch = Watch([place])
     published = {"penumbra run": [], "POST": [], "penumbra submit --wait": []}
     ended = {"penumbra run": [], "penumbra submit --wait": []}
