@@ -90,12 +90,10 @@ package struct RunFeed: Sendable {
     /// The maps of runs that have no coordinator any more. The last thing that a coordinator does is to store its map.
     private func lastMaps(of names: some Collection<String>) -> [String: FrameMap] {
         // Followers are told to read a map themselves if it cannot be read here.
-        guard !names.isEmpty, let archive = try? RunArchive(state: state), let runs = try? archive.runs() else {
-            return [:]
-        }
-        let maps = runs.filter { names.contains($0.stored.name) }.map { run in
-            (run.stored.name, (try? archive.map(of: run)) ?? nil)
-        }
+        guard !names.isEmpty, let archive = try? RunArchive(state: state),
+            let runs = try? archive.runs(named: Array(names))
+        else { return [:] }
+        let maps = runs.map { run in (run.stored.name, (try? archive.map(of: run)) ?? nil) }
         return Dictionary(maps) { first, _ in first }.compactMapValues { $0 }
     }
 
