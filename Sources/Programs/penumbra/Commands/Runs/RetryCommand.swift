@@ -60,7 +60,7 @@ struct RetryCommand: AsyncParsableCommand {
                             "\(run.run): was not begun by the service, so it has no job to retry\n   = hand its manifest in: "
                                 + "'penumbra submit', or retry the run on its machine, without --server")
                     }
-                    printer.accepted(try remote.retry(job, change))
+                    try printer.accepted(remote.retry(job, change))
                     return .done
                 }
             }

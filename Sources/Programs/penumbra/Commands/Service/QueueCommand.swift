@@ -133,7 +133,7 @@ struct QueueListCommand: AsyncParsableCommand {
                 let list = try client.call(
                     ClientRequest(.get, "/jobs?" + parts.filter { !$0.isEmpty }.joined(separator: "&")),
                     as: JobList.self)
-                if json { for job in list.jobs { Console.printJSON(job.jsonLine) } } else { jobs += list.jobs }
+                if json { for job in list.jobs { try Console.printJSONLine(of: job) } } else { jobs += list.jobs }
                 cursor = list.cursor
             } while cursor != nil
             guard !json else { return .done }
@@ -164,7 +164,7 @@ struct QueueShowCommand: AsyncParsableCommand {
         try await service.talking { client in
             let entry = try client.call(ClientRequest(.get, "/jobs/\(job)"), as: QueueEntry.self)
             if json {
-                Console.printJSON(entry.jsonLine)
+                try Console.printJSONLine(of: entry)
                 return .done
             }
             for line in QueueText.details(entry) { Console.print(line) }

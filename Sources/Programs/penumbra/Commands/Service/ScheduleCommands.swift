@@ -28,7 +28,7 @@ struct QueueSchedulesCommand: AsyncParsableCommand {
             let outcome = list.unreadable.isEmpty ? RunOutcome.done : .someFailed
             if json {
                 for entry in list.schedules {
-                    Console.printJSON(String(decoding: try StrictJSON.encode(entry), as: UTF8.self))
+                    try Console.printJSONLine(of: entry)
                 }
                 return outcome
             }

@@ -88,15 +88,11 @@ struct ServiceOptions: ParsableArguments {
 extension QueueEntry {
     /// `job 17 (night)`
     var title: String { "\(id) (\(VisibleText.line(name)))" }
-
-    var jsonLine: String { line(of: self) }
 }
 
-extension SubmitResponse {
-    var jsonLine: String { line(of: self) }
-}
-
-/// A job can always be encoded.
-private func line(of value: some Encodable) -> String {
-    (try? StrictJSON.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+extension Console {
+    /// Prints what the service has answered as one line.
+    static func printJSONLine(of answer: some Encodable) throws {
+        printJSON(String(decoding: try StrictJSON.encode(answer), as: UTF8.self))
+    }
 }

@@ -93,7 +93,7 @@ struct SubmitCommand: AsyncParsableCommand {
                 } catch let error as ServiceError where !jobs.isEmpty {
                     throw FarmError(error.outcome, error.message + Self.remedy(jobs, names.dropFirst(jobs.count)))
                 }
-                if !wait { printer.accepted(answer) }
+                if !wait { try printer.accepted(answer) }
                 jobs.append(answer)
             }
             guard wait else { return .done }
@@ -179,8 +179,8 @@ struct JobPrinter: Sendable {
     let json: Bool
     let quiet: Bool
 
-    func accepted(_ answer: SubmitResponse) {
-        if json { return Console.printJSON(answer.jsonLine) }
+    func accepted(_ answer: SubmitResponse) throws {
+        if json { return try Console.printJSONLine(of: answer) }
         guard !quiet else { return }
         let state =
             answer.isNew ? answer.job.state.rawValue : "was submitted before, and is \(answer.job.state.rawValue)"
@@ -196,10 +196,12 @@ struct JobPrinter: Sendable {
         Console.complain("\(job.title): \(words)")
     }
 
-    /// - Parameter isNew: whether this command has made the job.
-    /// - Parameter isNew: nil for a job that this command has not submitted.
-    func ended(_ job: QueueEntry, isNew: Bool?) {
-        if json { return Console.printJSON(isNew.map { SubmitResponse(job, isNew: $0).jsonLine } ?? job.jsonLine) }
+    /// - Parameter isNew: whether this command has made the job. Nil for a job that it has not submitted.
+    func ended(_ job: QueueEntry, isNew: Bool?) throws {
+        if json {
+            guard let isNew else { return try Console.printJSONLine(of: job) }
+            return try Console.printJSONLine(of: SubmitResponse(job, isNew: isNew))
+        }
         let isBad = job.exitCode != 0
         guard isBad || !quiet else { return }
         let line = "\(job.title): \(job.result ?? job.state.rawValue)"
@@ -228,11 +230,15 @@ struct JobWaiter: Sendable {
 
     private func wait(for jobs: [(id: JobID, isNew: Bool?)]) throws -> RunOutcome {
         var worst: Int32 = 0
-        for job in jobs { worst = max(worst, Int32(try wait(for: job.id, isNew: job.isNew).exitCode ?? 0)) }
+        for job in jobs {
+            let ended = try wait(for: job.id)
+            try printer.ended(ended, isNew: job.isNew)
+            worst = max(worst, Int32(ended.exitCode ?? 0))
+        }
         throw ExitCode(worst)
     }
 
-    private func wait(for id: JobID, isNew: Bool?) throws(ServiceError) -> QueueEntry {
+    private func wait(for id: JobID) throws(ServiceError) -> QueueEntry {
         var (last, failures): (QueueEntry?, Int) = (nil, 0)
         let pause = APIClient.Options().pause
         var waited = Duration.zero
@@ -241,10 +247,7 @@ struct JobWaiter: Sendable {
             do throws(ServiceError) {
                 let job = try client.call(ClientRequest(.get, "/jobs/\(id.number)"), as: QueueEntry.self)
                 failures = 0
-                if job.state.isEnd {
-                    printer.ended(job, isNew: isNew)
-                    return job
-                }
+                if job.state.isEnd { return job }
                 if job.state != last?.state || job.waitingFor?.kind != last?.waitingFor?.kind { printer.passed(job) }
                 last = job
             } catch {

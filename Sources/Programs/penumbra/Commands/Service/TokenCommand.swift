@@ -159,7 +159,7 @@ struct TokenListCommand: AsyncParsableCommand {
             let tokens = try client.call(ClientRequest(.get, "/tokens"), as: TokenText.List.self).tokens
             if json {
                 for token in tokens {
-                    Console.printJSON(String(decoding: try StrictJSON.encode(token), as: UTF8.self))
+                    try Console.printJSONLine(of: token)
                 }
                 return .done
             }
