@@ -44,17 +44,22 @@ import Testing
             """
     }
 
-    @Test
-    func `commands, streams and refusals pass a proxy with a prefix, which answers 502 while the service is away`()
-        async throws
-    {
-        let (outside, inside) = (try FreePort.find(), try FreePort.find())
+    private func startProxy(listening outside: UInt16, service inside: UInt16) throws -> Process {
         try farm.write(try configuration(listening: outside, service: inside), to: "nginx/nginx.conf")
         let proxy = Process()
         proxy.executableURL = URL(filePath: try #require(Nginx.program))
         proxy.arguments = ["-p", farm.folder.file("nginx"), "-c", farm.folder.file("nginx/nginx.conf")]
         proxy.standardError = FileHandle.nullDevice
         try proxy.run()
+        return proxy
+    }
+
+    @Test
+    func `commands, streams and refusals pass a proxy with a prefix, which answers 502 while the service is away`()
+        async throws
+    {
+        let (outside, inside) = (try FreePort.find(), try FreePort.find())
+        let proxy = try startProxy(listening: outside, service: inside)
         defer {
             proxy.terminate()
             proxy.waitUntilExit()
@@ -111,12 +116,7 @@ import Testing
 extension ProxyTests {
     @Test func `the page and its cookie work behind a prefix and TLS`() async throws {
         let (outside, inside) = (try FreePort.find(), try FreePort.find())
-        try farm.write(try configuration(listening: outside, service: inside), to: "nginx/nginx.conf")
-        let proxy = Process()
-        proxy.executableURL = URL(filePath: try #require(Nginx.program))
-        proxy.arguments = ["-p", farm.folder.file("nginx"), "-c", farm.folder.file("nginx/nginx.conf")]
-        proxy.standardError = FileHandle.nullDevice
-        try proxy.run()
+        let proxy = try startProxy(listening: outside, service: inside)
         defer {
             proxy.terminate()
             proxy.waitUntilExit()

@@ -89,10 +89,7 @@ import Testing
         #expect(
             try await remote("cancel").output
                 == "\(run): its coordinator was asked to end it; 'penumbra wait' waits for the end\n")
-        try await farm.wait {
-            try gate.open(for: 1)
-            return try farm.job(1).state.isEnd
-        }
+        try await gate.open(untilEndOf: 1, in: farm)
         #expect(try await remote("wait \(run)").code == 130)
         // The job is cancelled, and not only its run: it does not begin again.
         #expect(try await farm.waitForEnd(of: 1).state == .cancelled)

@@ -173,10 +173,7 @@ import Testing
         try gate.open(for: 1)
         try await farm.wait { farm.outputs().count == 1 }
         #expect(try await farm.penumbra("cancel", "night", "--state-dir", farm.stateFolder).code == 0)
-        try await farm.wait {
-            try gate.open(for: 1)
-            return try farm.job(1).state.isEnd
-        }
+        try await gate.open(untilEndOf: 1, in: farm)
         let job = try await farm.waitForEnd(of: 1)
         #expect(job.state == .cancelled)
         #expect(job.exitCode == 130)
@@ -229,10 +226,7 @@ import Testing
         #expect(try farm.job(2).waitingFor?.words == "needs job 1")
         try await farm.wait(for: 1) { $0.state == .running }
         try await farm.penumbra("queue", "cancel", "1")
-        try await farm.wait {
-            try gate.open(for: 1)
-            return try farm.job(1).state.isEnd
-        }
+        try await gate.open(untilEndOf: 1, in: farm)
         #expect(try farm.job(1).state == .cancelled)
         let skipped = try await farm.waitForEnd(of: 2)
         #expect(skipped.result == "skipped, because job 1 did not succeed")

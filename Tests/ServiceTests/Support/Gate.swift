@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Queueing
 import TestSupport
 import Testing
 
@@ -37,6 +38,15 @@ final class Gate {
     func open(for pictures: Int) throws {
         let bytes = [UInt8](repeating: 0, count: pictures)
         try #require(Glibc.write(pipe, bytes, pictures) == pictures)
+    }
+
+    /// Lets pictures through one by one until a job has ended. If all went through at once, a run would be done before it reads
+    /// what it is asked.
+    func open(untilEndOf job: Int, in farm: Farm) async throws {
+        try await farm.wait {
+            try open(for: 1)
+            return try farm.job(job).state.isEnd
+        }
     }
 
     private static func source(gate: String) -> String {
