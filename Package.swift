@@ -40,14 +40,19 @@ func rowKernels(_ name: String, _ level: String) -> Target {
 let swiftPlugins = ["ColorAdjust", "Grain", "Halftone", "Invert", "Pixelate", "Vignette"]
 let shippedPlugins = swiftPlugins + ["Posterize"]
 
+/// Functions of libraries are found when a program starts, so that the table of their addresses can be read-only from then on.
+let boundAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-znow"])]
+
 func plugin(_ name: String) -> Target {
-    .target(name: name, dependencies: ["FilterKit"], path: "Plugins/\(name)", swiftSettings: settings)
+    .target(
+        name: name, dependencies: ["FilterKit"], path: "Plugins/\(name)", swiftSettings: settings,
+        linkerSettings: boundAtStart)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .executableTarget(
         name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", resources: resources,
-        swiftSettings: settings)
+        swiftSettings: settings, linkerSettings: boundAtStart)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -245,7 +250,8 @@ let package = Package(
 
         // Plugins
         .target(
-            name: "Posterize", dependencies: ["CPenumbraPlugin"], path: "Plugins/Posterize", publicHeadersPath: "."),
+            name: "Posterize", dependencies: ["CPenumbraPlugin"], path: "Plugins/Posterize", publicHeadersPath: ".",
+            linkerSettings: boundAtStart),
 
         // Tests, and what they and the demo use
         .target(
