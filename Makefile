@@ -16,7 +16,7 @@ DESTDIR :=
 VERSION = $(shell sed -n 's/.*let penumbra = "\(.*\)"/\1/p' Sources/Farm/WorkerProtocol/Version.swift)
 
 .PHONY: demo test test-slurm build programs setup setup-tests format lint bench soak fuzz docs gallery clean
-.PHONY: install uninstall dist sbom licenses
+.PHONY: install uninstall dist sbom licenses deb test-deb setup-packaging
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -68,6 +68,17 @@ sbom: programs
 licenses: programs
 	mkdir -p dist
 	Scripts/make-sbom --licenses dist/THIRD-PARTY-LICENSES
+
+## make deb: Debian packages of the built programs in .build/deb (ARGUMENTS=--fast compresses little, for a try)
+deb: setup-packaging programs
+	Scripts/make-deb $(ARGUMENTS)
+
+## make test-deb: try the packages in a Debian 12 of their own: install, render, upgrade, serve, build plugins, purge (as root)
+test-deb: setup-packaging programs
+	Scripts/test-deb
+
+setup-packaging:
+	Scripts/setup --packaging
 
 ## make setup: install what the build needs (Debian packages; as root or with sudo)
 setup:
