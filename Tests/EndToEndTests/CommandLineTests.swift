@@ -202,7 +202,8 @@ import Testing
             more: "existing: update\nshard: frame")
         #expect(try await Program.night(workspace) == NightSummary(published: 43))
         var (published, nights, last) = (0, 0, NightSummary(exitCode: 3))
-        while last.exitCode == 3, nights < 100 {
+        // On a busy machine a second is enough for few pictures, or for none.
+        while last.exitCode == 3, nights < 400 {
             last = try await Program.night(workspace, "--force", "--workers", "1", "--deadline", "1")
             #expect(last.published + last.skipped + last.left == 43 && last.skipped == published, "\(last)")
             published += last.published
