@@ -57,12 +57,3 @@ package struct Greeting: Hashable, Sendable, Codable {
     /// An argument of the worker program.
     package static let introductionFlag = "--introduce"
 }
-
-/// The version that `--version` prints. Coordinator and workers of one installation have the same.
-package enum Version {
-    package static let penumbra = "0.1.0"
-
-    /// Changes only if the pixels of work outside of filters change: decoding, colours, rounding to the output's
-    /// samples.
-    package static let rendering = "5"
-}
