@@ -178,7 +178,8 @@ let package = Package(
         module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
-        module("Service", "Page", ["HTTPService"], resources: [.embedInCode("Web")]),
+        .systemLibrary(name: "CZlib", path: "Sources/Service/CZlib", pkgConfig: "zlib"),
+        module("Service", "Page", ["HTTPService", "CZlib"], resources: [.embedInCode("Web")]),
         module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
         module(
             "Service", "Supervision",

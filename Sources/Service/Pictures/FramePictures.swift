@@ -18,11 +18,13 @@ package enum PictureSide: String, Hashable, Sendable, CaseIterable {
 /// The pictures of a run's frames, found by run, frame and side. No caller names a path. All calls may block.
 package struct FramePictures {
     private let archive: RunArchive
+    private let unrecorded: UnrecordedFrames
     /// The folders of the caller's token. Nil if it may use all.
     private let reach: [String]?
 
-    package init(_ archive: RunArchive, reach: [String]?) {
+    package init(_ archive: RunArchive, unrecorded: UnrecordedFrames, reach: [String]?) {
         self.archive = archive
+        self.unrecorded = unrecorded
         self.reach = reach
     }
 
@@ -41,10 +43,10 @@ package struct FramePictures {
     /// - Parameter output: which of the frame's outputs, from 0.
     /// - Throws: ``PictureError``, or an error of the database.
     package func picture(of id: FrameID, in run: RunStatus, _ side: PictureSide, output: Int) throws -> Found {
-        guard let frame = try archive.frame(id, of: run) else {
+        guard let frame = try archive.frame(id, of: run) ?? unrecorded.frame(id, of: run, in: archive) else {
             throw PictureError.missing(
-                "the run has nothing recorded of frame \(FramePlace.text(id))\n   = runs record frames that they had something to do "
-                    + "with; an earlier run has rendered those that were up to date")
+                "the run has nothing recorded of frame \(FramePlace.text(id))\n   = its output may have been up to date: then the "
+                    + "latest run of the job, or the run that rendered the picture, shows it")
         }
         return switch side {
         case .before: try input(of: frame, run)
