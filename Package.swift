@@ -347,7 +347,7 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
-        tests("PageTests", ["Page", "HTTPService", "Reports"]),
+        tests("PageTests", ["Page", "HTTPService", "Reports", "TestSupport"]),
         tests(
             "SupervisionTests",
             [

@@ -147,6 +147,28 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `a frame that was up to date is shown in the latest run, with its recipe`() async throws {
+        try await farm.start()
+        _ = try await render()
+        let frames = try await render(2)
+        for side in ["before", "after"] {
+            #expect(try await ask("\(frames)/2/picture?side=\(side)").status == 200, "\(farm.log)")
+        }
+        let answer = try await ask("\(frames)/2")
+        #expect(answer.status == 200)
+        #expect(answer.value("state") == "skipped")
+        #expect(answer.value("input") == farm.folder.file("photos/1.png"))
+        let object = try #require(JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any])
+        let recipe = try #require((object["recipes"] as? [String])?.first)
+        #expect(recipe.hasPrefix("filters:\n  - gaussian: {radius: 3}\n"), "\(recipe)")
+        #expect(recipe.contains("\noutput: \(farm.folder.file("out/1.png"))\n"), "\(recipe)")
+        // Later runs are the latest.
+        try farm.writeManifest(filters: "[{gaussian: {radius: 5}}]")
+        _ = try await render(3)
+        #expect(try await ask("\(frames)/2").value("type") == "/problems/no-frame")
+        try await farm.end()
+    }
+
     @Test func `a file that is not what the run recorded is not shown`() async throws {
         try await farm.start()
         let frames = try await render()

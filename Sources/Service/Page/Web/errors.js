@@ -44,7 +44,7 @@ export function errorGroups({errors, total}, {run} = {}) {
     const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
     const message = group.message.startsWith(group.inputs[0] + ': ') ? group.message.slice(group.inputs[0].length + 2) : group.message;
     const lines = h('div');
-    const shownThumb = frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame)});
+    const shownThumb = frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: group.cause});
     // The third picture: the answer has its path, and its run has its number.
     const other = group.inputs.find(input => frames.every(frame => frame.input !== input)), third = h('span.thumb', {hidden: true});
     if (other) {

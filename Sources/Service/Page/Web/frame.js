@@ -1,7 +1,7 @@
 // One frame: its picture before and after, its facts, and what workers tried.
-import {facts, fill, h, path, renew, say, visible} from './dom.js';
-import {encoded, get} from './api.js';
-import {calmly, eachSecond} from './farm.js';
+import {action, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
+import {encoded, freshKey, get, send} from './api.js';
+import {calmly, eachSecond, may} from './farm.js';
 import {compare} from './compare.js';
 import {frameAddress} from './thumbs.js';
 import * as live from './live.js';
@@ -10,13 +10,6 @@ import {bytes, count, duration, elapsed, frameState, isRunOpen, sign, when} from
 /** `RGB, 8 bits` */
 const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with alpha', rgb: 'RGB', rgba: 'RGB with alpha'}[layout] ?? layout, {u8: '8 bits', u16: '16 bits', f32: '32 bits, floating'}[samples]].filter(Boolean).join(', ');
 
-/** The `after` that makes a page of frames begin with this one. */
-function before(name) {
-  const [, number, page] = /^(\d+)(?:p(\d+))?$/.exec(name);
-  if (page) return page === '2' ? number : `${number}p${page - 1}`;
-  return number === '1' ? '' : `${number - 1}p999999999`;
-}
-
 export function frameView(run, name, view) {
   const address = `runs/${encoded(run)}`, here = `#/runs/${encoded(run)}`;
   const number = Number.parseInt(name, 10);
@@ -24,28 +17,37 @@ export function frameView(run, name, view) {
   const badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
   const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
   const previous = h('a.button', '◀\ufe0e previous'), next = h('a.button', 'next ▶\ufe0e');
+  const retry = action('Retry', async () => {
+    const job = await send('POST', `${address}/retry`, {}, freshKey());
+    location.hash = `#/jobs/${job.id}`;
+  }, {class: 'primary', title: 'A new job that renders what failed in this run (r)', name: 'Retry what failed in this run'});
+  retry.hidden = true;
   fill(view,
     h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run))),
-    h('div.head', h('div', h('h1', `Frame ${name}`), h('p.sub', badge, sub)), h('div.buttons', previous, next)),
+    h('div.head', h('div', h('h1', `Frame ${name}`), h('p.sub', badge, sub)), h('div.buttons', retry, previous, next)),
     cause, picture, sides, recipe, h('section', h('h2', 'What workers tried'), attempts));
 
   async function load() {
-    const after = before(name);
-    const [answer, now] = await Promise.all([get(`${address}/frames?limit=1${after && `&after=${after}`}`), get(address)]);
+    const [found, now] = await Promise.all([
+      get(`${address}/frames/${name}`).catch(error => error.type === '/problems/no-frame' ? null : Promise.reject(error)), get(address)]);
     runState = now.state;
     total = now.counts.frames;
-    const found = answer.frames[0];
-    frame = found && (found.page ? `${found.frame}p${found.page + 1}` : `${found.frame}`) === name ? found : null;
+    frame = found;
     const state = frameState(frame?.state ?? 'skipped');
     const isInWork = frame?.state === 'open';
     badge.className = `badge ${state.name}`;
     say(badge, isInWork ? (isRunOpen(runState) ? '… not finished' : 'not finished') : `${state.sign}\ufe0e ${state.words}`);
-    fill(sub, frame ? path(frame.input) : 'there was nothing to do with this frame', frame?.seconds ? ` · ${duration(frame.seconds)} of work` : '', frame?.published ? ` · ${when(frame.published)}` : '');
-    cause.hidden = !frame?.cause;
-    if (frame?.cause) {
+    fill(sub, frame ? path(frame.input) : 'there was nothing to do with this frame, and which picture it was is not known any more', frame?.seconds ? ` · ${duration(frame.seconds)} of work` : '', frame?.published ? ` · ${when(frame.published)}` : '');
+    const failure = frame?.cause ?? (frame?.state === 'still_broken' ? 'failed in an earlier run, and was not tried again' : null);
+    cause.hidden = !failure;
+    if (failure) {
       const message = frame.message?.startsWith(frame.input + ': ') ? frame.message.slice(frame.input.length + 2) : frame.message;
-      fill(cause, h('p.cause', '✗\ufe0e ', visible(frame.cause)), h('p.message', visible(message ?? '', true)));
+      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), h('p.message', visible(message ?? '', true)));
     }
+    retry.hidden = !failure || isRunOpen(runState) || !may('submit');
+    enable(retry.button, !retry.hidden);
+    const recipes = frame?.recipes?.filter(Boolean) ?? [];
+    renew(recipe, recipes, () => recipes.length ? h('section', h('h2', 'Recipe'), recipes.map(text => h('pre.log.recipe', {tabindex: 0, role: 'region', 'aria-label': 'Recipe'}, visible(text.trimEnd(), true)))) : null);
     previous.hidden = number <= 1;
     next.hidden = number >= total && total > 0;
     previous.setAttribute('href', `${here}/frames/${number - 1}`);
@@ -77,8 +79,6 @@ export function frameView(run, name, view) {
         ['File', value.bytes != null ? bytes(value.bytes) : null], ['Digest', value.digest && h('code.digest', visible(value.digest))])
         : h('p.quiet', visible(error.message)));
     fill(sides, one('Before', left, frame?.input), one('After', right, frame?.outputs[0]));
-    const words = right.value?.recipe ?? left.value?.recipe;
-    fill(recipe, words ? h('section', h('h2', 'Recipe'), h('pre.log', visible(typeof words === 'string' ? words : JSON.stringify(words, null, 2), true))) : null);
   }
   async function loadAttempts() {
     const answer = await get(`${address}/attempts?task=${number}&limit=100`).catch(error => error.status === 422 ? get(`${address}/frames/${number}/attempts`) : Promise.reject(error));
@@ -99,6 +99,6 @@ export function frameView(run, name, view) {
   ];
   return {
     begin: load, title: `frame ${name}`, close: () => { close(); endings.forEach(end => end()); },
-    keys: {'[': () => { if (!previous.hidden) previous.click(); }, ']': () => { if (!next.hidden) next.click(); }},
+    keys: {r: () => { if (!retry.hidden) retry.button.click(); }, '[': () => { if (!previous.hidden) previous.click(); }, ']': () => { if (!next.hidden) next.click(); }},
   };
 }

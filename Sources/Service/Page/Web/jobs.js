@@ -20,7 +20,7 @@ const actions = {
       return sure ? post(job, 'cancel') : null;
     },
   },
-  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => retryable.includes(job.state), body: job => send('POST', `jobs/${job.id}/retry`, {}, freshKey())},
+  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => retryable.includes(job.state) || job.still_broken > 0, body: job => send('POST', `jobs/${job.id}/retry`, {}, freshKey())},
 };
 
 /**

@@ -72,9 +72,9 @@ export function runView(name, view) {
     if (!pictures.length) for (const frame of map.last('published', 8).reverse()) addPicture(frame, true);
   }
   async function loadErrors() {
-    const answer = await get(`${address}/errors`);
-    problemsPart.hidden = !answer.errors.length;
-    renew(problems, answer, () => errorGroups(answer, {run: name}));
+    const [answer, {broken}] = await Promise.all([get(`${address}/errors`), run.counts.stillBroken ? get(`${address}/broken`) : {broken: []}]);
+    problemsPart.hidden = !answer.errors.length && !broken.length;
+    renew(problems, [answer, broken], () => [errorGroups(answer, {run: name}), broken.length ? stillBroken(broken) : null]);
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
@@ -108,7 +108,7 @@ export function runView(name, view) {
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
     enable(cancel.button, isGoingOn);
-    enable(retry.button, !isGoingOn && condition !== 'done');
+    enable(retry.button, !isGoingOn && (condition !== 'done' || run.counts.stillBroken > 0));
     enable(verify.button, !isGoingOn || run.concluded > 0);
     const parts = [];
     if (news && isGoingOn) {
@@ -126,6 +126,7 @@ export function runView(name, view) {
       share.set(run.work ? run.concluded / run.work : 1, run.work ? run.counts.failed / run.work : 0, true);
       parts.push(run.work ? `${count(run.concluded)} of ${plural(run.work, 'frame')} with work` : 'nothing to do: all outputs are up to date');
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
+      if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
       if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);
       if (run.counts.bytesWritten) parts.push(`${bytes(run.counts.bytesWritten)} written`);
       if (run.counts.seconds > 0 && run.counts.megapixels) parts.push(`${count(run.counts.megapixels)} megapixels in ${duration(run.counts.seconds)} of work`);
@@ -215,3 +216,9 @@ export function runView(name, view) {
   const press = button => { if (!button.button.disabled && button.isConnected) button.button.click(); };
   return {begin, close: () => { isClosed = true; endings.forEach(end => end()); }, title: name, keys: {p: () => press(pause), c: () => press(cancel), r: () => press(retry)}};
 }
+
+/** Pictures that failed in earlier runs. This run did not try them, because they have not changed. */
+const stillBroken = broken => h('article.group.bad',
+  h('h3.cause', '✗\ufe0e still broken', h('span', plural(broken.length, 'picture'))),
+  h('p.message', 'They failed in an earlier run and have not changed, so this run did not try them. “Retry” tries them again.'),
+  h('ul.plain', broken.slice(0, 100).map(one => h('li', path(one.input), h('p.message', visible(one.message.startsWith(one.input + ': ') ? one.message.slice(one.input.length + 2) : one.message, true))))));
