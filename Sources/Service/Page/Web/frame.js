@@ -1,11 +1,11 @@
 // One frame: its picture before and after, its facts, and what workers tried.
 import {action, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
-import {encoded, freshKey, get, send} from './api.js';
+import {encoded, get, retryRun} from './api.js';
 import {calmly, eachSecond, may} from './farm.js';
 import {compare} from './compare.js';
 import {frameAddress} from './thumbs.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameState, isRunOpen, sign, when} from './words.js';
+import {bytes, count, duration, elapsed, frameState, isRunOpen, measure, sign, when, withoutPath} from './words.js';
 
 /** `RGB, 8 bits` */
 const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with alpha', rgb: 'RGB', rgba: 'RGB with alpha'}[layout] ?? layout, {u8: '8 bits', u16: '16 bits', f32: '32 bits, floating'}[samples]].filter(Boolean).join(', ');
@@ -18,8 +18,7 @@ export function frameView(run, name, view) {
   const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
   const previous = h('a.button', '◀\ufe0e previous'), next = h('a.button', 'next ▶\ufe0e');
   const retry = action('Retry', async () => {
-    const job = await send('POST', `${address}/retry`, {}, freshKey());
-    location.hash = `#/jobs/${job.id}`;
+    location.hash = `#/jobs/${(await retryRun(run)).id}`;
   }, {class: 'primary', title: 'A new job that renders what failed in this run (r)', name: 'Retry what failed in this run'});
   retry.hidden = true;
   fill(view,
@@ -41,8 +40,7 @@ export function frameView(run, name, view) {
     const failure = frame?.cause ?? (frame?.state === 'still_broken' ? 'failed in an earlier run, and was not tried again' : null);
     cause.hidden = !failure;
     if (failure) {
-      const message = frame.message?.startsWith(frame.input + ': ') ? frame.message.slice(frame.input.length + 2) : frame.message;
-      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), h('p.message', visible(message ?? '', true)));
+      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), h('p.message', visible(withoutPath(frame.message, frame.input), true)));
     }
     retry.hidden = !failure || isRunOpen(runState) || !may('submit');
     enable(retry.button, !retry.hidden);
@@ -74,7 +72,7 @@ export function frameView(run, name, view) {
     }
     const one = (title, {value, error}, file) => h('div', h('h2', title), file ? h('p.file', path(file)) : null,
       value ? facts(
-        ['Size', `${count(value.width)} × ${count(value.height)}`], ['Megapixels', (value.width * value.height / 1e6).toFixed(1)],
+        ['Size', `${count(value.width)} × ${count(value.height)}`], ['Megapixels', measure(value.width * value.height / 1e6)],
         ['Format', visible(value.format ?? '')], ['Pixels', visible(pixels(value))], ['Frames', value.frames > 1 ? count(value.frames) : null],
         ['File', value.bytes != null ? bytes(value.bytes) : null], ['Digest', value.digest && h('code.digest', visible(value.digest))])
         : h('p.quiet', visible(error.message)));

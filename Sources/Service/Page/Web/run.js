@@ -1,13 +1,13 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, visible} from './dom.js';
-import {encoded, freshKey, get, lines, request, send} from './api.js';
+import {encoded, get, lines, request, retryRun, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
 import {frameMap, tileMap} from './map.js';
 import {thumb} from './thumbs.js';
 import {priorityStepper} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, word} from './words.js';
+import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, withoutPath, word} from './words.js';
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
@@ -32,8 +32,7 @@ export function runView(name, view) {
     if (await ask(`Cancel ${name}?`, 'It ends within a task’s time. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
   }, {title: 'c'});
   const retry = action('Retry', async () => {
-    const again = await send('POST', `${address}/retry`, {}, freshKey());
-    location.hash = `#/jobs/${again.id}`;
+    location.hash = `#/jobs/${(await retryRun(name)).id}`;
   }, {title: 'r'});
   const verify = action('Verify outputs', async button => {
     fill(verified, h('p', 'Reading outputs …'));
@@ -221,4 +220,4 @@ export function runView(name, view) {
 const stillBroken = broken => h('article.group.bad',
   h('h3.cause', '✗\ufe0e still broken', h('span', plural(broken.length, 'picture'))),
   h('p.message', 'They failed in an earlier run and have not changed, so this run did not try them. “Retry” tries them again.'),
-  h('ul.plain', broken.slice(0, 100).map(one => h('li', path(one.input), h('p.message', visible(one.message.startsWith(one.input + ': ') ? one.message.slice(one.input.length + 2) : one.message, true))))));
+  h('ul.plain', broken.slice(0, 100).map(one => h('li', path(one.input), h('p.message', visible(withoutPath(one.message, one.input), true))))));
