@@ -75,14 +75,17 @@ extension Service {
             }
             return (frame, try archive.publicationTime(of: id, in: run))
         }
-        let texts = frame.recipe.split(separator: "\n").map(String.init)
         // Without workers, values that are fallbacks are written, too.
-        let catalog = texts.isEmpty ? nil : try? await queries.catalog()
-        let recipes = texts.enumerated().map { index, text in
-            let output = frame.outputs.indices.contains(index) ? frame.outputs[index] : ""
-            return Recipe(text: text)?.manifest(
-                output: output.isEmpty ? nil : output,
-                catalog: catalog ?? Catalog(versions: [:], filters: [], formats: []))
+        let catalog = frame.recipe.isEmpty ? nil : try? await queries.catalog()
+        var recipes: [String?] = []
+        for (index, text) in frame.recipe.split(separator: "\n").enumerated() {
+            let output = frame.outputs.indices.contains(index) ? frame.outputs[index] : nil
+            // The run has kept this output.
+            if output == "" { continue }
+            let recipe = Recipe(text: String(text))
+            recipes.append(
+                recipe?.manifest(
+                    output: output, catalog: catalog ?? Catalog(versions: [:], filters: [], formats: [])))
         }
         return try .json(encoding: FrameBody(line: StoredFrameLine(frame, published: time), recipes: recipes))
     }

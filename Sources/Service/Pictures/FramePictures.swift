@@ -100,11 +100,13 @@ package struct FramePictures {
         case .left:
             throw PictureError.missing("the run has left the frame, and it has no output\n   = resume the run")
         }
-        guard frame.outputs.indices.contains(index) else {
+        // An output that the run has kept has no path here.
+        let outputs = frame.outputs.filter { !$0.isEmpty }
+        guard outputs.indices.contains(index) else {
             throw PictureError.missing(
-                "the frame has no output \(index + 1)\n   = it has \(frame.outputs.count), counted from 1")
+                "the frame has no output \(index + 1)\n   = it has \(outputs.count), counted from 1")
         }
-        let path = frame.outputs[index]
+        let path = outputs[index]
         guard let published = try archive.output(at: path, ofJobOf: run) else {
             throw PictureError.missing(
                 "nothing is recorded of this output\n   = the next run of the job renders it again")

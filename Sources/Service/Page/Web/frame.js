@@ -1,5 +1,5 @@
 // One frame: its picture before and after, its facts, and what workers tried.
-import {action, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
+import {action, enable, facts, fileName, fill, h, path, plain, renew, say, visible} from './dom.js';
 import {encoded, get, retryRun} from './api.js';
 import {calmly, eachSecond, may} from './farm.js';
 import {compare} from './compare.js';
@@ -13,8 +13,9 @@ const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with
 export function frameView(run, name, view) {
   const address = `runs/${encoded(run)}`, here = `#/runs/${encoded(run)}`;
   const number = Number.parseInt(name, 10);
-  let frame = null, runState = '', total = 0, isCompared = false, close = () => {};
+  let frame = null, output = 0, asked = 0, runState = '', total = 0, isCompared = false, close = () => {};
   const badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
+  const choice = h('select', {onchange: () => { output = choice.selectedIndex; showPictures(); }}), choices = h('label.tools', {hidden: true}, h('span', 'Output'), choice);
   const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
   const previous = h('a.button', '◀\ufe0e previous'), next = h('a.button', 'next ▶\ufe0e');
   const retry = action('Retry', async () => {
@@ -24,7 +25,7 @@ export function frameView(run, name, view) {
   fill(view,
     h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run))),
     h('div.head', h('div', h('h1', `Frame ${name}`), h('p.sub', badge, sub)), h('div.buttons', retry, previous, next)),
-    cause, picture, sides, recipe, h('section', h('h2', 'What workers tried'), attempts));
+    cause, choices, picture, sides, recipe, h('section', h('h2', 'What workers tried'), attempts));
 
   async function load() {
     const [found, now] = await Promise.all([
@@ -55,15 +56,21 @@ export function frameView(run, name, view) {
     await loadAttempts();
   }
   async function showPictures() {
-    const side = which => get(frameAddress(run, name, `facts?side=${which}`)).then(value => ({value}), error => ({error}));
+    const outputs = frame?.outputs ?? [], shown = output, mine = ++asked;
+    choices.hidden = outputs.length < 2;
+    renew(choice, outputs, () => outputs.map(text => h('option', plain(fileName(text)))));
+    const of = which => `side=${which}${which === 'after' && shown ? `&output=${shown + 1}` : ''}`;
+    const side = which => get(frameAddress(run, name, `facts?${of(which)}`)).then(value => ({value}), error => ({error}));
     const [left, right] = await Promise.all([side('before'), side('after')]);
+    // Somebody may have chosen another output meanwhile.
+    if (mine !== asked) return;
     isCompared = right.value ? 'both' : 'before';
     close();
     if (left.value || right.value) {
       const viewer = compare({
         before: left.value, after: right.value,
-        thumb: which => frameAddress(run, name, `picture?side=${which}&width=1024`),
-        crop: (which, {x, y, width, height, scale}) => frameAddress(run, name, `crop?side=${which}&x=${x}&y=${y}&width=${width}&height=${height}&scale=${scale}`),
+        thumb: which => frameAddress(run, name, `picture?${of(which)}&width=1024`),
+        crop: (which, {x, y, width, height, scale}) => frameAddress(run, name, `crop?${of(which)}&x=${x}&y=${y}&width=${width}&height=${height}&scale=${scale}`),
       });
       close = viewer.close;
       fill(picture, viewer);
@@ -76,7 +83,7 @@ export function frameView(run, name, view) {
         ['Format', visible(value.format ?? '')], ['Pixels', visible(pixels(value))], ['Frames', value.frames > 1 ? count(value.frames) : null],
         ['File', value.bytes != null ? bytes(value.bytes) : null], ['Digest', value.digest && h('code.digest', visible(value.digest))])
         : h('p.quiet', visible(error.message)));
-    fill(sides, one('Before', left, frame?.input), one('After', right, frame?.outputs[0]));
+    fill(sides, one('Before', left, frame?.input), one('After', right, outputs[shown]));
   }
   async function loadAttempts() {
     const answer = await get(`${address}/attempts?task=${number}&limit=100`).catch(error => error.status === 422 ? get(`${address}/frames/${number}/attempts`) : Promise.reject(error));
