@@ -97,15 +97,15 @@ extension RunArchive {
     fileprivate func frame(
         _ id: FrameID, input: String, _ cell: FrameMap.Cell, of run: RunStatus
     ) throws -> StoredFrame? {
-        let found = try store?.read { reader in
-            try reader.job(manifest: run.stored.manifest, name: run.stored.job).map { job in
-                (
-                    try reader.outputs(of: job, input: input, page: id.page),
-                    try reader.broken(of: job).first { PathKey($0.input) == PathKey(input) && $0.page == id.page }
-                )
-            }
+        let found = try store?.read {
+            reader -> (outputs: [(path: String, recipe: String)], broken: BrokenRecord?, recipe: String?)? in
+            guard let job = try reader.job(manifest: run.stored.manifest, name: run.stored.job) else { return nil }
+            let broken = try reader.broken(of: job).first { PathKey($0.input) == PathKey(input) && $0.page == id.page }
+            let outputs = try reader.outputs(of: job, input: input, page: id.page)
+            return (outputs, broken, try broken.flatMap { try reader.recipe($0.recipe) })
         }
-        guard let (outputs, broken) = found else { return nil }
+        guard let (outputs, broken, tried) = found else { return nil }
+        let recipe = outputs.isEmpty ? tried ?? "" : outputs.map(\.recipe).joined(separator: "\n")
         let state: FrameResult =
             switch cell {
             case .skipped: .skipped()
@@ -116,7 +116,7 @@ extension RunArchive {
             case .waiting, .running, .published, .failed: .open
             }
         return StoredFrame(
-            number: id.number, page: id.page, input: input, recipe: outputs.map(\.recipe).joined(separator: "\n"),
+            number: id.number, page: id.page, input: input, recipe: recipe,
             outputs: outputs.map(\.path), state: state)
     }
 }

@@ -75,14 +75,15 @@ export function frameView(run, name, view) {
       close = viewer.close;
       fill(picture, viewer);
     } else {
-      fill(picture, h('p.none', visible(left.error.message)));
+      // Why a frame has failed is told above.
+      fill(picture, cause.hidden ? h('p.none', visible(left.error.message)) : null);
     }
     const one = (title, {value, error}, file) => h('div', h('h2', title), file ? h('p.file', path(file)) : null,
       value ? facts(
         ['Size', `${count(value.width)} × ${count(value.height)}`], ['Megapixels', measure(value.width * value.height / 1e6)],
         ['Format', visible(value.format ?? '')], ['Pixels', visible(pixels(value))], ['Frames', value.frames > 1 ? count(value.frames) : null],
         ['File', value.bytes != null ? bytes(value.bytes) : null], ['Digest', value.digest && h('code.digest', visible(value.digest))])
-        : h('p.quiet', visible(error.message)));
+        : h('p.quiet', visible(withoutPath(error.message, frame?.input))));
     fill(sides, one('Before', left, frame?.input), one('After', right, outputs[shown]));
   }
   async function loadAttempts() {
@@ -91,7 +92,7 @@ export function frameView(run, name, view) {
     renew(attempts, [shown, isRunOpen(runState)], () => shown.length ? h('ol.attempts', shown.map(attempt => h('li', {},
       h('div.attempt', h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', attempt.task), ` try ${attempt.attempt}, worker ${attempt.worker}`,
         h('span.quiet', ` ${when(attempt.started)}${attempt.ended ? `, ${elapsed((new Date(attempt.ended) - new Date(attempt.started)) / 1000)}` : ''}`)),
-      attempt.message ? h('p.message', visible(attempt.message, true)) : null,
+      attempt.message ? h('p.message', visible(withoutPath(attempt.message, frame?.input), true)) : null,
       attempt.log ? h('pre.log', {tabindex: 0, role: 'region', 'aria-label': `What ${attempt.task} wrote`}, visible(attempt.log, true)) : null)))
       : h('p.quiet', isRunOpen(runState) ? 'No worker has tried it yet.' : 'The tries of this run are not kept any more, or there were none.'));
   }

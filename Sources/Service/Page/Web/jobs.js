@@ -109,7 +109,7 @@ export function jobView(id, view) {
     if (job.tries) {
       try {
         const next = await (await request('GET', `jobs/${id}/log`)).text();
-        if (next !== wrote) { wrote = next; fill(log, visible(text, true)); }
+        if (next !== wrote) { wrote = next; fill(log, visible(next, true)); }
         logPart.hidden = !wrote;
       } catch (error) { if (error.status !== 404) throw error; }
     }

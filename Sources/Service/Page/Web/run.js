@@ -73,7 +73,9 @@ export function runView(name, view) {
   async function loadErrors() {
     const [answer, {broken}] = await Promise.all([get(`${address}/errors`), run.counts.stillBroken ? get(`${address}/broken`) : {broken: []}]);
     problemsPart.hidden = !answer.errors.length && !broken.length;
-    renew(problems, [answer, broken], () => [errorGroups(answer, {run: name}), broken.length ? stillBroken(broken) : null]);
+    // Both are in the order of the inputs' paths.
+    const frames = map.count('still_broken') === broken.length ? map.last('still_broken', broken.length) : [];
+    renew(problems, [answer, broken, frames], () => [errorGroups(answer, {run: name}), broken.length ? stillBroken(broken, frames.map(frame => `${here}/frames/${frame}`)) : null]);
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
@@ -123,12 +125,12 @@ export function runView(name, view) {
       document.title = `${percent(done)} ${plain(run.job)} – Penumbra`;
     } else {
       share.set(run.work ? run.concluded / run.work : 1, run.work ? run.counts.failed / run.work : 0, true);
-      parts.push(run.work ? `${count(run.concluded)} of ${plural(run.work, 'frame')} with work` : 'nothing to do: all outputs are up to date');
+      parts.push(run.work ? `${count(run.concluded)} of ${plural(run.work, 'frame')} with work` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
       if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);
       if (run.counts.bytesWritten) parts.push(`${bytes(run.counts.bytesWritten)} written`);
-      if (run.counts.seconds > 0 && run.counts.megapixels) parts.push(`${count(run.counts.megapixels)} megapixels in ${duration(run.counts.seconds)} of work`);
+      if (run.counts.seconds > 0 && run.counts.megapixels) parts.push(`${measure(run.counts.megapixels)} megapixels in ${duration(run.counts.seconds)} of work`);
       document.title = `${word(condition)} ${plain(run.job)} – Penumbra`;
     }
     say(line, parts.join(' · '));
@@ -209,6 +211,8 @@ export function runView(name, view) {
     await untilItIsThere();
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
+    // Without the map it is not known which frames are still broken.
+    if (run.counts.stillBroken && hasMap) await loadErrors();
     if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
     if (parts[1].status === 'rejected') { problemsPart.hidden = false; renew(problems, null, () => failedView(parts[1].reason, loadErrors)); }
   };
@@ -216,8 +220,8 @@ export function runView(name, view) {
   return {begin, close: () => { isClosed = true; endings.forEach(end => end()); }, title: name, keys: {p: () => press(pause), c: () => press(cancel), r: () => press(retry)}};
 }
 
-/** Pictures that failed in earlier runs. This run did not try them, because they have not changed. */
-const stillBroken = broken => h('article.group.bad',
+/** Pictures that failed in earlier runs. This run did not try them, because they have not changed. `links` lead to their frames, if they are known. */
+const stillBroken = (broken, links) => h('article.group.bad',
   h('h3.cause', '✗\ufe0e still broken', h('span', plural(broken.length, 'picture'))),
   h('p.message', 'They failed in an earlier run and have not changed, so this run did not try them. “Retry” tries them again.'),
-  h('ul.plain', broken.slice(0, 100).map(one => h('li', path(one.input), h('p.message', visible(withoutPath(one.message, one.input), true))))));
+  h('ul.plain', broken.slice(0, 100).map((one, index) => h('li', links[index] ? h('a', {href: links[index]}, path(one.input)) : path(one.input), h('p.message', visible(withoutPath(one.message, one.input), true))))));
