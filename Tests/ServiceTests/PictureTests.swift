@@ -221,6 +221,19 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `a picture that came in place of a broken one is not shown as the one that failed`() async throws {
+        try farm.write("no picture", to: "photos/9.png")
+        try await farm.start()
+        let frames = try await render()
+        try Data(contentsOf: URL(filePath: farm.folder.file("photos/0.png"))).write(
+            to: URL(filePath: farm.folder.file("photos/9.png")))
+        let later = try await render(2)
+        #expect(try await ask("\(later)/3/picture?side=before").status == 200)
+        #expect(
+            try await ask("\(frames)/3/picture?side=before").value("detail") == "the picture has changed since the run")
+        try await farm.end()
+    }
+
     @Test(arguments: [
         ("picture?width=0", "width: '0' is not a number from 1 to 2048"),
         ("picture?side=behind", "side: 'behind' is none of before and after"),

@@ -73,8 +73,12 @@ package struct FramePictures {
         }
         guard frame.state.kind == .failed else { return nil }
         let broken = try archive.broken(of: run).first { $0.input == frame.input && $0.page == frame.page }
-        guard let broken, !stamp.isUntouched(since: broken.stamp) else { return nil }
-        throw PictureError.missing(PictureOrder.changed)
+        // Without a record, a later run has rendered the picture, or it failed for another reason.
+        let isChanged =
+            broken.map { !stamp.isUntouched(since: $0.stamp) }
+            ?? (max(stamp.modified, stamp.changed) > run.stored.started)
+        if isChanged { throw PictureError.missing(PictureOrder.changed) }
+        return nil
     }
 
     /// A path that a run has stored for people may stand for other bytes: `%E9` for a byte that is not UTF-8.
