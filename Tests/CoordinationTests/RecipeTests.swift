@@ -180,6 +180,11 @@ import Testing
         #expect(Recipe.make([step]).manifest(output: nil, catalog: .make()) == "filters:\n  - x: {a: true, b: 2}\n")
     }
 
+    @Test func `keys have no quotes`() {
+        let step = FilterInvocation(filter: "overlay", values: ["x": .integer(1), "y": .integer(2)])
+        #expect(Recipe.make([step]).manifest(output: nil, catalog: .make()) == "filters:\n  - overlay: {x: 1, y: 2}\n")
+    }
+
     @Test(arguments: [
         (ParameterValue.word("clamp"), "clamp"), (.word("on"), #""on""#), (.text("12"), #""12""#),
         (.text("a: {b}"), #""a: {b}""#), (.text("say \"hi\"\n"), #""say \"hi\"\u000a""#),

@@ -169,6 +169,31 @@ import Testing
         try await farm.end()
     }
 
+    @Test(arguments: [
+        ("[{gaussian: {radius: {x: 2, y: 5.5}, within: {x: 10%, y: 0, width: 50%, height: 20}}}, sharpen]", ""),
+        ("[{overlay: {picture: photos/0.png, x: 5px, y: 10%}}]", ""),
+        (
+            "[{motion: {radius: 9, samples: continuous, edge: mirror}}, {rotate: {angle: right}}]",
+            "save: {compression: 9}"
+        ),
+        ("[{material: {style: tint, color: '#f008'}}, {flatten: {background: black}}]", "color: srgb"),
+    ])
+    func `a job of a frame's recipe makes the same bytes`(filters: String, more: String) async throws {
+        try farm.writeManifest(filters: filters, more: more + "\n")
+        try await farm.start()
+        let frames = try await render()
+        let answer = try await ask("\(frames)/2")
+        let object = try #require(JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any])
+        let recipe = try #require((object["recipes"] as? [String])?.first)
+        let again = recipe.replacing(farm.folder.file("out/1.png"), with: farm.folder.file("again/1.png"))
+        #expect(again != recipe)
+        try farm.write("job: again\ninputs: photos/1.png\n\(again)", to: "again.yaml")
+        _ = try await render(2, manifest: "again.yaml")
+        let (first, second) = (farm.folder.file("out/1.png"), farm.folder.file("again/1.png"))
+        #expect(try Data(contentsOf: URL(filePath: first)) == Data(contentsOf: URL(filePath: second)), "\(recipe)")
+        try await farm.end()
+    }
+
     @Test func `a file that is not what the run recorded is not shown`() async throws {
         try await farm.start()
         let frames = try await render()

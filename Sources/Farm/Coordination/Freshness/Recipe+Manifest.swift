@@ -28,16 +28,16 @@ extension Recipe {
 
     private static func entry(_ step: Step, _ catalog: Catalog) -> String {
         let values = given(step, catalog)
-        return ManifestWord.text(step.filter) + (values.isEmpty ? "" : ": \(flow(values))")
+        return ManifestWord.key(step.filter) + (values.isEmpty ? "" : ": \(flow(values))")
     }
 
     private static func flowEntry(_ step: Step, _ catalog: Catalog) -> String {
         let values = given(step, catalog)
-        return values.isEmpty ? ManifestWord.text(step.filter) : flow([(step.filter, flow(values))])
+        return values.isEmpty ? ManifestWord.key(step.filter) : flow([(step.filter, flow(values))])
     }
 
     private static func flow(_ entries: [(name: String, value: String)]) -> String {
-        "{" + entries.map { "\(ManifestWord.text($0.name)): \($0.value)" }.joined(separator: ", ") + "}"
+        "{" + entries.map { "\(ManifestWord.key($0.name)): \($0.value)" }.joined(separator: ", ") + "}"
     }
 
     /// The values without fallbacks, in the order of the filter's own documentation.
@@ -94,12 +94,16 @@ extension ParameterValue {
 
 /// Texts in YAML.
 private enum ManifestWord {
+    /// Manifests have keys without quotes, and read each of them as a text.
+    static func key(_ name: String) -> String { isPlain(name) ? name : quoted(name) }
+
     /// Plain if every reader of YAML takes it for this text. Otherwise in double quotes.
     static func text(_ text: String) -> String {
-        let isPlain =
-            text.utf8.first.map(beginnings.contains) ?? false && text.utf8.allSatisfy(others.contains)
-            && !words.contains(text.lowercased())
-        return isPlain ? text : quoted(text)
+        isPlain(text) && !words.contains(text.lowercased()) ? text : quoted(text)
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.first.map(beginnings.contains) ?? false && text.utf8.allSatisfy(others.contains)
     }
 
     private static let beginnings = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/_".utf8)
