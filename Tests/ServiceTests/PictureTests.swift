@@ -176,7 +176,7 @@ import Testing
             "[{motion: {radius: 9, samples: continuous, edge: mirror}}, {rotate: {angle: right}}]",
             "save: {compression: 9}"
         ),
-        ("[{material: {style: tint, color: '#f008'}}, {flatten: {background: black}}]", "color: srgb"),
+        ("[{material: {style: tint, color: '#ff0000'}}, {flatten: {background: black}}]", "color: srgb"),
     ])
     func `a job of a frame's recipe makes the same bytes`(filters: String, more: String) async throws {
         try farm.writeManifest(filters: filters, more: more + "\n")

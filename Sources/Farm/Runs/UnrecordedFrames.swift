@@ -20,8 +20,14 @@ package final class UnrecordedFrames: Sendable {
 
     package init() {}
 
-    /// Nil if the run has no such frame, or if it is not certain which picture it was.
+    /// A frame, recorded or not. Nil if the run has no such frame, or if it is not certain which picture it was.
     package func frame(_ id: FrameID, of run: RunStatus, in archive: RunArchive) throws -> StoredFrame? {
+        if let recorded = try archive.frame(id, of: run) {
+            // A frame whose files had to be read, and then were up to date, is recorded without its outputs.
+            guard recorded.state.kind == .skipped, recorded.outputs.allSatisfy(\.isEmpty), try archive.isLatest(run)
+            else { return recorded }
+            return try archive.frame(id, input: recorded.input, .skipped, of: run) ?? recorded
+        }
         guard !archive.isShared(run), let cell = try archive.map(of: run)?[id] else { return nil }
         let inputs = try inputs(of: run, archive)
         guard inputs.indices.contains(id.number - 1) else { return nil }
@@ -39,6 +45,16 @@ package final class UnrecordedFrames: Sendable {
 }
 
 extension RunArchive {
+    /// Whether the job of a run of this database has had no later one.
+    fileprivate func isLatest(_ run: RunStatus) throws -> Bool {
+        guard !isShared(run) else { return false }
+        return try store?.read { reader in
+            try reader.job(manifest: run.stored.manifest, name: run.stored.job).map {
+                try reader.latestRun(of: $0) == run.stored.id
+            }
+        } == true
+    }
+
     /// The inputs of an ended run in their order. Nil if they are not certain.
     ///
     /// Each input of a run has a published output, is known as broken, or is recorded as a frame. So all inputs are among the known

@@ -67,7 +67,7 @@ extension Service {
         let id = try request.frame()
         let unrecorded = unrecordedFrames
         let (frame, time) = try await onRun(request) { archive, run in
-            guard let frame = try archive.frame(id, of: run) ?? unrecorded.frame(id, of: run, in: archive) else {
+            guard let frame = try unrecorded.frame(id, of: run, in: archive) else {
                 throw Problem(
                     status: 404, kind: "no-frame", title: "There is no such frame",
                     detail: "the run has nothing recorded of frame \(FramePlace.text(id))",

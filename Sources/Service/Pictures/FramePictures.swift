@@ -43,7 +43,7 @@ package struct FramePictures {
     /// - Parameter output: which of the frame's outputs, from 0.
     /// - Throws: ``PictureError``, or an error of the database.
     package func picture(of id: FrameID, in run: RunStatus, _ side: PictureSide, output: Int) throws -> Found {
-        guard let frame = try archive.frame(id, of: run) ?? unrecorded.frame(id, of: run, in: archive) else {
+        guard let frame = try unrecorded.frame(id, of: run, in: archive) else {
             throw PictureError.missing(
                 "the run has nothing recorded of frame \(FramePlace.text(id))\n   = its output may have been up to date: then the "
                     + "latest run of the job, or the run that rendered the picture, shows it")
