@@ -191,7 +191,8 @@ let package = Package(
         module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
-        module("Service", "Page", ["HTTPService"], resources: [.embedInCode("Web")]),
+        .systemLibrary(name: "CZlib", path: "Sources/Service/CZlib", pkgConfig: "zlib"),
+        module("Service", "Page", ["HTTPService", "CZlib"], resources: [.embedInCode("Web")]),
         module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
         module(
             "Service", "Supervision",
@@ -359,7 +360,7 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
-        tests("PageTests", ["Page", "HTTPService", "Reports"]),
+        tests("PageTests", ["Page", "HTTPService", "Reports", "TestSupport"]),
         tests(
             "SupervisionTests",
             [

@@ -97,6 +97,8 @@ class Crowd:
         if name == f'runs/{LIVE}/map':
             with self.lock:
                 return {'event': 'map', 'frames': [[1, FRAMES]], 'states': self.states.decode()}
+        if name == f'runs/{LIVE}/frames/1':
+            return {'event': 'frame', 'frame': 1, 'page': 0, 'input': '/srv/a/1.jpg', 'outputs': ['/srv/b/1.webp'], 'state': 'published', 'recipes': ['filters:\n  - gaussian: {radius: 8}\noutput: /srv/b/1.webp\n']}
         if name == f'runs/{LIVE}/errors':
             return {'errors': [], 'frames': 0, 'total': 0}
         if name == f'runs/{LIVE}/job':
