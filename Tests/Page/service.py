@@ -75,13 +75,13 @@ class Service:
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def ask(self, method, path, body=None, where='control'):
+    def ask(self, method, path, body=None, where='control', headers=None):
         if where is None:
             connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=20)
         else:
             connection = http.client.HTTPConnection('localhost', timeout=60)
             connection.connect = lambda: setattr(connection, 'sock', self.control())
-        connection.request(method, path, None if body is None else json.dumps(body))
+        connection.request(method, path, None if body is None else json.dumps(body), headers or {})
         answer = connection.getresponse()
         data = answer.read()
         connection.close()
@@ -93,8 +93,9 @@ class Service:
         one.connect(f'{self.folder}/service/control.sock')
         return one
 
-    def api(self, method, path, body=None):
-        status, data = self.ask(method, '/api/v1/' + path, body)
+    def api(self, method, path, body=None, headers=None):
+        """Asks as the administrator of this machine, or by the port if there are headers, which have a token."""
+        status, data = self.ask(method, '/api/v1/' + path, body, None if headers else 'control', headers)
         if status >= 400:
             raise SystemExit(f'page-checks: error: {method} {path}: {status} {data.decode()[:300]}')
         return json.loads(data) if data else None
