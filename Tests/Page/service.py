@@ -1,5 +1,7 @@
 """A real service with folders of its own, and pictures for it."""
 import http.client
+import importlib.machinery
+import importlib.util
 import json
 import os
 import shutil
@@ -8,8 +10,26 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import zlib
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+
+
+def dev_server():
+    loader = importlib.machinery.SourceFileLoader('dev_server', os.path.join(HERE, 'dev-server'))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader('dev_server', loader))
+    loader.exec_module(module)
+    return module
+
+
+def develop(base):
+    """A started server of the page's files for a service, and its address. It is behind a prefix, as behind a proxy."""
+    port = free_port()
+    server = dev_server().serve(port, base)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f'http://127.0.0.1:{port}/farm/'
 
 
 def free_port():

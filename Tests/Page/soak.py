@@ -9,7 +9,7 @@ from crowd import LIVE
 
 RUN = f'#/runs/{LIVE}'
 # What may be more at the end than after the first minute. A leak of one listener or element for each event would be thousands.
-GROWTH = {'heap': 2.0, 'nodes': 200, 'listeners': 50}
+GROWTH = {'heap': 1.0, 'nodes': 200, 'listeners': 50}
 
 
 def measure(browser):

@@ -42,7 +42,8 @@ export function thumb({run, frame, side, name, link}) {
       show(url);
     } catch (error) {
       element.isShown = error.name !== 'AbortError';
-      if (element.isShown) say(plain(error.message));
+      // The name is below, so the path before the message is not needed.
+      if (element.isShown) say(plain(error.message).replace(/^\/[^:]*: /, ''));
     } finally {
       controller = null;
     }
