@@ -1,5 +1,6 @@
 import ExamplePictures
 import Foundation
+import Geometry
 import Raster
 import TestSupport
 import Testing
@@ -32,7 +33,8 @@ import Testing
         }
     }
 
-    @Test func `README shows one screenshot, the document of the service the others, and nobody shows what is not there`()
+    @Test
+    func `README shows one screenshot, the document of the service the others, and nobody shows what is not there`()
         throws
     {
         let first = try shown(by: "README.md", folder: "docs/page/")
