@@ -15,7 +15,7 @@ PREFIX := /usr/local
 DESTDIR :=
 VERSION = $(shell sed -n 's/.*let penumbra = "\(.*\)"/\1/p' Sources/Farm/WorkerProtocol/Version.swift)
 
-.PHONY: demo test test-slurm build programs setup setup-tests format lint bench soak fuzz docs gallery clean
+.PHONY: demo test test-page test-slurm build programs setup setup-tests format lint bench soak fuzz docs gallery clean
 .PHONY: install uninstall dist sbom licenses
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
@@ -32,6 +32,12 @@ test: setup-tests build lint
 	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
 	$(BUILD)/penumbra-faults run --family shards --seeds $(SHARD_SEEDS)
 	$(BUILD)/penumbra-faults run --family service --seeds $(SERVICE_SEEDS)
+
+## make test-page: look at the service's page in a headless Chromium, in all states and sizes, for some minutes; its screenshots are
+## in .build/page-screenshots
+test-page: setup-tests
+	$(SWIFT_BUILD)
+	Scripts/check-page --screenshots .build/page-screenshots
 
 ## make test-slurm: install Slurm, prove that a cluster of its own starts, breaks as asked and leaves nothing behind, and run
 ## jobs on it that are disturbed
@@ -105,8 +111,9 @@ fuzz: setup
 docs: setup
 	Scripts/docs
 
-## make gallery: run the manifests of jobs/effects, and write docs/gallery.md with pictures of what they make
-gallery: setup
+## make gallery: run the manifests of jobs/effects, write docs/gallery.md with pictures of what they make, and take the screenshots
+## of the service's page in docs/page
+gallery: setup-tests
 	$(SWIFT_BUILD)
 	Scripts/gallery
 

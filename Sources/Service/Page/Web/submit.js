@@ -36,7 +36,7 @@ export function numbers(text, filters) {
 
 export function submitView(query, view) {
   let schema = null, filters = [], isValid = false, checked = '', checking = null, version = 0;
-  const controllers = new Set();
+  const controllers = new Set(), ending = new AbortController();
   const folder = h('input', {id: 'folder', value: stored.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
   const write = editor({value: stored.get('draft') || example, schema: () => schema, changed: text => { stored.set('draft', text); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
@@ -84,14 +84,16 @@ export function submitView(query, view) {
     write.set(await one.text());
     write.area.focus();
   }
-  view.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files')) { event.preventDefault(); view.classList.add('dropping'); } });
-  view.addEventListener('dragleave', event => { if (!view.contains(event.relatedTarget)) view.classList.remove('dropping'); });
+  // The element of all views stays when this view is closed. Its listeners must not.
+  const {signal} = ending;
+  view.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files')) { event.preventDefault(); view.classList.add('dropping'); } }, {signal});
+  view.addEventListener('dragleave', event => { if (!view.contains(event.relatedTarget)) view.classList.remove('dropping'); }, {signal});
   view.addEventListener('drop', event => {
     view.classList.remove('dropping');
     if (!event.dataTransfer.files[0]) return;
     event.preventDefault();
     take(event.dataTransfer.files[0]);
-  });
+  }, {signal});
   for (const [input, key] of [[folder, 'folder'], [place, 'path']]) input.addEventListener('input', () => { stored.set(key, input.value.trim()); checkSoon(); });
   function checkSoon() {
     clearTimeout(checking);
@@ -228,5 +230,5 @@ export function submitView(query, view) {
     showSource();
     await check();
   }
-  return {begin, title: 'Submit', close: () => { clearTimeout(checking); version++; preview.close(); for (const one of controllers) one.abort(); }};
+  return {begin, title: 'Submit', close: () => { clearTimeout(checking); version++; ending.abort(); preview.close(); for (const one of controllers) one.abort(); }};
 }
