@@ -21,20 +21,20 @@ package struct AreaOptions: Hashable, Sendable {
 
     package static let edge = ParameterDescriptor(
         "edge", .choice(Edge.allCases.map(\.rawValue)), fallback: .word("clamp"),
-        summary: "what lies outside the filter's input")
+        summary: "Chooses the pixels that the filter sees outside its input")
 
     /// A filter that cannot grow omits this parameter, together with its rules.
     package static let extent = ParameterDescriptor(
         "extent", .choice(["crop", "expand"]), fallback: .word("crop"),
-        summary: "keep the input's size, or grow by the filter's reach")
+        summary: "Chooses whether the output keeps the input's size or grows by the reach of the filter")
 
     package static let light = ParameterDescriptor(
         "light", .choice(Light.allCases.map(\.rawValue)), fallback: .word("encoded"),
-        summary: "filter the stored values, or linear light")
+        summary: "Chooses whether the filter works on the stored values or in linear light")
 
     /// Point filters have this parameter, too.
     package static let within = ParameterDescriptor(
-        "within", .region, summary: "filter only there, and blend at its border")
+        "within", .region, summary: "Limits the filter to this part of the picture")
 
     package static let rules: [ParameterRule] = [
         .implies(parameter: "extent", value: "expand", other: "edge", required: "transparent"),
@@ -112,10 +112,10 @@ extension SweepCenter {
     static let parameters = [
         ParameterDescriptor(
             "x", .length(within: farthest), fallback: .length(.percent(50)),
-            summary: "the centre, from the picture's left side"),
+            summary: "Sets the centre, from the left side of the picture"),
         ParameterDescriptor(
             "y", .length(within: farthest), fallback: .length(.percent(50)),
-            summary: "the centre, from the picture's top side"),
+            summary: "Sets the centre, from the top side of the picture"),
     ]
 
     /// Lengths are measured from the corner of `input`, where its first pixel begins. The centre of that pixel is half a pixel

@@ -41,9 +41,9 @@ enum CatalogText {
         for parameter in parameters {
             let fallback =
                 parameter.requiredLike != nil
-                ? "required" : parameter.fallback.map { text($0) + unit(parameter, $0) } ?? "–"
+                ? "required" : parameter.fallback.map { ParameterWords.text($0) + unit(parameter, $0) } ?? "–"
             let more = parameter.synonyms.map(synonym).joined() + (parameter.isShared ? "; also a key of the job" : "")
-            table.add(parameter.name, takes(parameter), fallback, parameter.summary + more)
+            table.add(parameter.name, ParameterWords.takes(parameter.kind), fallback, parameter.summary + more)
         }
         return table.lines
     }
@@ -66,7 +66,8 @@ enum CatalogText {
 
     private static func synonym(_ synonym: ParameterDescriptor.Synonym) -> String {
         synonym.scale == 1
-            ? "; also written \(synonym.name)" : "; \(synonym.name) is \(number(1 / synonym.scale)) times this"
+            ? "; also written \(synonym.name)"
+            : "; \(synonym.name) is \(ParameterWords.number(1 / synonym.scale)) times this"
     }
 
     private static func describe(_ rule: ParameterRule) -> String {
@@ -87,50 +88,5 @@ enum CatalogText {
     private static func unit(_ parameter: ParameterDescriptor, _ value: ParameterValue) -> String {
         if case .word = value { return "" }
         return parameter.unit.isEmpty ? "" : " \(parameter.unit)"
-    }
-
-    static func takes(_ parameter: ParameterDescriptor) -> String {
-        switch parameter.kind {
-        case .number(let low, let high): "\(number(low))–\(number(high))"
-        case .numberOrPair(let low, let high): "\(number(low))–\(number(high)), or {x, y}"
-        case .integer(let low, let high): "whole \(low)–\(high)"
-        case .integerOrWord(let low, let high, let words): "whole \(low)–\(high), or \(words.joined(separator: " | "))"
-        case .numberOrWord(let low, let high, let words):
-            "\(number(low))–\(number(high)), or \(words.joined(separator: " | "))"
-        case .length, .distance: "px or %"
-        case .path: "[{x, y}, {x, y}, …], px or %"
-        case .numbers(let ranges):
-            "{" + ranges.map { "\($0.name): \(number($0.minimum))–\(number($0.maximum))" }.joined(separator: ", ") + "}"
-        case .size: "320, 320x, x240, 320x240, 50%"
-        case .choice(let words): words.joined(separator: " | ")
-        case .boolean: "true | false"
-        case .text: "text"
-        case .region: "{x, y, width, height, corner_radius}, px or %"
-        case .color: "#rrggbb, or a name"
-        case .picture, .layer: "a picture's path"
-        }
-    }
-
-    static func text(_ value: ParameterValue) -> String {
-        switch value {
-        case .number(let value): number(value)
-        case .pair(let x, let y): "{x: \(number(x)), y: \(number(y))}"
-        case .integer(let value): String(value)
-        case .boolean(let value): value ? "true" : "false"
-        case .word(let word): word
-        case .text(let text): text
-        case .region: "{…}"
-        case .length(.pixels(let value)): number(value)
-        case .length(.percent(let value)): "\(number(value)) %"
-        case .size(let size): "\(size)"
-        case .path: "[…]"
-        case .numbers: "{…}"
-        case .color(let red, let green, let blue, let alpha): "\(red) \(green) \(blue) \(alpha)"
-        case .picture(let picture): picture.path
-        }
-    }
-
-    private static func number(_ value: Double) -> String {
-        value == value.rounded() && value.magnitude < 1e15 ? String(Int(value)) : String(value)
     }
 }
