@@ -117,46 +117,48 @@ package struct Settings: Sendable {
         guard errors.isEmpty else { throw LoadError(kind: .value, message: errors.joined(separator: "\n")) }
 
         func layered<Value: Sendable>(
-            _ standard: Value, _ value: KeyPath<GivenValues, Value?>, _ variable: String, flag: Value? = nil,
-            _ flagName: String = ""
+            _ standard: Value, _ value: KeyPath<GivenValues, Value?>, _ key: SettingKey, flag: Value? = nil
         ) -> Setting<Value> {
-            if let flag { return Setting(flag, .flag(flagName)) }
-            if let value = environment.values[keyPath: value] { return Setting(value, .environment(variable)) }
+            if let flag { return Setting(flag, .flag(key.flag ?? key.key)) }
+            if let variable = key.variable, let value = environment.values[keyPath: value] {
+                return Setting(value, .environment(variable))
+            }
             if let file, let value = file.contents.values[keyPath: value] { return Setting(value, .file(file.path)) }
             return Setting(standard)
         }
 
         let absolute = { (path: String) in PathNames.isAbsolute(path) ? path : "\(launch.currentFolder)/\(path)" }
-        workers = layered(launch.cores, \.workers, "PENUMBRA_WORKERS", flag: flags.workers, "--workers")
-        memory = layered(launch.memory / 10 * 6, \.memory, "PENUMBRA_MEMORY")
+        workers = layered(launch.cores, \.workers, .workers, flag: flags.workers)
+        memory = layered(launch.memory / 10 * 6, \.memory, .memory)
         let state = layered(
-            Self.standardStateFolder(launch), \.stateFolder, "PENUMBRA_STATE_DIR", flag: flags.stateFolder,
-            "--state-dir")
+            Self.standardStateFolder(launch), \.stateFolder, .stateFolder, flag: flags.stateFolder)
         stateFolder = Setting(absolute(state.value), state.origin)
-        let folder = layered("", \.scratch, "PENUMBRA_SCRATCH", flag: flags.scratch, "--scratch")
+        let folder = layered("", \.scratch, .scratch, flag: flags.scratch)
         scratch = Self.optional(folder, absolute)
-        nice = layered(0, \.nice, "PENUMBRA_NICE")
-        ionice = layered(.none, \.ionice, "PENUMBRA_IONICE")
-        silence = layered(.seconds(30), \.silence, "PENUMBRA_SILENCE")
-        reduceTransparency = layered(false, \.reduceTransparency, "PENUMBRA_REDUCE_TRANSPARENCY")
-        plugins = layered(.any, \.plugins, "PENUMBRA_PLUGINS")
-        pluginFolders = layered([], \.pluginFolders, "PENUMBRA_PLUGIN_PATH")
-        workerEnvironment = layered([], \.workerEnvironment, "PENUMBRA_WORKER_ENVIRONMENT")
-        pluginPins = layered([], \.pluginPins, "PENUMBRA_PLUGIN_PINS")
+        nice = layered(0, \.nice, .nice)
+        ionice = layered(.none, \.ionice, .ionice)
+        silence = layered(.seconds(30), \.silence, .silence)
+        reduceTransparency = layered(false, \.reduceTransparency, .reduceTransparency)
+        plugins = layered(.any, \.plugins, .plugins)
+        pluginFolders = layered([], \.pluginFolders, .pluginFolders)
+        workerEnvironment = layered([], \.workerEnvironment, .workerEnvironment)
+        pluginPins = layered([], \.pluginPins, .pluginPins)
         worker = layered(
-            "\(launch.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER", flag: flags.worker, "worker")
-        engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
-        slurm = layered(ClusterOptions(), \.slurm, "")
+            "\(launch.programFolder)/penumbra-worker", \.worker, .worker, flag: flags.worker)
+        engine = layered(.local, \.engine, .engine, flag: flags.engine)
+        slurm = layered(ClusterOptions(), \.slurm, .slurm)
         commands = Setting(
             file?.contents.values.commands,
             file.flatMap { $0.contents.values.commands == nil ? nil : .file($0.path) } ?? .standard)
-        onEnd = layered([], \.onEnd, "")
-        onFailure = layered([], \.onFailure, "")
-        late = layered([], \.late, "")
-        sendmail = layered("/usr/sbin/sendmail", \.sendmail, "")
-        service = layered(ServiceSettings(), \.service, "")
+        onEnd = layered([], \.onEnd, .onEnd)
+        onFailure = layered([], \.onFailure, .onFailure)
+        late = layered([], \.late, .late)
+        sendmail = layered(Self.usualSendmail, \.sendmail, .sendmail)
+        service = layered(ServiceSettings(), \.service, .service)
         configFile = file?.path
     }
+
+    static let usualSendmail = "/usr/sbin/sendmail"
 
     private static func optional(
         _ setting: Setting<String>, _ absolute: (String) -> String
