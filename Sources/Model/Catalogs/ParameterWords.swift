@@ -63,6 +63,22 @@ package enum ParameterWords {
         return [".", "!", "?"].contains(where: capital.hasSuffix) ? capital : capital + "."
     }
 
+    /// A rule between parameters, without its full stop.
+    package static func rule(_ rule: ParameterRule) -> String {
+        switch rule {
+        case .implies(let parameter, let value, let other, let required):
+            "\(parameter): \(value) implies \(other): \(required)"
+        case .excludes(let parameter, let value, let other):
+            "\(parameter): \(value) cannot be combined with \(other)"
+        case .replaces(let parameter, let others):
+            "\(parameter) takes the place of \(others.joined(separator: ", "))"
+        case .needs(let parameter, let other, let words):
+            words.isEmpty
+                ? "\(parameter) has no effect where \(other) is a word"
+                : "\(parameter) has an effect only with \(other): \(words.joined(separator: " | "))"
+        }
+    }
+
     /// `#rrggbb`, with the alpha behind it if the colour is not opaque.
     private static func color(_ red: Int, _ green: Int, _ blue: Int, _ alpha: Int) -> String {
         let digits = (alpha == 255 ? [red, green, blue] : [red, green, blue, alpha])
@@ -70,7 +86,7 @@ package enum ParameterWords {
         return "#" + digits.joined()
     }
 
-    package static func number(_ value: Double) -> String {
+    static func number(_ value: Double) -> String {
         value == value.rounded() && value.magnitude < 1e15 ? String(Int(value)) : String(value)
     }
 }

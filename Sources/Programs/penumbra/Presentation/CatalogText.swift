@@ -17,7 +17,7 @@ enum CatalogText {
         ]
         if filter.parameters.isEmpty { return lines + ["It has no parameters: - \(filter.name)"] }
         lines += parameters(filter.parameters).map { "  " + $0 }
-        let rules = filter.rules.map(describe)
+        let rules = filter.rules.map(ParameterWords.rule)
         return rules.isEmpty ? lines : lines + [""] + rules
     }
 
@@ -42,8 +42,8 @@ enum CatalogText {
             let fallback =
                 parameter.requiredLike != nil
                 ? "required" : parameter.fallback.map { ParameterWords.text($0) + unit(parameter, $0) } ?? "–"
-            let more = parameter.synonyms.map(synonym).joined() + (parameter.isShared ? "; also a key of the job" : "")
-            table.add(parameter.name, ParameterWords.takes(parameter.kind), fallback, parameter.summary + more)
+            table.add(
+                parameter.name, ParameterWords.takes(parameter.kind), fallback, ParameterWords.sentence(of: parameter))
         }
         return table.lines
     }
@@ -61,27 +61,6 @@ enum CatalogText {
         switch origin {
         case .builtIn: "built in"
         case .plugin(let path): "plugin \(path)"
-        }
-    }
-
-    private static func synonym(_ synonym: ParameterDescriptor.Synonym) -> String {
-        synonym.scale == 1
-            ? "; also written \(synonym.name)"
-            : "; \(synonym.name) is \(ParameterWords.number(1 / synonym.scale)) times this"
-    }
-
-    private static func describe(_ rule: ParameterRule) -> String {
-        switch rule {
-        case .implies(let parameter, let value, let other, let required):
-            "\(parameter): \(value) implies \(other): \(required)"
-        case .excludes(let parameter, let value, let other):
-            "\(parameter): \(value) cannot be combined with \(other)"
-        case .replaces(let parameter, let others):
-            "\(parameter) takes the place of \(others.joined(separator: ", "))"
-        case .needs(let parameter, let other, let words):
-            words.isEmpty
-                ? "\(parameter) has no effect where \(other) is a word"
-                : "\(parameter) has an effect only with \(other): \(words.joined(separator: " | "))"
         }
     }
 
