@@ -225,13 +225,16 @@ let package = Package(
                 "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "CCrashRecord",
                 "CProcessState",
             ]),
+        module(
+            "Programs", "Reference",
+            ["Catalogs", "JobModel", "Manifests", "Settings", "Reports", "WorkerProtocol", "ServiceAPI"]),
         program(
             "penumbra",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
                 "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "QueueStorage",
-                "Notifications", "ServiceAPI", "ServiceClient", argumentParser,
+                "Notifications", "ServiceAPI", "ServiceClient", "Reference", argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
         program(
@@ -391,6 +394,8 @@ let package = Package(
         tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
+        tests(
+            "ReferenceTests", ["Reference", "Catalogs", "JobModel", "Manifests", "Settings", "Reports", "ServiceAPI"]),
         tests(
             "ScheduleTests",
             ["Supervision", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "JobModel", "TestSupport"]),

@@ -4,6 +4,7 @@ import Glibc
 import JobModel
 import Manifests
 import Planning
+import Reference
 
 /// Checks a command line before the parser does, for mistakes that the parser misses or describes wrongly.
 struct ArgumentCheck {
@@ -18,6 +19,11 @@ struct ArgumentCheck {
             return
         }
         if first == "help" {
+            // The parser would print the help of the topic's command, which says nothing about the topic.
+            if arguments.count == 2, HelpTopic(rawValue: arguments[1]) != nil {
+                self.arguments = [arguments[1]]
+                return
+            }
             _ = try NamedCommand(arguments.dropFirst().prefix { !$0.hasPrefix("-") })
             self.arguments = arguments
             return

@@ -25,7 +25,7 @@ struct Penumbra: AsyncParsableCommand {
             FiltersCommand.self,
             FormatsCommand.self, SchemaCommand.self,
             PluginCommand.self, ConfigCommand.self, DoctorCommand.self, ExportCommand.self,
-            PrepareCommand.self, ShardCommand.self, ConfinedCommand.self,
+            PrepareCommand.self, ShardCommand.self, ConfinedCommand.self, ReferenceCommand.self, CompletionCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
@@ -37,6 +37,12 @@ struct Penumbra: AsyncParsableCommand {
             CommandGroup(
                 name: "Service",
                 subcommands: [ServeCommand.self, SubmitCommand.self, QueueCommand.self, TokenCommand.self]),
+            CommandGroup(
+                name: "Help Topics",
+                subcommands: [
+                    ManifestTopic.self, OutputNamesTopic.self, ExitCodesTopic.self, EnvironmentTopic.self,
+                    FilesTopic.self,
+                ]),
         ])
 
     static func main() async {
@@ -55,7 +61,7 @@ struct Penumbra: AsyncParsableCommand {
         // This is `main(_:)` of the parser, but it never writes control characters of arguments to a terminal.
         do {
             arguments = try ArgumentCheck(arguments).arguments
-            var command = try parseAsRoot(arguments)
+            var command = try await asyncParseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -22,7 +22,7 @@ struct ApplyCommand: AsyncParsableCommand {
             --save-manifest keeps the job as a manifest, to be run again.
             """)
 
-    @Argument(help: ArgumentHelp("Filters, divided by '|'.", valueName: "chain"))
+    @Argument(help: ArgumentHelp("Filters, divided by '|'.", valueName: "chain"), completion: Completions.filters)
     var chain: String
 
     @Argument(help: ArgumentHelp("Pictures.", valueName: "picture"), completion: .file())
@@ -32,16 +32,19 @@ struct ApplyCommand: AsyncParsableCommand {
         name: .shortAndLong,
         help: ArgumentHelp(
             "A file for one picture, a folder (that exists, or with / at its end), or a path with fields: 'out/{stem}.png'.",
-            valueName: "path"))
+            valueName: "path"), completion: .file())
     var output: String
 
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Changes a value of the job: 'save.quality=90'. May be given again.", valueName: "path=value"))
+            "Changes a value of the job: 'save.quality=90'. May be given again.", valueName: "path=value"),
+        completion: Completions.keys)
     var overrides: [String] = []
 
-    @Option(help: ArgumentHelp("Also writes the job to a file that does not exist yet.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Also writes the job to a file that does not exist yet.", valueName: "file"),
+        completion: Completions.manifests)
     var saveManifest: String?
 
     @OptionGroup(title: "Location Options") var location: LocationOptions

@@ -11,7 +11,7 @@ struct FiltersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "filters", abstract: "List the filters that your workers offer, or describe one.")
 
-    @Argument(help: ArgumentHelp("A filter, for its parameters.", valueName: "name"))
+    @Argument(help: ArgumentHelp("A filter, for its parameters.", valueName: "name"), completion: Completions.filters)
     var name: String?
 
     @OptionGroup(title: "Location Options") var location: LocationOptions

@@ -35,13 +35,14 @@ struct PluginNewCommand: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("o"), .long],
-        help: ArgumentHelp("The folder to make. Default: the name, in the current folder.", valueName: "folder"))
+        help: ArgumentHelp("The folder to make. Default: the name, in the current folder.", valueName: "folder"),
+        completion: .directory)
     var output: String?
 
     @Option(
         help: ArgumentHelp(
             "Penumbra's sources, which a plugin in Swift is built with. Default: those that this program was built "
-                + "from.", valueName: "folder"))
+                + "from.", valueName: "folder"), completion: .directory)
     var sdk: String?
 
     @OptionGroup(title: "Location Options") var location: LocationOptions

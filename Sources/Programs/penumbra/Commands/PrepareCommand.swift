@@ -31,7 +31,9 @@ struct PrepareCommand: AsyncParsableCommand {
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
-    @Option(help: ArgumentHelp("The folder for the shards and the run's other files.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The folder for the shards and the run's other files.", valueName: "dir"),
+        completion: .directory)
     var runDir: String
 
     @Option(help: ArgumentHelp("How many: 1 to 10000.", valueName: "n"))

@@ -31,7 +31,7 @@ struct PreviewCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A job manifest.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
+        help: ArgumentHelp("A job manifest.", valueName: "manifest"), completion: Completions.manifests)
     var manifest: String
 
     @Argument(
@@ -45,7 +45,9 @@ struct PreviewCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The size of the crop in px: 800, or 800x600.", valueName: "size"))
     var size = "800"
 
-    @Option(help: ArgumentHelp("Renders a panel for each value: 'radius=4,8,16'.", valueName: "parameter=values"))
+    @Option(
+        help: ArgumentHelp("Renders a panel for each value: 'radius=4,8,16'.", valueName: "parameter=values"),
+        completion: Completions.sweeps)
     var sweep: String?
 
     @Option(help: "Shows the picture before the filters too: split, side or blink.")
@@ -69,7 +71,7 @@ struct PreviewCommand: AsyncParsableCommand {
         name: .customLong("set"),
         help: ArgumentHelp(
             "Changes a value of the manifest: 'filters[0].gaussian.radius=14'. May be given again.",
-            valueName: "path=value"))
+            valueName: "path=value"), completion: Completions.keys)
     var overrides: [String] = []
 
     @OptionGroup(title: "Location Options") var location: LocationOptions

@@ -79,7 +79,7 @@ struct RunCommand: AsyncParsableCommand {
         name: .customLong("run"),
         help: ArgumentHelp(
             "Name the run, which may have been interrupted under this name. By default its name is its time.",
-            valueName: "name"),
+            valueName: "name"), completion: Completions.runs,
         transform: RunNameArgument.read)
     var runName: RunNameArgument?
 
@@ -99,10 +99,13 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write a page that reports the run, with pictures before and after.", valueName: "file.html"))
+            "Write a page that reports the run, with pictures before and after.", valueName: "file.html"),
+        completion: .file(extensions: ["html"]))
     var report: String?
 
-    @Option(help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"))
+    @Option(
+        help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"),
+        completion: .file(extensions: ["prom"]))
     var metrics: String?
 
     @Flag(help: "Send no notifications of the config file's on_end and on_failure.")

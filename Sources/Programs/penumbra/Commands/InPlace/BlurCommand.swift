@@ -51,7 +51,7 @@ struct BlurCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Any filters in place of a Gaussian, as in a manifest, divided by '|': 'halftone: {size: 6}'.",
-            valueName: "chain"))
+            valueName: "chain"), completion: Completions.filters)
     var filter: String?
 
     @Option(

@@ -38,7 +38,8 @@ struct GcCommand: AsyncParsableCommand {
         name: .customLong("give-up"),
         help: ArgumentHelp(
             "Forget the originals of a picture that was removed since it was blurred, or of all such pictures of a folder. They "
-                + "cannot be put back then, not even under other names. Repeatable.", valueName: "picture"))
+                + "cannot be put back then, not even under other names. Repeatable.", valueName: "picture"),
+        completion: .file())
     var givenUp: [String] = []
 
     func validate() throws {

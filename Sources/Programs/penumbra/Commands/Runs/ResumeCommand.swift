@@ -24,7 +24,7 @@ struct ResumeCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "A run, by its name or the beginning of it, or a job, for its latest run. Default: all runs that were "
-                + "interrupted or paused.", valueName: "run"))
+                + "interrupted or paused.", valueName: "run"), completion: Completions.runs)
     var run: String?
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption

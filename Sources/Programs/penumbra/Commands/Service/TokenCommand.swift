@@ -34,7 +34,8 @@ struct TokenAddCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("root"),
         help: ArgumentHelp(
-            "A folder that its jobs may use. May be given again. Default: all folders.", valueName: "dir"))
+            "A folder that its jobs may use. May be given again. Default: all folders.", valueName: "dir"),
+        completion: .directory)
     var roots: [String] = []
 
     @OptionGroup var lifetime: TokenLifetime
