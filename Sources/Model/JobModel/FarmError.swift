@@ -50,7 +50,7 @@ extension RunOutcome {
         case .missingInput:
             "A manifest, a picture or a folder is missing, no file matched, or a disk is not mounted."
         case .unavailable:
-            "A component does not work: the worker program, a library, a plugin or a cluster; or a limit of the machine is "
+            "A component does not work: the worker program, a library, a plugin or a cluster. Or a limit of the machine is "
                 + "too low."
         case .storage:
             "Files or databases cannot be read or written: the disk is full or read-only, a quota is reached, or a right is "

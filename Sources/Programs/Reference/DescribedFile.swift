@@ -16,6 +16,9 @@ package struct DescribedFile: Encodable, Hashable, Sendable {
             "The settings of a user. $XDG_CONFIG_HOME replaces ~/.config."),
         DescribedFile("/etc/penumbra/penumbra.yaml", "The settings of a machine."),
         DescribedFile(
+            "~/.cache/penumbra/completion.json",
+            "Names that shells complete. Penumbra writes this file again if it is missing."),
+        DescribedFile(
             "STATE", "The state folder: --state-dir, the setting 'state_dir', or ~/.local/state/penumbra."),
         DescribedFile(
             "STATE/penumbra.sqlite",

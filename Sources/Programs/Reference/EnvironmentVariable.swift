@@ -38,6 +38,7 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
         EnvironmentVariable("PENUMBRA_CONFIG", "The config file to read, in place of those at the usual places."),
         EnvironmentVariable("XDG_CONFIG_HOME", "The folder with penumbra/penumbra.yaml. The default is ~/.config."),
         EnvironmentVariable("XDG_STATE_HOME", "The folder of the state folder 'penumbra'. The default is ~/.local/state."),
+        EnvironmentVariable("XDG_CACHE_HOME", "The folder of the cache 'penumbra'. The default is ~/.cache."),
         EnvironmentVariable("HOME", "The home folder. Without it, Penumbra asks the user database."),
         EnvironmentVariable("TMPDIR", "The folder for temporary files of commands. The default is /tmp."),
         EnvironmentVariable("PATH", "Where Penumbra finds the commands of a cluster, and where 'doctor' looks for programs."),
