@@ -1,3 +1,4 @@
+import JobModel
 import Reports
 import Testing
 
@@ -19,6 +20,7 @@ import Testing
                 "penumbra_last_success_timestamp_seconds", "penumbra_workers_replaced", "penumbra_slots_retired",
                 "penumbra_orphans",
             ])
+        #expect(exposition.families.map(\.name) == PrometheusText.described.map(\.name))
         let values = exposition.values
         #expect(values[#"penumbra_frames{job="photos",state="published"}"#] == 3)
         #expect(values[#"penumbra_frames{job="photos",state="failed"}"#] == 0)
