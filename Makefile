@@ -10,7 +10,7 @@ SHARD_SEEDS := 1-10
 SERVICE_SEEDS := 1-6
 MINUTES := 10
 
-.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery clean
+.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery reference manual clean
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -72,6 +72,16 @@ fuzz: setup
 ## make docs: the modules' documentation as a static site in .build/docs
 docs: setup
 	Scripts/docs
+
+## make reference: write docs/reference from what the programs say of themselves
+reference: setup
+	$(SWIFT_BUILD)
+	Scripts/make-reference --program $(BUILD)/penumbra
+
+## make manual: write the manual pages into .build/man
+manual: setup
+	$(SWIFT_BUILD)
+	Scripts/make-manual --program $(BUILD)/penumbra
 
 ## make gallery: run the manifests of jobs/effects, and write docs/gallery.md with pictures of what they make
 gallery: setup

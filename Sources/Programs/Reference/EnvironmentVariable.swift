@@ -37,11 +37,13 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
     private static let locations = [
         EnvironmentVariable("PENUMBRA_CONFIG", "The config file to read, in place of those at the usual places."),
         EnvironmentVariable("XDG_CONFIG_HOME", "The folder with penumbra/penumbra.yaml. The default is ~/.config."),
-        EnvironmentVariable("XDG_STATE_HOME", "The folder of the state folder 'penumbra'. The default is ~/.local/state."),
+        EnvironmentVariable(
+            "XDG_STATE_HOME", "The folder of the state folder 'penumbra'. The default is ~/.local/state."),
         EnvironmentVariable("XDG_CACHE_HOME", "The folder of the cache 'penumbra'. The default is ~/.cache."),
         EnvironmentVariable("HOME", "The home folder. Without it, Penumbra asks the user database."),
         EnvironmentVariable("TMPDIR", "The folder for temporary files of commands. The default is /tmp."),
-        EnvironmentVariable("PATH", "Where Penumbra finds the commands of a cluster, and where 'doctor' looks for programs."),
+        EnvironmentVariable(
+            "PATH", "Where Penumbra finds the commands of a cluster, and where 'doctor' looks for programs."),
     ]
 
     private static let service = [
@@ -60,8 +62,11 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
 
     private static let workers = [
         EnvironmentVariable(
+            "LD_LIBRARY_PATH", "Folders with libraries, for the loader. Workers and confined runs may read them, too."),
+        EnvironmentVariable(
             "PENUMBRA_CPU",
-            "The CPU level whose code workers use, for tests and measurements. The default is the best level of the CPU."),
+            "The CPU level whose code workers use, for tests and measurements. The default is the best level of the CPU."
+        ),
         EnvironmentVariable(
             "PENUMBRA_DRAWING_SECONDS",
             "How many seconds of processor time an SVG or PDF may take to draw. The default is 60."),
@@ -80,7 +85,8 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
         EnvironmentVariable("SLURM_CPUS_ON_NODE", "Slurm sets it: the cores of an element, if nothing else says so."),
         EnvironmentVariable("SLURM_MEM_PER_NODE", "Slurm sets it: the megabytes that an element may use."),
         EnvironmentVariable("SLURM_MEM_PER_CPU", "Slurm sets it: the megabytes that an element may use for each core."),
-        EnvironmentVariable("PENUMBRA_JOB_CORES", "For the command 'submit' and for elements: the cores of an element."),
+        EnvironmentVariable(
+            "PENUMBRA_JOB_CORES", "For the command 'submit' and for elements: the cores of an element."),
         EnvironmentVariable(
             "PENUMBRA_JOB_MEMORY", "For the command 'submit' and for elements: the bytes that an element may use."),
         EnvironmentVariable("PENUMBRA_JOB_AT_ONCE", "For the command 'submit': how many elements may run at once."),

@@ -55,7 +55,8 @@ package enum HelpTopic: String, CaseIterable, Sendable {
 
     private func manifest(_ catalog: Catalog, _ page: inout HelpPage) {
         page.paragraph(
-            "A manifest is a YAML file that describes one job. Every manifest has 'job', 'inputs', and 'output' or 'outputs':")
+            "A manifest is a YAML file that describes one job. Every manifest has 'job', 'inputs', and 'output' or 'outputs':"
+        )
         page.example(
             """
             job: small

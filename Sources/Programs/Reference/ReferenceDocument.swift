@@ -142,7 +142,8 @@ package struct DescribedFormat: Encodable, Sendable {
         switch (format.canRead, format.canWrite) {
         case (true, true): "Penumbra reads and writes \(format.name)."
         case (true, false): "Penumbra reads \(format.name), and does not write it."
-        case (false, true): "Penumbra writes \(format.name)\(format.isFolder ? " as a folder" : ""), and does not read it."
+        case (false, true):
+            "Penumbra writes \(format.name)\(format.isFolder ? " as a folder" : ""), and does not read it."
         case (false, false): "This installation cannot use \(format.name), because a library is missing."
         }
     }
