@@ -17,6 +17,8 @@ struct Penumbra: AsyncParsableCommand {
               penumbra run jobs/gaussian.yaml     renders, verifies and publishes
 
             Or, without a manifest: penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
+
+            'penumbra help manifest' lists all keys of a manifest, and 'penumbra help COMMAND' explains a command.
             """,
         version: "penumbra \(Version.penumbra)",
         subcommands: [

@@ -21,9 +21,7 @@ struct RunCommand: AsyncParsableCommand {
             A run renders only what changed: 'penumbra plan' says why each frame would run or not. Outputs that were edited, \
             or that Penumbra did not publish, are kept.
 
-            Exit codes: 0 done; 1 some frames failed; 3 a deadline was reached, work is left; 64 usage; 65 a manifest or \
-            config is wrong; 66 inputs are missing; 69 a component is missing; 74 the disk is full or read-only; 75 \
-            another run of the job, or into its folder, is running; 129, 130, 143 interrupted.
+            'penumbra help exit-codes' says what each exit code means.
             """)
 
     @OptionGroup var manifests: ManifestOptions
