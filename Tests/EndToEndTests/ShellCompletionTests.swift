@@ -55,6 +55,14 @@ import Testing
         #expect(try await proposals(["completion", ""]) == ["bash", "zsh", "fish"])
     }
 
+    @Test func `fish proposes commands behind help`() async throws {
+        try workspace.write(try await script(for: "fish"), to: "penumbra.fish")
+        let result = try await Program.run(
+            "/usr/bin/fish", ["--no-config", "-c", "source penumbra.fish; complete -C 'penumbra help queue can'"],
+            in: workspace, environment: ["HOME": workspace.path])
+        #expect(result.output == "cancel\n", "\(result.errors)")
+    }
+
     @Test func `filters, parameters and keys are proposed`() async throws {
         #expect(try await proposals(["filters", "gau"]) == ["gaussian"])
         #expect(try await proposals(["apply", "thumb"]) == ["thumbnail"])

@@ -21,16 +21,22 @@ package struct AreaOptions: Hashable, Sendable {
 
     package static let edge = ParameterDescriptor(
         "edge", .choice(Edge.allCases.map(\.rawValue)), fallback: .word("clamp"),
-        summary: "Chooses the pixels that the filter sees outside its input")
+        summary:
+            "Chooses the pixels outside of the input. 'clamp' repeats the border, 'mirror' reflects the "
+            + "picture, 'wrap' continues at the other side, and 'transparent' is empty")
 
     /// A filter that cannot grow omits this parameter, together with its rules.
     package static let extent = ParameterDescriptor(
         "extent", .choice(["crop", "expand"]), fallback: .word("crop"),
-        summary: "Chooses whether the output keeps the input's size or grows by the reach of the filter")
+        summary:
+            "Chooses the size of the output. 'crop' keeps the size of the input, and 'expand' adds the "
+            + "reach of the filter on each side")
 
     package static let light = ParameterDescriptor(
         "light", .choice(Light.allCases.map(\.rawValue)), fallback: .word("encoded"),
-        summary: "Chooses whether the filter works on the stored values or in linear light")
+        summary:
+            "Chooses what is filtered. 'encoded' means the stored values, and 'linear' means linear "
+            + "light")
 
     /// Point filters have this parameter, too.
     package static let within = ParameterDescriptor(
