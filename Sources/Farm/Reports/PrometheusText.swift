@@ -99,14 +99,16 @@ extension PrometheusText {
     static let lastRunHelp = "The time when the last run ended, in seconds since 1970."
 
     private static let families = [
-        Family("penumbra_frames", "The number of frames of the last run, by how they ended.", label: "state") { tally, _ in
+        Family("penumbra_frames", "The number of frames of the last run, by how they ended.", label: "state") {
+            tally, _ in
             FrameResult.Kind.ended.map { ending in
                 Sample(
                     labels: "\(label("job", tally.job)),\(label("state", ending.rawValue))",
                     value: String(tally.counts[ending]))
             }
         },
-        Family("penumbra_failed_frames", "The number of frames that failed in the last run, by cause.", label: "cause") { tally, _ in
+        Family("penumbra_failed_frames", "The number of frames that failed in the last run, by cause.", label: "cause")
+        { tally, _ in
             (tally.counts.failedByCause ?? [:]).sorted { $0.key < $1.key }.map { cause, count in
                 Sample(labels: "\(label("job", tally.job)),\(label("cause", cause))", value: String(count))
             }
@@ -114,7 +116,9 @@ extension PrometheusText {
         Family("penumbra_written_bytes", "The bytes of the outputs that the last run published.") {
             Double($0.counts.bytesWritten)
         },
-        Family("penumbra_megapixels", "The megapixels of the inputs that the last run rendered.") { $0.counts.megapixels },
+        Family("penumbra_megapixels", "The megapixels of the inputs that the last run rendered.") {
+            $0.counts.megapixels
+        },
         Family("penumbra_run_seconds", "The time that the last run took, in seconds.") { $0.seconds },
         Family(exitCodeFamily, exitCodeHelp) { Double($0.exitCode) },
         Family(lastRunFamily, lastRunHelp) { $0.ended },
