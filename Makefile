@@ -10,7 +10,7 @@ SHARD_SEEDS := 1-10
 SERVICE_SEEDS := 1-6
 MINUTES := 10
 
-.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery reference manual clean
+.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery clean
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -72,6 +72,8 @@ fuzz: setup
 ## make docs: the modules' documentation as a static site in .build/docs
 docs: setup
 	Scripts/docs
+
+.PHONY: reference manual
 
 ## make reference: write docs/reference from what the programs say of themselves
 reference: setup

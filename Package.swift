@@ -231,10 +231,10 @@ let package = Package(
         program(
             "penumbra",
             [
-                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Reference", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
                 "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "QueueStorage",
-                "Notifications", "ServiceAPI", "ServiceClient", "Reference", argumentParser,
+                "Notifications", "ServiceAPI", "ServiceClient", argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
         program(
