@@ -53,6 +53,18 @@ lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 	Scripts/dead-names
 
+.PHONY: reference manual
+
+## make reference: write docs/reference from what the programs say of themselves
+reference: setup
+	$(SWIFT_BUILD)
+	Scripts/make-reference --program $(BUILD)/penumbra
+
+## make manual: write the manual pages into .build/man
+manual: setup
+	$(SWIFT_BUILD)
+	Scripts/make-manual --program $(BUILD)/penumbra
+
 ## make bench: race kernels and whole jobs against what users would take instead, kernels for some 20 minutes, jobs
 ## for longer, and measure the service for a quarter of an hour (ARGUMENTS=--quick for fewer kernels,
 ## ARGUMENTS="kernels --quick", "jobs --quick" or "service --quick" for one of them)
@@ -72,18 +84,6 @@ fuzz: setup
 ## make docs: the modules' documentation as a static site in .build/docs
 docs: setup
 	Scripts/docs
-
-.PHONY: reference manual
-
-## make reference: write docs/reference from what the programs say of themselves
-reference: setup
-	$(SWIFT_BUILD)
-	Scripts/make-reference --program $(BUILD)/penumbra
-
-## make manual: write the manual pages into .build/man
-manual: setup
-	$(SWIFT_BUILD)
-	Scripts/make-manual --program $(BUILD)/penumbra
 
 ## make gallery: run the manifests of jobs/effects, and write docs/gallery.md with pictures of what they make
 gallery: setup
