@@ -148,6 +148,7 @@ let package = Package(
         module("Farm", "Confinement", ["Catalogs", "JobModel", "Planning", "CConfinement"]),
         module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
+        module("Farm", "Terminals"),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
             "Farm", "Runs", ["JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "JobStorage"]),
@@ -231,7 +232,7 @@ let package = Package(
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
                 "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "QueueStorage",
-                "Notifications", "ServiceAPI", "ServiceClient", argumentParser,
+                "Notifications", "ServiceAPI", "ServiceClient", "Terminals", argumentParser,
             ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
         program(
@@ -390,6 +391,7 @@ let package = Package(
         tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
+        tests("TerminalsTests", ["Terminals"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
         tests(
             "ScheduleTests",
