@@ -4,7 +4,8 @@ import Testing
 @Suite struct LocalTimeTests {
     @Test(arguments: [
         (0, "2026-11-26 22:04:05 +00:00"), (3600, "2026-11-26 23:04:05 +01:00"),
-        (7200, "2026-11-27 00:04:05 +02:00"), (-12600, "2026-11-26 18:34:05 -03:30"), (20700, "2026-11-27 03:49:05 +05:45"),
+        (7200, "2026-11-27 00:04:05 +02:00"), (-12600, "2026-11-26 18:34:05 -03:30"),
+        (20700, "2026-11-27 03:49:05 +05:45"),
     ])
     func `a local time has its offset from UTC`(offset: Int, text: String) throws {
         let seconds = try #require(LocalTime.seconds("2026-11-26T22:04:05Z"))

@@ -20,7 +20,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "3 frames", "", "5 |   - gaussian: {radios: 12}", "  | text ^^^", "= no remedy", "terror: a name", "a:error: no space",
+        "3 frames", "", "5 |   - gaussian: {radios: 12}", "  | text ^^^", "= no remedy", "terror: a name",
+        "a:error: no space",
         "okay", "  |",
     ])
     func `other text stays as it is`(text: String) {

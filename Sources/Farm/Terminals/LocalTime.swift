@@ -19,7 +19,8 @@ package enum LocalTime {
         let local = secondsSince1970 &+ offset
         var (time, parts) = (time_t(local), tm())
         guard gmtime_r(&time, &parts) != nil else { return "\(secondsSince1970)" }
-        let date = "\(padded(Int(parts.tm_year) + 1900, 4))-\(padded(Int(parts.tm_mon) + 1))-\(padded(Int(parts.tm_mday)))"
+        let date =
+            "\(padded(Int(parts.tm_year) + 1900, 4))-\(padded(Int(parts.tm_mon) + 1))-\(padded(Int(parts.tm_mday)))"
         let clock = "\(padded(Int(parts.tm_hour))):\(padded(Int(parts.tm_min))):\(padded(Int(parts.tm_sec)))"
         let minutes = abs(offset) / 60
         return "\(date) \(clock) \(offset < 0 ? "-" : "+")\(padded(minutes / 60)):\(padded(minutes % 60))"
@@ -29,7 +30,8 @@ package enum LocalTime {
     package static func seconds(_ utc: String) -> Int? {
         let text = Array(utc.utf8)
         guard text.count >= 20, text.last == UInt8(ascii: "Z"), text[10] == UInt8(ascii: "T") else { return nil }
-        guard text.count == 20 || text[19] == UInt8(ascii: ".") && text[20..<(text.count - 1)].allSatisfy(isDigit) else {
+        guard text.count == 20 || text[19] == UInt8(ascii: ".") && text[20..<(text.count - 1)].allSatisfy(isDigit)
+        else {
             return nil
         }
         for (place, sign) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] as [(Int, Unicode.Scalar)]

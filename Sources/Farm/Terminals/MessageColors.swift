@@ -51,19 +51,17 @@ package enum MessageColors {
         return style(word) + String(repeating: " ", count: mark.count - word.count) + line.dropFirst(mark.count)
     }
 
-    /// The first of the words, where it begins the line or follows a colon.
+    /// The first of the words, where it begins the line or follows a colon and a space.
     private static func severity(_ line: Substring) -> String? {
-        var rest = line
-        while !rest.isEmpty {
+        var start = line.startIndex
+        while true {
+            let rest = line[start...]
             if let (word, style) = words.first(where: { rest.hasPrefix($0.word) }) {
-                let end = rest.index(rest.startIndex, offsetBy: word.count)
-                return line[..<rest.startIndex] + style(rest[..<end]) + rest[end...]
+                let end = line.index(start, offsetBy: word.count)
+                return line[..<start] + style(line[start..<end]) + line[end...]
             }
-            guard let colon = rest.firstIndex(of: ":") else { return nil }
-            rest = rest[rest.index(after: colon)...]
-            guard rest.first == " " else { continue }
-            rest = rest.dropFirst()
+            guard let colon = rest.firstRange(of: ": ") else { return nil }
+            start = colon.upperBound
         }
-        return nil
     }
 }
