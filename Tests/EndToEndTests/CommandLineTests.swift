@@ -256,7 +256,8 @@ import Testing
         try workspace.write("no picture", to: "photos/z.png")
         _ = try await Program.night(workspace)
         let lines = try await penumbra("status").output.split(separator: "\n")
-        #expect(lines[0].hasSuffix("  started               frames  of these               because"), "\(lines[0])")
+        #expect(
+            lines[0].hasSuffix("  started                     frames  of these               because"), "\(lines[0])")
         #expect(lines[1].contains("  4       3 published, 1 failed"), "\(lines[1])")
     }
 

@@ -7,6 +7,9 @@ package enum LocalTime {
         text(secondsSince1970, offset: offset(at: secondsSince1970))
     }
 
+    /// The local day: `2026-11-26`.
+    package static func day(_ secondsSince1970: Int) -> String { String(text(secondsSince1970).prefix(10)) }
+
     /// The local time of a time in UTC, as JSON has it: `2026-11-26T22:04:05Z`. Fractions of a second are dropped. A text of another
     /// form is returned as it is.
     package static func text(utc: String) -> String {
