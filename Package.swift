@@ -233,7 +233,7 @@ let package = Package(
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
                 "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "QueueStorage",
                 "Notifications", "ServiceAPI", "ServiceClient", "Terminals", argumentParser,
-            ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
+            ], resources: (pluginTemplates + ["config.yaml"]).map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
         program(
             "penumbra-service",

@@ -80,8 +80,10 @@ struct FormatsCommand: AsyncParsableCommand {
         let meant = nearest.map { "did you mean '\($0)'? " } ?? ""
         throw FarmError(
             .usage,
-            "no format is called '\(PathText.visible(name))'\n   = \(meant)'penumbra formats' lists \(known.joined(separator: ", "))"
-        )
+            """
+            no format is called '\(PathText.visible(name))'
+               = \(meant)'penumbra formats' describes \(known.joined(separator: ", "))
+            """)
     }
 }
 
