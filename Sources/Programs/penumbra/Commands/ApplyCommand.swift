@@ -104,7 +104,7 @@ struct ApplyCommand: AsyncParsableCommand {
             guard readsInput || writesOutput else {
                 return try await apply(try manifest(), farm, catalog, control, reporter)
             }
-            let streams = try StreamedPictures(in: farm.settings.scratch.value ?? temporaryFolder())
+            let streams = try StreamedPictures(in: farm.settings.scratch.value)
             let saved = readsInput ? try await streams.saveInput(control) : nil
             let inputs = zip(pictures, inputs).map { $0 == Self.stream ? saved ?? $0 : $1 }
             guard writesOutput else {
@@ -213,11 +213,6 @@ struct ApplyCommand: AsyncParsableCommand {
             throw FarmError(.usage, error.message)
         }
     }
-}
-
-/// The folder for temporary files.
-func temporaryFolder() -> String {
-    getenv("TMPDIR").map { String(cString: $0) }.flatMap { PathNames.isAbsolute($0) ? $0 : nil } ?? "/tmp"
 }
 
 /// The manifest for a command line of `penumbra apply`.

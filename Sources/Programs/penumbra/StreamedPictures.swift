@@ -1,5 +1,4 @@
 import Coordination
-import Foundation
 import Glibc
 import JobModel
 import Planning
@@ -9,25 +8,15 @@ import Scheduling
 /// A picture from the standard input, or for the standard output.
 ///
 /// Workers read and write files, so each picture is a file in a temporary folder meanwhile.
-struct StreamedPictures: ~Copyable {
-    private let folder: String
+struct StreamedPictures {
+    private let folder: TemporaryFolder
 
-    /// - Parameter place: an existing folder, in which a folder for this process is made.
-    init(in place: String) throws(FarmError) {
-        var path = Array("\(place)/penumbra-apply-XXXXXX".utf8CString)
-        guard mkdtemp(&path) != nil else {
-            throw FarmError(
-                .storage,
-                """
-                \(PathText.visible(place)): no temporary folder can be made: \(String(cString: strerror(errno)))
-                   = name another folder by --scratch
-                """)
-        }
-        folder = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    /// - Parameter place: an existing folder; nil for the usual one.
+    init(in place: String?) throws(FarmError) {
+        folder = try TemporaryFolder(
+            in: place ?? TemporaryFolder.standardPlace, named: "penumbra-apply",
+            remedy: "name another folder by --scratch")
     }
-
-    // If the folder cannot be removed, its files stay in a folder for temporary files.
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Saves the standard input as a file, and returns its path. The file's name has the usual extension of its format, because names of
     /// outputs may repeat it.
@@ -35,14 +24,14 @@ struct StreamedPictures: ~Copyable {
         guard isatty(STDIN_FILENO) == 0 else {
             throw FarmError(.usage, "-: the standard input is a terminal\n   = send it a picture, as in '< photo.jpg'")
         }
-        let path = "\(folder)/standard-input"
+        let path = "\(folder.path)/standard-input"
         try await Blocking.run { () throws(FarmError) in try Self.copyInput(to: path, control) }
         guard let ext = Self.fileExtension(at: path), rename(path, "\(path).\(ext)") == 0 else { return path }
         return "\(path).\(ext)"
     }
 
     /// The path of a file whose contents ``sendOutput(at:)`` sends.
-    func outputPath(extension ext: String) -> String { "\(folder)/standard-output.\(ext)" }
+    func outputPath(extension ext: String) -> String { "\(folder.path)/standard-output.\(ext)" }
 
     /// Writes the file's contents to the standard output. A reader that has closed its end is no failure.
     func sendOutput(at path: String) async throws(FarmError) {
