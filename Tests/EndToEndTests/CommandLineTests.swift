@@ -43,6 +43,22 @@ import Testing
             "penumbra: no command is called 'job.yaml'\n   = did you mean 'penumbra run job.yaml'? 'penumbra --help' lists the "
                 + "commands\n"
         ),
+        (
+            ["run", "-n", "job.yaml"],
+            "penumbra run has no option -n\n   = 'penumbra plan' shows what would be rendered, and why, and writes nothing; it takes "
+                + "the same manifests\n"
+        ),
+        (
+            ["submit", "job.yaml", "--dry-run"],
+            "penumbra submit has no option --dry-run\n   = 'penumbra plan' shows what would be rendered, and why, and writes "
+                + "nothing; it takes the same manifests\n"
+        ),
+        (["check", "job.yaml", "--color", "blue"], "--color takes auto, always or never, not 'blue'\n"),
+        (["check", "job.yaml", "--color"], "--color needs a value: auto, always or never\n"),
+        (
+            ["--color=never", "check", "--color", "auto", "job.yaml"],
+            "--color is given twice, as 'never' and as 'auto': it takes one value; leave one of them out\n"
+        ),
         (["run", "--delete-orphans", "all"], "--delete-orphans all: write --delete-orphans=all, with '='\n"),
         (
             ["run", "job.yaml", "--delete-orphans=some"],
@@ -259,6 +275,35 @@ import Testing
         #expect(
             lines[0].hasSuffix("  started                     frames  of these               because"), "\(lines[0])")
         #expect(lines[1].contains("  4       3 published, 1 failed"), "\(lines[1])")
+    }
+
+    @Test func `times are local for people, and UTC for programs`() async throws {
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        let zone = ["TZ": "XYZ-5:45"]
+        let status = try await Program.run("status", in: workspace, environment: zone)
+        #expect(status.output.contains(" +05:45  3       3 published"), "\(status.output)")
+        let show = try await Program.run("show", in: workspace, environment: zone)
+        #expect(
+            show.output.contains(/started   \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+05:45, ended .* \+05:45\n/),
+            "\(show.output)")
+        let json = try await Program.run("status", "--json", in: workspace, environment: zone)
+        #expect(json.output.contains(/"started":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"/), "\(json.output)")
+    }
+
+    @Test func `a summary of a plan counts the frames for each reason`() async throws {
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        try workspace.copy("photos/b.png", to: "photos/a.png")
+        try workspace.copy("photos/b.png", to: "photos/d.png")
+        let text = try await penumbra("plan", "job.yaml", "--summary")
+        #expect(text.code == 0)
+        let lines = text.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(lines.first?.hasPrefix("test: 4 frames, 2 to render, ") == true, "\(text.output)")
+        #expect(lines.contains("2 skipped up to date"), "\(text.output)")
+        #expect(lines.contains("1 to render new"), "\(text.output)")
+        #expect(lines.filter { $0.hasPrefix("1 to render ") }.count == 2, "\(text.output)")
+        let json = try await penumbra("plan", "job.yaml", "--summary", "--json")
+        #expect(json.output.split(separator: "\n").count == 2, "\(json.output)")
+        #expect(json.output.contains(#""toRender":2"#))
     }
 
     @Test func `plan counts for programs, too, and names what it passes by`() async throws {
