@@ -277,6 +277,67 @@ import Testing
         #expect(lines[1].contains("  4       3 published, 1 failed"), "\(lines[1])")
     }
 
+    /// An option of a command, as the parser describes it.
+    private struct Described: Decodable {
+        struct Tool: Decodable {
+            let command: Command
+        }
+
+        struct Command: Decodable {
+            let commandName: String
+            var arguments: [Argument]?
+            var subcommands: [Command]?
+
+            /// With the commands below it.
+            var all: [Command] { [self] + (subcommands ?? []).flatMap(\.all) }
+        }
+
+        struct Argument: Decodable {
+            struct Name: Decodable {
+                let kind: String
+                let name: String
+            }
+
+            var names: [Name]?
+
+            func name(_ kind: String) -> String? { names?.first { $0.kind == kind }?.name }
+        }
+    }
+
+    @Test func `an option has one short name in all commands, and a short name means one option`() async throws {
+        let dump = try await penumbra("--experimental-dump-help")
+        let tool = try JSONDecoder().decode(Described.Tool.self, from: Data(dump.output.utf8))
+        var shortNames: [String: Set<String>] = [:]
+        for command in tool.command.all {
+            for argument in command.arguments ?? [] {
+                guard let long = argument.name("long") else { continue }
+                shortNames[long, default: []].insert(argument.name("short") ?? "none")
+            }
+        }
+        let different = shortNames.filter { $0.value.count > 1 }
+        #expect(different.isEmpty, "\(different)")
+        var given: [String: String] = [:]
+        for (long, short) in shortNames.mapValues({ $0.first ?? "none" }) where short != "none" {
+            #expect(given.updateValue(long, forKey: short) == nil, "\(short) is \(long), too")
+        }
+        #expect(given == ["h": "help", "f": "follow", "o": "output", "q": "quiet"])
+    }
+
+    @Test func `commands that report a success can leave that out`() async throws {
+        for command in [
+            "run", "apply", "check", "adopt", "verify", "blur", "unblur", "is-blurred", "submit", "prepare", "wait",
+            "pause",
+            "resume", "cancel", "retry", "gc",
+        ] {
+            #expect(try await penumbra(command, "--help").output.contains("-q, --quiet"), "\(command)")
+        }
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        for command in [["wait"], ["resume"], ["cancel"], ["gc"], ["retry", "--state", "skipped"]] {
+            let result = try await Program.run(Program.penumbra, command + ["-q"], in: workspace)
+            #expect((result.code, result.output, result.errors) == (0, "", ""), "\(command)")
+        }
+    }
+
     @Test func `times are local for people, and UTC for programs`() async throws {
         #expect(try await Program.night(workspace) == NightSummary(published: 3))
         let zone = ["TZ": "XYZ-5:45"]
@@ -292,7 +353,7 @@ import Testing
 
     @Test func `a summary of a plan counts the frames for each reason`() async throws {
         #expect(try await Program.night(workspace) == NightSummary(published: 3))
-        try workspace.copy("photos/b.png", to: "photos/a.png")
+        try workspace.write(try workspace.read("photos/b.png"), to: "photos/a.png")
         try workspace.copy("photos/b.png", to: "photos/d.png")
         let text = try await penumbra("plan", "job.yaml", "--summary")
         #expect(text.code == 0)
