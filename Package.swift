@@ -148,6 +148,7 @@ let package = Package(
         module("Farm", "Confinement", ["Catalogs", "JobModel", "Planning", "CConfinement"]),
         module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
+        module("Farm", "Terminals"),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
             "Farm", "Runs", ["JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "JobStorage"]),
@@ -234,8 +235,8 @@ let package = Package(
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Reference", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
                 "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "QueueStorage",
-                "Notifications", "ServiceAPI", "ServiceClient", argumentParser,
-            ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
+                "Notifications", "ServiceAPI", "ServiceClient", "Terminals", argumentParser,
+            ], resources: (pluginTemplates + ["config.yaml"]).map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
         program(
             "penumbra-service",
@@ -393,6 +394,7 @@ let package = Package(
         tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
+        tests("TerminalsTests", ["Terminals"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
         tests(
             "ReferenceTests", ["Reference", "Catalogs", "JobModel", "Manifests", "Settings", "Reports", "ServiceAPI"]),

@@ -186,11 +186,16 @@ package struct Settings: Sendable {
             case .unreadable(let reason): throw missing(path, "the config file cannot be read (\(reason))", source)
             }
         }
-        let home = launch.environment["XDG_CONFIG_HOME"] ?? "\(launch.homeFolder)/.config"
-        for path in ["\(home)/penumbra/penumbra.yaml", "/etc/penumbra/penumbra.yaml"] {
+        let own = userConfigFile(launch.environment, homeFolder: launch.homeFolder)
+        for path in [own, "/etc/penumbra/penumbra.yaml"] {
             if let bytes = launch.read(path).bytes { return (path, contents(bytes, path, launch)) }
         }
         return nil
+    }
+
+    /// The usual path of a user's config file.
+    package static func userConfigFile(_ environment: [String: String], homeFolder: String) -> String {
+        "\(environment["XDG_CONFIG_HOME"] ?? "\(homeFolder)/.config")/penumbra/penumbra.yaml"
     }
 
     private static func missing(_ path: String, _ reason: String, _ source: String) -> LoadError {

@@ -27,7 +27,7 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
     package static let forUsers = all.filter { $0.audience == .user }
 
     /// Every variable of the sources. A test compares it with them.
-    package static let all = settings + locations + service + workers + cluster + own
+    package static let all = settings + locations + terminal + service + workers + cluster + own
 
     private static let settings: [EnvironmentVariable] = SettingKey.all.compactMap { setting in
         guard let variable = setting.variable else { return nil }
@@ -44,6 +44,14 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
         EnvironmentVariable("TMPDIR", "The folder for temporary files of commands. The default is /tmp."),
         EnvironmentVariable(
             "PATH", "Where Penumbra finds the commands of a cluster, and where 'doctor' looks for programs."),
+    ]
+
+    private static let terminal = [
+        EnvironmentVariable("NO_COLOR", "If it is set and not empty, messages have no colours. --color overrides it."),
+        EnvironmentVariable("TERM", "The kind of the terminal. Messages have no colours if it is missing, or 'dumb'."),
+        EnvironmentVariable("LC_ALL", "The locale. If its characters are not UTF-8, terminals get ASCII."),
+        EnvironmentVariable("LC_CTYPE", "The locale of characters, if LC_ALL is not set."),
+        EnvironmentVariable("LANG", "The locale, if neither LC_ALL nor LC_CTYPE is set."),
     ]
 
     private static let service = [

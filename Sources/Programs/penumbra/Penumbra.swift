@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import JobModel
 import Settings
+import Terminals
 import WorkerProtocol
 
 @main
@@ -47,6 +48,12 @@ struct Penumbra: AsyncParsableCommand {
                 ]),
         ])
 
+    /// For help and completions. ``ArgumentCheck`` takes the option out of every command line.
+    @Option(
+        help: ArgumentHelp(
+            "Colours of messages: auto, always or never. Every command takes this option.", valueName: "when"))
+    var color = ColorChoice.auto
+
     static func main() async {
         // A write to a worker that has just died must not end this process.
         signal(SIGPIPE, SIG_IGN)
@@ -62,7 +69,9 @@ struct Penumbra: AsyncParsableCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
         // This is `main(_:)` of the parser, but it never writes control characters of arguments to a terminal.
         do {
-            arguments = try ArgumentCheck(arguments).arguments
+            let check = try ArgumentCheck(arguments)
+            Console.use(check.color)
+            arguments = check.arguments
             var command = try await asyncParseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -91,3 +100,5 @@ struct Penumbra: AsyncParsableCommand {
     /// The memory beside stacks that a run of thousands of pictures takes.
     private static let addresses = 256 << 20
 }
+
+extension ColorChoice: ExpressibleByArgument {}

@@ -44,6 +44,12 @@ struct OutputOptions: ParsableArguments {
     var json = false
 }
 
+/// The option of commands whose other output has options of its own.
+struct QuietOption: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
+}
+
 /// The engine of a run.
 struct EngineOptions: ParsableArguments {
     @Option(

@@ -34,7 +34,7 @@ struct PluginNewCommand: AsyncParsableCommand {
     var language = Language.swift
 
     @Option(
-        name: [.customShort("o"), .long],
+        name: .shortAndLong,
         help: ArgumentHelp("The folder to make. Default: the name, in the current folder.", valueName: "folder"),
         completion: .directory)
     var output: String?

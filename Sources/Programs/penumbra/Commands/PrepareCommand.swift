@@ -42,6 +42,8 @@ struct PrepareCommand: AsyncParsableCommand {
     @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
     var force = false
 
+    @OptionGroup var printing: QuietOption
+
     func validate() throws {
         guard (1...10_000).contains(shards) else {
             throw ValidationError("--shards takes 1 to 10000, not \(shards).")
@@ -56,7 +58,7 @@ struct PrepareCommand: AsyncParsableCommand {
         var prepared = RequestedRun(request, sharing: .prepared(shards: shards, folder: folder))
         prepared.ownState = Settings.ownState(location)
         let run = prepared
-        try await ConsoleReporter(json: false).handling { reporter in
+        try await ConsoleReporter(json: false, quiet: printing.quiet).handling { reporter in
             try await TemporaryState.with(location.stateDir) { state in
                 var run = run
                 run.request.stateFolder = state

@@ -36,6 +36,31 @@ enum CatalogText {
         return table.lines + options
     }
 
+    static func describe(_ format: FormatDescriptor) -> [String] {
+        let uses = (format.canRead ? ["read"] : []) + (format.canWrite ? ["written"] : [])
+        let streams =
+            switch format.streams {
+            case .yes: "yes: its rows are decoded in order, so that memory does not grow with the picture"
+            case .unlessInterlaced: "unless the file is interlaced; then the whole picture is decoded first"
+            case .no: "no: the whole picture is decoded first"
+            }
+        var table = Table()
+        table.add("extensions", format.extensions.map { ".\($0)" }.joined(separator: " "))
+        table.add("streams", streams)
+        if format.canWrite {
+            table.add("samples", format.sampleFormats.map(\.rawValue).joined(separator: " "))
+            table.add("alpha", yes(format.holdsAlpha))
+            table.add("lossless", yes(format.isLossless))
+            table.add("animations", format.frameTime.map { "yes, with times in steps of \($0) ms" } ?? "no")
+            table.add("largest side", "\(format.largestSide) px")
+        }
+        var lines = ["\(format.name): \(uses.joined(separator: " and "))", ""] + table.lines.map { "  " + $0 }
+        guard format.canWrite else { return lines }
+        if format.isFolder { lines += ["", "An output is a folder of tiles, with a file of its name in it."] }
+        guard !format.options.isEmpty else { return lines + ["", "It has no save options."] }
+        return lines + ["", "save: options of \(format.name)"] + parameters(format.options).map { "  " + $0 }
+    }
+
     static func parameters(_ parameters: [ParameterDescriptor]) -> [String] {
         var table = Table(["parameter", "takes", "default", "meaning"])
         for parameter in parameters {

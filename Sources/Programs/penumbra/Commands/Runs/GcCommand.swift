@@ -20,6 +20,7 @@ struct GcCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: RunLookupOptions
+    @OptionGroup var printing: QuietOption
 
     @Option(help: ArgumentHelp("How many runs of each job are remembered.", valueName: "n"))
     var keep = 100
@@ -48,7 +49,7 @@ struct GcCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporter in
+        try await ConsoleReporter(json: options.json, quiet: printing.quiet).handling { reporter in
             let archive = try options.archive()
             let before = try archive.runs()
             var givenUp = 0
