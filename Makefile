@@ -10,7 +10,13 @@ SHARD_SEEDS := 1-10
 SERVICE_SEEDS := 1-6
 MINUTES := 10
 
-.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery clean
+# Where `make install` puts the programs, and a folder to write into in place of /, for packages.
+PREFIX := /usr/local
+DESTDIR :=
+VERSION = $(shell sed -n 's/.*let penumbra = "\(.*\)"/\1/p' Sources/Farm/WorkerProtocol/Version.swift)
+
+.PHONY: demo test test-slurm build programs setup setup-tests format lint bench soak fuzz docs gallery clean
+.PHONY: install uninstall dist sbom licenses deb test-deb setup-packaging
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -22,6 +28,7 @@ test: setup-tests build lint
 	Scripts/test --skip '^(HTTPServiceTests|NotificationsTests)\.'
 	# Their servers answer on the few threads of tests, which others block for long.
 	Scripts/test --filter '^(HTTPServiceTests|NotificationsTests)\.'
+	Tests/Packaging/packaging-suite
 	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
 	$(BUILD)/penumbra-faults run --family shards --seeds $(SHARD_SEEDS)
 	$(BUILD)/penumbra-faults run --family service --seeds $(SERVICE_SEEDS)
@@ -36,6 +43,42 @@ test-slurm:
 
 build: setup
 	$(SWIFT_BUILD) --build-tests
+
+## make programs: build the programs and plugins, without tests
+programs: setup
+	$(SWIFT_BUILD)
+
+## make install PREFIX=/usr/local DESTDIR=: install the built programs; make uninstall removes them again
+install:
+	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Scripts/install-files install
+
+uninstall:
+	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Scripts/install-files uninstall
+
+## make dist: the sources of a release in dist, with those of all Swift packages; they build without a network
+dist:
+	Scripts/make-dist
+
+## make sbom: a bill of materials of the programs in dist; it fails if a license is unknown
+sbom: programs
+	mkdir -p dist
+	Scripts/make-sbom --output dist/penumbra-$(VERSION).cdx.json
+
+## make licenses: the license texts of all that is shipped with the programs, in dist
+licenses: programs
+	mkdir -p dist
+	Scripts/make-sbom --licenses dist/THIRD-PARTY-LICENSES
+
+## make deb: Debian packages of the built programs in .build/deb (ARGUMENTS=--fast compresses little, for a try)
+deb: setup-packaging programs
+	Scripts/make-deb $(ARGUMENTS)
+
+## make test-deb: try the packages in a Debian 12 of their own: install, render, upgrade, serve, build plugins, purge (as root)
+test-deb: setup-packaging programs
+	Scripts/test-deb
+
+setup-packaging:
+	Scripts/setup --packaging
 
 ## make setup: install what the build needs (Debian packages; as root or with sudo)
 setup:
@@ -91,4 +134,4 @@ gallery: setup
 	Scripts/gallery
 
 clean:
-	rm -rf .build jobs/out jobs/generated
+	rm -rf .build dist jobs/out jobs/generated

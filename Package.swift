@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 // Every module and every arrow on one screen. Farm never imports Pixels, Pixels never imports Farm: they meet in
@@ -40,14 +41,19 @@ func rowKernels(_ name: String, _ level: String) -> Target {
 let swiftPlugins = ["ColorAdjust", "Grain", "Halftone", "Invert", "Pixelate", "Vignette"]
 let shippedPlugins = swiftPlugins + ["Posterize"]
 
+/// Functions of libraries are found when a program starts, so that the table of their addresses can be read-only from then on.
+let boundAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-znow"])]
+
 func plugin(_ name: String) -> Target {
-    .target(name: name, dependencies: ["FilterKit"], path: "Plugins/\(name)", swiftSettings: settings)
+    .target(
+        name: name, dependencies: ["FilterKit"], path: "Plugins/\(name)", swiftSettings: settings,
+        linkerSettings: boundAtStart)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .executableTarget(
         name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", resources: resources,
-        swiftSettings: settings)
+        swiftSettings: settings, linkerSettings: boundAtStart)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -71,6 +77,28 @@ let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-s
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
+/// The sources of a release have their dependencies in vendor/ (`make dist`), so that they build without a network.
+let isVendored = FileManager.default.fileExists(atPath: Context.packageDirectory + "/vendor")
+
+func dependency(
+    _ repository: String, from version: Version, traits: Set<Package.Dependency.Trait> = [.defaults]
+) -> Package.Dependency {
+    guard isVendored else { return .package(url: "https://github.com/\(repository)", from: version, traits: traits) }
+    return .package(path: "vendor/\(repository.split(separator: "/").last ?? "")", traits: traits)
+}
+
+let dependencies =
+    [
+        dependency("apple/swift-argument-parser", from: "1.8.2"),
+        dependency("apple/swift-collections", from: "1.6.0"),
+        dependency("apple/swift-system", from: "1.8.1"),
+        dependency("swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        dependency("apple/swift-nio", from: "2.101.2"),
+        dependency("apple/swift-log", from: "1.16.2"),
+        dependency("groue/GRDB.swift", from: "7.10.0"),
+        dependency("jpsim/Yams", from: "6.2.2"),  // tests only
+    ] + (isVendored ? [] : [dependency("swiftlang/swift-docc-plugin", from: "1.5.0")])  // make docs only
+
 let package = Package(
     name: "penumbra",
     products: [
@@ -83,17 +111,7 @@ let package = Package(
         .library(name: "FilterKitTesting", targets: ["FilterKitTesting"]),
         .library(name: "BenchmarkedKernels", type: .dynamic, targets: ["BenchmarkedKernels"]),
     ] + shippedPlugins.map { .library(name: $0, type: .dynamic, targets: [$0]) },
-    dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),  // tests only
-        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),  // make docs only
-    ],
+    dependencies: dependencies,
     targets: [
         // Model: values; no I/O, no clock.
         module("Model", "Geometry"),
@@ -249,7 +267,8 @@ let package = Package(
 
         // Plugins
         .target(
-            name: "Posterize", dependencies: ["CPenumbraPlugin"], path: "Plugins/Posterize", publicHeadersPath: "."),
+            name: "Posterize", dependencies: ["CPenumbraPlugin"], path: "Plugins/Posterize", publicHeadersPath: ".",
+            linkerSettings: boundAtStart),
 
         // Tests, and what they and the demo use
         .target(

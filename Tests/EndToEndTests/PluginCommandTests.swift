@@ -31,6 +31,18 @@ import Testing
         #expect(listed.output.contains("\nless-color    0.1.0    no      \(workspace.path)/mine/libLessColor.so "))
     }
 
+    @Test(arguments: ["c", "swift"])
+    func `every file of a new plugin says that it is under MIT-0`(language: String) async throws {
+        let begun = try await run(
+            "plugin", "new", "less-color", "--language", language, "--sdk", ExampleTests.project.path, "-o", "mine")
+        try #require(begun.code == 0, "\(begun.errors)")
+        for file in workspace.files(below: "mine") where file != ".gitignore" {
+            let text = String(decoding: try workspace.read("mine/\(file)"), as: UTF8.self)
+            let words = file == "README.md" ? "is under MIT-0" : " SPDX-License-Identifier: MIT-0\n"
+            #expect(text.contains(words), "\(file)")
+        }
+    }
+
     @Test func `names that manifests cannot write, and folders that are there, are refused`() async throws {
         let name = try await run("plugin", "new", "Sepia", "--language", "c")
         #expect(name.code == 64)

@@ -39,8 +39,10 @@ package struct Settings: Sendable {
     package let service: Setting<ServiceSettings>
     /// The worker program's path.
     package let worker: Setting<String>
-    /// The config file that was read, if any.
+    /// The config file that wins, if any was read. A process that gets it by `--config` reads the same settings.
     package let configFile: String?
+    /// All config files that were read. The first one wins.
+    package let configFiles: [String]
 
     /// The values of a command line's flags.
     package struct Flags: Sendable {
@@ -109,11 +111,14 @@ package struct Settings: Sendable {
         }
     }
 
-    /// Defaults ← config file ← environment ← flags.
+    /// The config file of the machine, which holds for all its users.
+    package static let machineConfigFile = "/etc/penumbra/penumbra.yaml"
+
+    /// Defaults ← config file of the machine ← config file of the user ← environment ← flags.
     package init(_ flags: Flags, _ launch: LaunchEnvironment) throws(LoadError) {
-        let file = try Self.configFile(flags, launch)
+        let files = try Self.configFiles(flags, launch)
         let environment = EnvironmentValues(launch.environment)
-        let errors = (file?.contents.errors ?? []) + environment.errors
+        let errors = files.flatMap(\.contents.errors) + environment.errors
         guard errors.isEmpty else { throw LoadError(kind: .value, message: errors.joined(separator: "\n")) }
 
         func layered<Value: Sendable>(
@@ -123,8 +128,23 @@ package struct Settings: Sendable {
             if let variable = key.variable, let value = environment.values[keyPath: value] {
                 return Setting(value, .environment(variable))
             }
-            if let file, let value = file.contents.values[keyPath: value] { return Setting(value, .file(file.path)) }
+            for file in files {
+                if let value = file.contents.values[keyPath: value] { return Setting(value, .file(file.path)) }
+            }
             return Setting(standard)
+        }
+
+        /// A list to which each config file adds. `combine` adds the list of the machine to the list of the user.
+        func summed<Element: Sendable>(
+            _ value: KeyPath<GivenValues, [Element]?>, _ key: SettingKey,
+            _ combine: ([Element], [Element]) -> [Element] = { $0 + $1 }
+        ) -> Setting<[Element]> {
+            let given = files.filter { $0.contents.values[keyPath: value] != nil }
+            guard environment.values[keyPath: value] == nil, given.count > 1 else {
+                return layered([], value, key)
+            }
+            let lists = given.compactMap { $0.contents.values[keyPath: value] }
+            return Setting(lists.dropFirst().reduce(lists[0], combine), .files(given.map(\.path)))
         }
 
         let absolute = { (path: String) in PathNames.isAbsolute(path) ? path : "\(launch.currentFolder)/\(path)" }
@@ -140,22 +160,25 @@ package struct Settings: Sendable {
         silence = layered(.seconds(30), \.silence, .silence)
         reduceTransparency = layered(false, \.reduceTransparency, .reduceTransparency)
         plugins = layered(.any, \.plugins, .plugins)
-        pluginFolders = layered([], \.pluginFolders, .pluginFolders)
+        pluginFolders = summed(\.pluginFolders, .pluginFolders)
         workerEnvironment = layered([], \.workerEnvironment, .workerEnvironment)
-        pluginPins = layered([], \.pluginPins, .pluginPins)
+        pluginPins = summed(\.pluginPins, .pluginPins) { user, machine in
+            let pinned = Set(user.map(\.file))
+            return user + machine.filter { !pinned.contains($0.file) }
+        }
         worker = layered(
             "\(launch.programFolder)/penumbra-worker", \.worker, .worker, flag: flags.worker)
         engine = layered(.local, \.engine, .engine, flag: flags.engine)
         slurm = layered(ClusterOptions(), \.slurm, .slurm)
-        commands = Setting(
-            file?.contents.values.commands,
-            file.flatMap { $0.contents.values.commands == nil ? nil : .file($0.path) } ?? .standard)
+        let site = files.first { $0.contents.values.commands != nil }
+        commands = Setting(site?.contents.values.commands, site.map { .file($0.path) } ?? .standard)
         onEnd = layered([], \.onEnd, .onEnd)
         onFailure = layered([], \.onFailure, .onFailure)
         late = layered([], \.late, .late)
         sendmail = layered(Self.usualSendmail, \.sendmail, .sendmail)
         service = layered(ServiceSettings(), \.service, .service)
-        configFile = file?.path
+        configFiles = files.map(\.path)
+        configFile = configFiles.first
     }
 
     static let usualSendmail = "/usr/sbin/sendmail"
@@ -173,10 +196,28 @@ package struct Settings: Sendable {
         return "\(launch.homeFolder)/.local/state/penumbra"
     }
 
+    private typealias ReadFile = (path: String, contents: ConfigFile)
+
+    /// The config files, with the one that wins first: that of the user, then that of the machine.
+    private static func configFiles(_ flags: Flags, _ launch: LaunchEnvironment) throws(LoadError) -> [ReadFile] {
+        let user = try userConfigFile(flags, launch)
+        guard user?.path != machineConfigFile else { return user.map { [$0] } ?? [] }
+        let machine: [ReadFile]
+        switch launch.read(machineConfigFile) {
+        case .bytes(let bytes): machine = [(machineConfigFile, contents(bytes, machineConfigFile, launch))]
+        case .nothing: machine = []
+        case .unreadable(let reason):
+            // It may say which plugins are allowed, so that its rules must not be passed over.
+            throw LoadError(
+                kind: .missing,
+                message: "\(machineConfigFile): the config file of this machine cannot be read (\(reason))\n"
+                    + "   = let every user read it: chmod a+r \(machineConfigFile)")
+        }
+        return (user.map { [$0] } ?? []) + machine
+    }
+
     /// A file that the user named must exist. The default file may be missing.
-    private static func configFile(
-        _ flags: Flags, _ launch: LaunchEnvironment
-    ) throws(LoadError) -> (path: String, contents: ConfigFile)? {
+    private static func userConfigFile(_ flags: Flags, _ launch: LaunchEnvironment) throws(LoadError) -> ReadFile? {
         let variable = launch.environment["PENUMBRA_CONFIG"]
         if let path = flags.configFile ?? variable, !path.isEmpty {
             let source = flags.configFile == nil ? "PENUMBRA_CONFIG" : "--config"
@@ -186,11 +227,9 @@ package struct Settings: Sendable {
             case .unreadable(let reason): throw missing(path, "the config file cannot be read (\(reason))", source)
             }
         }
-        let own = userConfigFile(launch.environment, homeFolder: launch.homeFolder)
-        for path in [own, "/etc/penumbra/penumbra.yaml"] {
-            if let bytes = launch.read(path).bytes { return (path, contents(bytes, path, launch)) }
-        }
-        return nil
+        let home = launch.environment["XDG_CONFIG_HOME"] ?? "\(launch.homeFolder)/.config"
+        let path = "\(home)/penumbra/penumbra.yaml"
+        return launch.read(path).bytes.map { (path, contents($0, path, launch)) }
     }
 
     /// The usual path of a user's config file.
@@ -217,12 +256,15 @@ package struct Settings: Sendable {
 package enum SettingOrigin: Hashable, Sendable {
     case standard
     case file(String)
+    /// Each of these files adds to a list.
+    case files([String])
     case environment(String)
     case flag(String)
 
     package var description: String {
         switch self {
         case .standard: "default"
+        case .files(let paths): paths.joined(separator: ", ")
         case .file(let text), .environment(let text), .flag(let text): text
         }
     }

@@ -156,7 +156,7 @@ struct PenumbraService: AsyncParsableCommand {
         setup.obstacle = { [flags] in Self.mistake(in: flags, current) }
         setup.confined.scratch = settings.scratch.value.map { [$0] } ?? []
         setup.confined.readable =
-            ([settings.configFile, settings.worker.value].compactMap { $0 } + settings.pluginFolders.value).map {
+            (settings.configFiles + [settings.worker.value] + settings.pluginFolders.value).map {
                 Self.absolute($0, in: current)
             }
         var options = HTTPServer.Options(

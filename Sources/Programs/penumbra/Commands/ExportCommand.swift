@@ -287,7 +287,8 @@ struct CrontabExport {
         do {
             let schedule = try CronSchedule(options.schedule ?? "")
             let line = try CrontabLine(
-                schedule: schedule, program: programPath(), arguments: ["run"] + arguments,
+                schedule: schedule, program: CalledProgram.current(in: currentFolder()).path(),
+                arguments: ["run"] + arguments,
                 folder: countsFromHere ? currentFolder() : nil)
             return (schedule, line)
         } catch {
