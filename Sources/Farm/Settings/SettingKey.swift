@@ -71,11 +71,12 @@ extension SettingKey {
         "Which plugins Penumbra uses.", choices: PluginTrust.words)
     static let pluginFolders = SettingKey(
         "plugin_folders", variable: "PENUMBRA_PLUGIN_PATH", takes: "folders; the variable separates them by ':'",
-        "Folders with filter plugins, beside the folder of the worker program. Penumbra refuses folders and plugins that "
+        "Further folders with filter plugins. The folders of both config files add up. Penumbra refuses folders and plugins that "
             + "everybody may change.")
     static let pluginPins = SettingKey(
         "plugin_pins", variable: "PENUMBRA_PLUGIN_PINS", takes: "a list of {file, sha256}",
-        "Plugins that must be exactly the files that you checked. Penumbra refuses another file of the same name.")
+        "Plugins that must be exactly the files that you checked. Penumbra refuses another file of the same name. The pins of both "
+            + "config files add up.")
     static let workerEnvironment = SettingKey(
         "worker_environment", variable: "PENUMBRA_WORKER_ENVIRONMENT",
         takes: "names; the variable separates them by ':'",

@@ -14,7 +14,11 @@ package struct DescribedFile: Encodable, Hashable, Sendable {
         DescribedFile(
             "~/.config/penumbra/penumbra.yaml",
             "The settings of a user. $XDG_CONFIG_HOME replaces ~/.config."),
-        DescribedFile("/etc/penumbra/penumbra.yaml", "The settings of a machine."),
+        DescribedFile(
+            "/etc/penumbra/penumbra.yaml",
+            "The settings of a machine. If both files set a key, the user's value counts."),
+        DescribedFile(
+            "/usr/local/lib/penumbra/plugins/", "Filter plugins that an administrator installed for all users."),
         DescribedFile(
             "~/.cache/penumbra/completion.json",
             "Names that shells complete. Penumbra writes this file again if it is missing."),

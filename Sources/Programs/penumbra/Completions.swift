@@ -9,6 +9,7 @@ import RenderFarm
 import Runs
 import SafeFiles
 import Settings
+import WorkerProtocol
 
 /// Proposals for shells. If something is wrong there are none, because a message would disturb the line that is being
 /// written.
@@ -72,7 +73,8 @@ enum Completions {
     /// Changes with the worker program, with the plugins in its folders, and with the settings that choose among them.
     private static func stamp(_ settings: Settings) -> String {
         let places =
-            [settings.worker.value, FileSystem.folder(of: settings.worker.value)] + settings.pluginFolders.value
+            [settings.worker.value, FileSystem.folder(of: settings.worker.value), PluginConditions.standardFolder]
+            + settings.pluginFolders.value
         let stamps = places.map { "\($0) \(FileSystem.changed($0) ?? 0)" }
         let pins = settings.pluginPins.value.map { "\($0.file) \($0.sha256)" }
         return (stamps + [settings.plugins.value.rawValue] + pins).joined(separator: "\n")
