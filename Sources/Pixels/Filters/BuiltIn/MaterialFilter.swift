@@ -32,7 +32,9 @@ package struct MaterialFilter: Filter {
                     "style", .choice(Style.allCases.map(\.rawValue)), fallback: .word("light"),
                     summary: "Chooses how bright the glass is"),
                 ParameterDescriptor(
-                    "color", .color, summary: "Sets the colour of the tint, in place of the white or gray of the style"
+                    "color", .color,
+                    summary:
+                        "Sets the colour of the tint, in place of the white or gray of the style. The style 'tint' uses white"
                 ),
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), unit: "px",

@@ -40,7 +40,7 @@ package struct AreaOptions: Hashable, Sendable {
 
     /// Point filters have this parameter, too.
     package static let within = ParameterDescriptor(
-        "within", .region, summary: "Limits the filter to this part of the picture")
+        "within", .region, summary: "Limits the filter to this part of the picture, and blends at its border")
 
     package static let rules: [ParameterRule] = [
         .implies(parameter: "extent", value: "expand", other: "edge", required: "transparent"),
