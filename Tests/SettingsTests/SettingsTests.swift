@@ -205,7 +205,7 @@ import Testing
                 kind: .missing,
                 message: """
                     /etc/penumbra/penumbra.yaml: the config file of this machine cannot be read (Permission denied)
-                       = let every user read it: chmod a+r /etc/penumbra/penumbra.yaml
+                       = let every user read it: chmod a+rX /etc/penumbra /etc/penumbra/penumbra.yaml
                     """)
         ) { try load(unreadable: Self.machine) }
         // A service may not look into homes.

@@ -211,7 +211,7 @@ package struct Settings: Sendable {
             throw LoadError(
                 kind: .missing,
                 message: "\(machineConfigFile): the config file of this machine cannot be read (\(reason))\n"
-                    + "   = let every user read it: chmod a+r \(machineConfigFile)")
+                    + "   = let every user read it: chmod a+rX /etc/penumbra \(machineConfigFile)")
         }
         return (user.map { [$0] } ?? []) + machine
     }
