@@ -16,7 +16,7 @@ DESTDIR :=
 VERSION = $(shell sed -n 's/.*let penumbra = "\(.*\)"/\1/p' Sources/Farm/WorkerProtocol/Version.swift)
 
 .PHONY: demo test test-page test-slurm build programs setup setup-tests format lint bench soak fuzz docs gallery clean
-.PHONY: install uninstall dist sbom licenses
+.PHONY: install uninstall dist sbom licenses deb test-deb setup-packaging
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -75,6 +75,17 @@ licenses: programs
 	mkdir -p dist
 	Scripts/make-sbom --licenses dist/THIRD-PARTY-LICENSES
 
+## make deb: Debian packages of the built programs in .build/deb (ARGUMENTS=--fast compresses little, for a try)
+deb: setup-packaging programs
+	Scripts/make-deb $(ARGUMENTS)
+
+## make test-deb: try the packages in a Debian 12 of their own: install, render, upgrade, serve, build plugins, purge (as root)
+test-deb: setup-packaging programs
+	Scripts/test-deb
+
+setup-packaging:
+	Scripts/setup --packaging
+
 ## make setup: install what the build needs (Debian packages; as root or with sudo)
 setup:
 	Scripts/setup
@@ -90,6 +101,18 @@ format:
 lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 	Scripts/dead-names
+
+.PHONY: reference manual
+
+## make reference: write docs/reference from what the programs say of themselves
+reference: setup
+	$(SWIFT_BUILD)
+	Scripts/make-reference --program $(BUILD)/penumbra
+
+## make manual: write the manual pages into .build/man
+manual: setup
+	$(SWIFT_BUILD)
+	Scripts/make-manual --program $(BUILD)/penumbra
 
 ## make bench: race kernels and whole jobs against what users would take instead, kernels for some 20 minutes, jobs
 ## for longer, and measure the service for a quarter of an hour (ARGUMENTS=--quick for fewer kernels,

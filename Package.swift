@@ -41,14 +41,19 @@ func rowKernels(_ name: String, _ level: String) -> Target {
 let swiftPlugins = ["ColorAdjust", "Grain", "Halftone", "Invert", "Pixelate", "Vignette"]
 let shippedPlugins = swiftPlugins + ["Posterize"]
 
+/// Functions of libraries are found when a program starts, so that the table of their addresses can be read-only from then on.
+let boundAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-znow"])]
+
 func plugin(_ name: String) -> Target {
-    .target(name: name, dependencies: ["FilterKit"], path: "Plugins/\(name)", swiftSettings: settings)
+    .target(
+        name: name, dependencies: ["FilterKit"], path: "Plugins/\(name)", swiftSettings: settings,
+        linkerSettings: boundAtStart)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .executableTarget(
         name: name, dependencies: dependencies, path: "Sources/Programs/\(name)", resources: resources,
-        swiftSettings: settings)
+        swiftSettings: settings, linkerSettings: boundAtStart)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -161,6 +166,7 @@ let package = Package(
         module("Farm", "Confinement", ["Catalogs", "JobModel", "Planning", "CConfinement"]),
         module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
+        module("Farm", "Terminals"),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
             "Farm", "Runs", ["JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "JobStorage"]),
@@ -239,14 +245,17 @@ let package = Package(
                 "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "CCrashRecord",
                 "CProcessState",
             ]),
+        module(
+            "Programs", "Reference",
+            ["Catalogs", "JobModel", "Manifests", "Settings", "Reports", "WorkerProtocol", "ServiceAPI"]),
         program(
             "penumbra",
             [
-                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Reference", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
                 "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "QueueStorage",
-                "Notifications", "ServiceAPI", "ServiceClient", argumentParser,
-            ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
+                "Notifications", "ServiceAPI", "ServiceClient", "Terminals", argumentParser,
+            ], resources: (pluginTemplates + ["config.yaml"]).map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
         program(
             "penumbra-service",
@@ -259,7 +268,8 @@ let package = Package(
 
         // Plugins
         .target(
-            name: "Posterize", dependencies: ["CPenumbraPlugin"], path: "Plugins/Posterize", publicHeadersPath: "."),
+            name: "Posterize", dependencies: ["CPenumbraPlugin"], path: "Plugins/Posterize", publicHeadersPath: ".",
+            linkerSettings: boundAtStart),
 
         // Tests, and what they and the demo use
         .target(
@@ -404,7 +414,10 @@ let package = Package(
         tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
+        tests("TerminalsTests", ["Terminals"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
+        tests(
+            "ReferenceTests", ["Reference", "Catalogs", "JobModel", "Manifests", "Settings", "Reports", "ServiceAPI"]),
         tests(
             "ScheduleTests",
             ["Supervision", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "JobModel", "TestSupport"]),

@@ -53,8 +53,9 @@ import Testing
         #expect(result.code == 0, "\(result.errors)")
     }
 
-    @Test func `the systemd unit allows the calls by which a process confines itself`() throws {
-        let path = Self.project.appending(path: "config/systemd/penumbra-nightly.service")
+    @Test(arguments: ["config/systemd/penumbra-nightly.service", "packaging/systemd/penumbra@.service"])
+    func `systemd units of jobs allow the calls by which a process confines itself`(unit: String) throws {
+        let path = Self.project.appending(path: unit)
         let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n")
         let allowed = try #require(lines.first { $0.hasPrefix("SystemCallFilter=") }).dropFirst(17).split(
             separator: " ")

@@ -134,7 +134,7 @@ import Testing
             .path
         let lines = try String(contentsOfFile: path, encoding: .utf8).split(
             separator: "\n", omittingEmptySubsequences: false)
-        let block = lines.drop { $0 != "# service:" }.prefix { !$0.isEmpty }.map { $0.dropFirst(2) }
+        let block = lines.drop { $0 != "#service:" }.prefix { !$0.isEmpty }.map { $0.dropFirst() }
         let service = try settings(block.joined(separator: "\n") + "\n").service.value
         #expect(service.schedules.map(\.name) == ["nightly", "scans"])
         #expect(service.maxRuns == 4)

@@ -1,3 +1,4 @@
+import Foundation
 import JobModel
 import Settings
 import Testing
@@ -118,6 +119,130 @@ import Testing
 
     @Test func `a config file of comments is accepted`() throws {
         #expect(try settings(files: ["/etc/penumbra/penumbra.yaml": "# nothing\n\n"]).workers.value == 8)
+    }
+
+    private static let machine = "/etc/penumbra/penumbra.yaml"
+    private static let user = "/home/ada/.config/penumbra/penumbra.yaml"
+
+    @Test func `the files of the machine and of the user are both read, and the user's value counts`() throws {
+        let files = [
+            Self.machine: "workers: 2\nnice: 5\nslurm: {partition: batch, time: 1h}\n",
+            Self.user: "workers: 3\nslurm: {partition: fast}\n",
+        ]
+        let both = try settings(files: files)
+        #expect(both.workers.value == 3)
+        #expect(both.workers.origin == .file(Self.user))
+        #expect(both.nice.value == 5)
+        #expect(both.nice.origin == .file(Self.machine))
+        // A block is one key.
+        #expect(both.slurm.value.partition == "fast")
+        #expect(both.slurm.value.time == nil)
+        #expect(both.configFiles == [Self.user, Self.machine])
+        #expect(both.configFile == Self.user)
+    }
+
+    @Test func `a named file is read in place of the user's, and never twice`() throws {
+        let files = [Self.machine: "nice: 5\n", Self.user: "workers: 3\n", "/srv/mine.yaml": "workers: 4\n"]
+        var flags = Settings.Flags()
+        flags.configFile = "/srv/mine.yaml"
+        let named = try settings(flags, files: files)
+        #expect((named.workers.value, named.nice.value) == (4, 5))
+        #expect(named.configFiles == ["/srv/mine.yaml", Self.machine])
+        let variable = try settings(environment: ["PENUMBRA_CONFIG": Self.machine], files: files)
+        #expect((variable.workers.value, variable.nice.value) == (8, 5))
+        #expect(variable.configFiles == [Self.machine])
+    }
+
+    @Test func `folders of plugins and pins of both files add up`() throws {
+        let digests = ["a", "b", "c"].map { String(repeating: $0, count: 64) }
+        let files = [
+            Self.machine: """
+            plugins: pinned-only
+            plugin_folders: [plugins]
+            plugin_pins:
+              - {file: libA.so, sha256: \(digests[0])}
+              - {file: libB.so, sha256: \(digests[1])}
+
+            """,
+            Self.user: """
+            plugin_folders: [/home/ada/plugins]
+            plugin_pins: [{file: libB.so, sha256: \(digests[2])}]
+
+            """,
+        ]
+        let both = try settings(files: files)
+        #expect(both.plugins.value == .pinnedOnly)
+        #expect(both.pluginFolders.value == ["/home/ada/plugins", "/etc/penumbra/plugins"])
+        #expect(both.pluginFolders.origin == .files([Self.user, Self.machine]))
+        #expect(both.pluginFolders.origin.description == "\(Self.user), \(Self.machine)")
+        // If both pin a file, the user's pin counts.
+        #expect(both.pluginPins.value.map(\.file) == ["libB.so", "libA.so"])
+        #expect(both.pluginPins.value.map(\.sha256) == [digests[2], digests[0]])
+        let variable = try settings(environment: ["PENUMBRA_PLUGIN_PATH": "/x"], files: files)
+        #expect(variable.pluginFolders.value == ["/x"])
+        #expect(variable.pluginFolders.origin == .environment("PENUMBRA_PLUGIN_PATH"))
+    }
+
+    @Test func `mistakes of both files are reported`() {
+        let problem = #expect(throws: Settings.LoadError.self) {
+            try settings(files: [Self.machine: "nice: 50\n", Self.user: "workers: 0\n"])
+        }
+        #expect(problem?.message.contains("\(Self.user):1:10: error: ") == true)
+        #expect(problem?.message.contains("\(Self.machine):1:7: error: ") == true)
+    }
+
+    @Test func `the machine's file cannot be passed over, and a user's default file can`() throws {
+        func load(unreadable path: String) throws -> Settings {
+            try Settings(
+                Settings.Flags(),
+                Settings.LaunchEnvironment(
+                    environment: [:], currentFolder: "/work", programFolder: "/opt/penumbra/bin", cores: 8,
+                    memory: 10_000_000_000, homeFolder: "/home/ada"
+                ) { $0 == path ? .unreadable("Permission denied") : .nothing })
+        }
+        #expect(
+            throws: Settings.LoadError(
+                kind: .missing,
+                message: """
+                    /etc/penumbra/penumbra.yaml: the config file of this machine cannot be read (Permission denied)
+                       = let every user read it: chmod a+rX /etc/penumbra /etc/penumbra/penumbra.yaml
+                    """)
+        ) { try load(unreadable: Self.machine) }
+        // A service may not look into homes.
+        #expect(try load(unreadable: Self.user).configFiles.isEmpty)
+    }
+
+    /// The lines of the shipped config file. A key, and what belongs to it, is a comment without a space before it.
+    private static func shippedLines() throws -> [Substring] {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../config/penumbra.yaml")
+        return try String(contentsOf: path, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    @Test func `the shipped config file sets nothing`() throws {
+        let lines = try Self.shippedLines()
+        #expect(lines.allSatisfy { $0.isEmpty || $0.hasPrefix("#") })
+        let settings = try settings(files: [Self.machine: lines.joined(separator: "\n")])
+        #expect(settings.workers.origin == .standard)
+        #expect(settings.service.value == ServiceSettings())
+        // A key can be added at its end.
+        let added = try self.settings(files: [Self.machine: lines.joined(separator: "\n") + "workers: 1\n"])
+        #expect(added.workers.value == 1)
+    }
+
+    @Test func `every key of the shipped config file is right without its comment sign`() throws {
+        let lines = try Self.shippedLines().map { line in
+            line.hasPrefix("# ") && !line.hasPrefix("#  ") || line == "#" ? "" : line.drop { $0 == "#" }
+        }
+        let settings = try settings(files: [Self.machine: lines.joined(separator: "\n")])
+        #expect(settings.nice.value == 0)
+        #expect(settings.plugins.value == .any)
+        #expect(settings.pluginFolders.value == ["/srv/penumbra/plugins"])
+        #expect(settings.pluginPins.value.map(\.file) == ["libHalftone.so"])
+        #expect(settings.slurm.value.partition == "batch")
+        #expect(settings.commands.value?.submit == "/usr/local/lib/penumbra/submit")
+        #expect(settings.late.value.map(\.job) == ["archive"])
+        #expect(settings.service.value.schedules.map(\.name) == ["nightly", "scans"])
+        #expect(settings.worker.value == "/usr/local/bin/penumbra-worker")
     }
 
     @Test func `a config file that was asked for must be there`() {

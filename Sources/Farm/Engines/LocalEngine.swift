@@ -154,6 +154,7 @@ final class WorkerPool: Sendable {
         var last = 0
         var retired: Set<SlotID> = []
         var isDismissed = false
+        var versions = WorkerVersions()
 
         mutating func letGo(_ worker: WorkerID) {
             members[worker]?.endsByOrder = true
@@ -162,6 +163,12 @@ final class WorkerPool: Sendable {
     }
 
     private let state = Mutex(State())
+
+    /// - Throws: ``WorkerVersionError`` if the workers before had other versions.
+    func admit(_ versions: [String: String]) throws(WorkerVersionError) {
+        let difference = state.withLock { $0.versions.difference(of: versions) }
+        if let difference { throw difference }
+    }
 
     /// A number for the next process; nil if the slot gets no more processes.
     func enlist(in slot: SlotID) -> WorkerID? {

@@ -166,6 +166,7 @@ package struct WorkerProcess: Sendable {
         guard greeting.protocolVersion == Greeting.currentVersion else {
             throw ProtocolVersionError(worker: greeting.protocolVersion)
         }
+        try workers.admit(greeting.versions)
         conversation.course.withLock { $0.becameReady = true }
         command.refusals.note(greeting.refused)
         introducing?(greeting.catalog)

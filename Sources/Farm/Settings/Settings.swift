@@ -39,8 +39,10 @@ package struct Settings: Sendable {
     package let service: Setting<ServiceSettings>
     /// The worker program's path.
     package let worker: Setting<String>
-    /// The config file that was read, if any.
+    /// The config file that wins, if any was read. A process that gets it by `--config` reads the same settings.
     package let configFile: String?
+    /// All config files that were read. The first one wins.
+    package let configFiles: [String]
 
     /// The values of a command line's flags.
     package struct Flags: Sendable {
@@ -109,54 +111,77 @@ package struct Settings: Sendable {
         }
     }
 
-    /// Defaults ← config file ← environment ← flags.
+    /// The config file of the machine, which holds for all its users.
+    package static let machineConfigFile = "/etc/penumbra/penumbra.yaml"
+
+    /// Defaults ← config file of the machine ← config file of the user ← environment ← flags.
     package init(_ flags: Flags, _ launch: LaunchEnvironment) throws(LoadError) {
-        let file = try Self.configFile(flags, launch)
+        let files = try Self.configFiles(flags, launch)
         let environment = EnvironmentValues(launch.environment)
-        let errors = (file?.contents.errors ?? []) + environment.errors
+        let errors = files.flatMap(\.contents.errors) + environment.errors
         guard errors.isEmpty else { throw LoadError(kind: .value, message: errors.joined(separator: "\n")) }
 
         func layered<Value: Sendable>(
-            _ standard: Value, _ value: KeyPath<GivenValues, Value?>, _ variable: String, flag: Value? = nil,
-            _ flagName: String = ""
+            _ standard: Value, _ value: KeyPath<GivenValues, Value?>, _ key: SettingKey, flag: Value? = nil
         ) -> Setting<Value> {
-            if let flag { return Setting(flag, .flag(flagName)) }
-            if let value = environment.values[keyPath: value] { return Setting(value, .environment(variable)) }
-            if let file, let value = file.contents.values[keyPath: value] { return Setting(value, .file(file.path)) }
+            if let flag { return Setting(flag, .flag(key.flag ?? key.key)) }
+            if let variable = key.variable, let value = environment.values[keyPath: value] {
+                return Setting(value, .environment(variable))
+            }
+            for file in files {
+                if let value = file.contents.values[keyPath: value] { return Setting(value, .file(file.path)) }
+            }
             return Setting(standard)
         }
 
+        /// A list to which each config file adds. `combine` adds the list of the machine to the list of the user.
+        func summed<Element: Sendable>(
+            _ value: KeyPath<GivenValues, [Element]?>, _ key: SettingKey,
+            _ combine: ([Element], [Element]) -> [Element] = { $0 + $1 }
+        ) -> Setting<[Element]> {
+            let given = files.filter { $0.contents.values[keyPath: value] != nil }
+            guard environment.values[keyPath: value] == nil, given.count > 1 else {
+                return layered([], value, key)
+            }
+            let lists = given.compactMap { $0.contents.values[keyPath: value] }
+            return Setting(lists.dropFirst().reduce(lists[0], combine), .files(given.map(\.path)))
+        }
+
         let absolute = { (path: String) in PathNames.isAbsolute(path) ? path : "\(launch.currentFolder)/\(path)" }
-        workers = layered(launch.cores, \.workers, "PENUMBRA_WORKERS", flag: flags.workers, "--workers")
-        memory = layered(launch.memory / 10 * 6, \.memory, "PENUMBRA_MEMORY")
+        workers = layered(launch.cores, \.workers, .workers, flag: flags.workers)
+        memory = layered(launch.memory / 10 * 6, \.memory, .memory)
         let state = layered(
-            Self.standardStateFolder(launch), \.stateFolder, "PENUMBRA_STATE_DIR", flag: flags.stateFolder,
-            "--state-dir")
+            Self.standardStateFolder(launch), \.stateFolder, .stateFolder, flag: flags.stateFolder)
         stateFolder = Setting(absolute(state.value), state.origin)
-        let folder = layered("", \.scratch, "PENUMBRA_SCRATCH", flag: flags.scratch, "--scratch")
+        let folder = layered("", \.scratch, .scratch, flag: flags.scratch)
         scratch = Self.optional(folder, absolute)
-        nice = layered(0, \.nice, "PENUMBRA_NICE")
-        ionice = layered(.none, \.ionice, "PENUMBRA_IONICE")
-        silence = layered(.seconds(30), \.silence, "PENUMBRA_SILENCE")
-        reduceTransparency = layered(false, \.reduceTransparency, "PENUMBRA_REDUCE_TRANSPARENCY")
-        plugins = layered(.any, \.plugins, "PENUMBRA_PLUGINS")
-        pluginFolders = layered([], \.pluginFolders, "PENUMBRA_PLUGIN_PATH")
-        workerEnvironment = layered([], \.workerEnvironment, "PENUMBRA_WORKER_ENVIRONMENT")
-        pluginPins = layered([], \.pluginPins, "PENUMBRA_PLUGIN_PINS")
+        nice = layered(0, \.nice, .nice)
+        ionice = layered(.none, \.ionice, .ionice)
+        silence = layered(.seconds(30), \.silence, .silence)
+        reduceTransparency = layered(false, \.reduceTransparency, .reduceTransparency)
+        plugins = layered(.any, \.plugins, .plugins)
+        pluginFolders = summed(\.pluginFolders, .pluginFolders)
+        workerEnvironment = layered([], \.workerEnvironment, .workerEnvironment)
+        pluginPins = summed(\.pluginPins, .pluginPins) { user, machine in
+            let pinned = Set(user.map(\.file))
+            return user + machine.filter { !pinned.contains($0.file) }
+        }
         worker = layered(
-            "\(launch.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER", flag: flags.worker, "worker")
-        engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
-        slurm = layered(ClusterOptions(), \.slurm, "")
-        commands = Setting(
-            file?.contents.values.commands,
-            file.flatMap { $0.contents.values.commands == nil ? nil : .file($0.path) } ?? .standard)
-        onEnd = layered([], \.onEnd, "")
-        onFailure = layered([], \.onFailure, "")
-        late = layered([], \.late, "")
-        sendmail = layered("/usr/sbin/sendmail", \.sendmail, "")
-        service = layered(ServiceSettings(), \.service, "")
-        configFile = file?.path
+            "\(launch.programFolder)/penumbra-worker", \.worker, .worker, flag: flags.worker)
+        engine = layered(.local, \.engine, .engine, flag: flags.engine)
+        slurm = layered(ClusterOptions(), \.slurm, .slurm)
+        let site = files.first { $0.contents.values.commands != nil }
+        commands = Setting(site?.contents.values.commands, site.map { .file($0.path) } ?? .standard)
+        onEnd = layered([], \.onEnd, .onEnd)
+        onFailure = layered([], \.onFailure, .onFailure)
+        late = layered([], \.late, .late)
+        sendmail = layered(Self.usualSendmail, \.sendmail, .sendmail)
+        service = layered(ServiceSettings(), \.service, .service)
+        configFiles = files.map(\.path)
+        configFile = configFiles.first
     }
+
+    static let usualSendmail = "/usr/sbin/sendmail"
 
     private static func optional(
         _ setting: Setting<String>, _ absolute: (String) -> String
@@ -171,10 +196,28 @@ package struct Settings: Sendable {
         return "\(launch.homeFolder)/.local/state/penumbra"
     }
 
+    private typealias ReadFile = (path: String, contents: ConfigFile)
+
+    /// The config files, with the one that wins first: that of the user, then that of the machine.
+    private static func configFiles(_ flags: Flags, _ launch: LaunchEnvironment) throws(LoadError) -> [ReadFile] {
+        let user = try userConfigFile(flags, launch)
+        guard user?.path != machineConfigFile else { return user.map { [$0] } ?? [] }
+        let machine: [ReadFile]
+        switch launch.read(machineConfigFile) {
+        case .bytes(let bytes): machine = [(machineConfigFile, contents(bytes, machineConfigFile, launch))]
+        case .nothing: machine = []
+        case .unreadable(let reason):
+            // It may say which plugins are allowed, so that its rules must not be passed over.
+            throw LoadError(
+                kind: .missing,
+                message: "\(machineConfigFile): the config file of this machine cannot be read (\(reason))\n"
+                    + "   = let every user read it: chmod a+rX /etc/penumbra \(machineConfigFile)")
+        }
+        return (user.map { [$0] } ?? []) + machine
+    }
+
     /// A file that the user named must exist. The default file may be missing.
-    private static func configFile(
-        _ flags: Flags, _ launch: LaunchEnvironment
-    ) throws(LoadError) -> (path: String, contents: ConfigFile)? {
+    private static func userConfigFile(_ flags: Flags, _ launch: LaunchEnvironment) throws(LoadError) -> ReadFile? {
         let variable = launch.environment["PENUMBRA_CONFIG"]
         if let path = flags.configFile ?? variable, !path.isEmpty {
             let source = flags.configFile == nil ? "PENUMBRA_CONFIG" : "--config"
@@ -185,10 +228,13 @@ package struct Settings: Sendable {
             }
         }
         let home = launch.environment["XDG_CONFIG_HOME"] ?? "\(launch.homeFolder)/.config"
-        for path in ["\(home)/penumbra/penumbra.yaml", "/etc/penumbra/penumbra.yaml"] {
-            if let bytes = launch.read(path).bytes { return (path, contents(bytes, path, launch)) }
-        }
-        return nil
+        let path = "\(home)/penumbra/penumbra.yaml"
+        return launch.read(path).bytes.map { (path, contents($0, path, launch)) }
+    }
+
+    /// The usual path of a user's config file.
+    package static func userConfigFile(_ environment: [String: String], homeFolder: String) -> String {
+        "\(environment["XDG_CONFIG_HOME"] ?? "\(homeFolder)/.config")/penumbra/penumbra.yaml"
     }
 
     private static func missing(_ path: String, _ reason: String, _ source: String) -> LoadError {
@@ -210,12 +256,15 @@ package struct Settings: Sendable {
 package enum SettingOrigin: Hashable, Sendable {
     case standard
     case file(String)
+    /// Each of these files adds to a list.
+    case files([String])
     case environment(String)
     case flag(String)
 
     package var description: String {
         switch self {
         case .standard: "default"
+        case .files(let paths): paths.joined(separator: ", ")
         case .file(let text), .environment(let text), .flag(let text): text
         }
     }

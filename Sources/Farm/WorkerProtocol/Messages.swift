@@ -40,19 +40,25 @@ extension Report {
 
 package struct Greeting: Hashable, Sendable, Codable {
     package let protocolVersion: Int
+    /// The versions of everything that makes pixels: Penumbra, libvips and plugins.
+    package let versions: [String: String]
     /// What the worker offers. Nil unless ``introductionFlag`` asked for it.
     package let catalog: Catalog?
     /// Libraries that the worker did not open as plugins. The coordinator passes them on to later workers.
     package let refused: [RefusedLibrary]
 
-    package init(protocolVersion: Int, catalog: Catalog? = nil, refused: [RefusedLibrary] = []) {
+    package init(
+        protocolVersion: Int, versions: [String: String] = [:], catalog: Catalog? = nil,
+        refused: [RefusedLibrary] = []
+    ) {
         self.protocolVersion = protocolVersion
+        self.versions = versions
         self.catalog = catalog
         self.refused = refused
     }
 
     /// Raised when a message changes. Coordinator and workers of one installation always agree.
-    package static let currentVersion = 7
+    package static let currentVersion = 8
 
     /// An argument of the worker program.
     package static let introductionFlag = "--introduce"

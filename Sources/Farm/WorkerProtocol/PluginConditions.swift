@@ -25,6 +25,9 @@ package struct PluginConditions: Hashable, Sendable, Codable {
     /// Libraries that earlier workers refused. This worker does not try them again.
     package var refused: [RefusedLibrary] = []
 
+    /// A folder that workers search for plugins if it exists, after ``folders``. It is for all users of a machine.
+    package static let standardFolder = "/usr/local/lib/penumbra/plugins"
+
     /// The environment variable. A worker that is started without it uses the plugins beside itself.
     package static let variable = "PENUMBRA_WORKER_PLUGINS"
 

@@ -100,7 +100,7 @@ struct InstalledPlugins: Sendable {
             "\(PluginConditions.variable) is not as this penumbra-worker knows it; reinstall both programs together"
     }
 
-    /// Loads plugins from the folders that the coordinator names, and from the folder of this program.
+    /// Loads plugins from the folders that the coordinator names, the standard folder, and the folder of this program.
     ///
     /// - Precondition: This process has one thread.
     init(cancellation: TaskCancellation) throws(UnknownConditionsError) {
@@ -114,9 +114,10 @@ struct InstalledPlugins: Sendable {
             trial: PluginTrial(known: conditions.refused))
         let foreign = Set(conditions.foreignFolders.map(PathKey.init))
         let loaded = loader.load(
-            conditions.folders.map { PluginFolder($0, isForeign: foreign.contains(PathKey($0))) } + [
-                PluginFolder(Self.programFolder, isImplicit: true)
-            ])
+            conditions.folders.map { PluginFolder($0, isForeign: foreign.contains(PathKey($0))) } + Self.standardFolders
+                + [
+                    PluginFolder(Self.programFolder, isImplicit: true)
+                ])
         (plugins, problems) = (loaded.plugins, loaded.problems)
         (refused, unpinned) = (loaded.refused, loaded.unpinned)
     }
@@ -125,6 +126,12 @@ struct InstalledPlugins: Sendable {
         guard let text = getenv(PluginConditions.variable) else { return PluginConditions() }
         guard let conditions = PluginConditions(text: String(cString: text)) else { throw UnknownConditionsError() }
         return conditions
+    }
+
+    /// Most machines have no such folder.
+    private static var standardFolders: [PluginFolder] {
+        let path = PluginConditions.standardFolder
+        return access(path, F_OK) == 0 ? [PluginFolder(path)] : []
     }
 
     private static var programFolder: String {

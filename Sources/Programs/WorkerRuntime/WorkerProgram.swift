@@ -87,7 +87,8 @@ public enum WorkerProgram {
 
     private static func greeting(of toolbox: Toolbox, introducing: Bool) -> Greeting {
         Greeting(
-            protocolVersion: Greeting.currentVersion, catalog: introducing ? toolbox.catalog : nil,
+            protocolVersion: Greeting.currentVersion, versions: toolbox.catalog.versions,
+            catalog: introducing ? toolbox.catalog : nil,
             refused: toolbox.refused)
     }
 

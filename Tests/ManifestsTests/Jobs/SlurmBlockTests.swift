@@ -59,7 +59,7 @@ import Testing
     func `a manifest may ask for nodes and times alone`(argument: String) {
         #expect(
             SlurmReader.problem(ofArgument: argument, from: .manifest)
-                == "a manifest may ask for nodes and times alone (docs/slurm.md lists the options); "
+                == "a manifest may ask for nodes and times alone (the page 'slurm' of the documentation lists the options); "
                 + "give others by --slurm-arg, or in your config file")
     }
 

@@ -90,7 +90,8 @@ package struct CommandSystem: BatchSystem {
         switch answer {
         case .success(let value): return value
         case .failure(let error):
-            throw .refused("\(name(command)) \(error.message); docs/commands.md has the contract")
+            throw .refused(
+                "\(name(command)) \(error.message); the page 'commands' of the documentation has the contract")
         }
     }
 

@@ -75,7 +75,8 @@ package enum SlurmReader {
             if let full, !full.isEmpty, name != "--" {
                 return "write the option's full name: \(full.prefix(3).joined(separator: ", "))"
             }
-            return "a manifest may ask for nodes and times alone (docs/slurm.md lists the options); "
+            return
+                "a manifest may ask for nodes and times alone (the page 'slurm' of the documentation lists the options); "
                 + "give others by --slurm-arg, or in your config file"
         }
     }

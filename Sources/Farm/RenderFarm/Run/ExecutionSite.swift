@@ -267,7 +267,8 @@ extension Settings {
                 throw FarmError(
                     .usage,
                     "the engine 'commands' needs the site's commands\n   = name them by 'submit', 'status', 'cancel' and "
-                        + "'describe' under 'commands' in the config file; docs/commands.md has what they do")
+                        + "'describe' under 'commands' in the config file; the page 'commands' of the documentation describes them"
+                )
             }
             return CommandSystem(commands)
         }

@@ -27,10 +27,14 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
-    @Option(help: ArgumentHelp("The folder of the service. Default: beside the state folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The folder of the service. Default: beside the state folder.", valueName: "dir"),
+        completion: .directory)
     var serviceDir: String?
 
-    @Option(help: ArgumentHelp("With the engine of a cluster: a folder that all nodes share.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("With the engine of a cluster: a folder that all nodes share.", valueName: "dir"),
+        completion: .directory)
     var shared: String?
 
     func run() async throws {
@@ -45,7 +49,8 @@ struct DoctorCommand: AsyncParsableCommand {
             worst = max(worst, examineDatabase(JobStore.databasePath(state: settings.stateFolder.value)))
             if let scratch = settings.scratch.value { worst = max(worst, examineFolder("scratch", scratch)) }
             say(true, "\(settings.workers.value) workers, \(Figures.bytes(settings.memory.value)) of memory for them")
-            say(true, settings.configFile.map { "config file \($0)" } ?? "no config file; defaults apply")
+            let files = settings.configFiles.joined(separator: ", ")
+            say(true, files.isEmpty ? "no config file; defaults apply" : "config file \(files)")
             worst = max(worst, examineNotifications(settings))
             sayWhatConfines()
             let service =

@@ -19,7 +19,8 @@ struct PluginNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new", abstract: "Create a filter plugin: a folder that builds, with a test.",
         discussion: """
-            The new filter takes colour away, by a parameter. Change it as you like. docs/plugins.md says what a filter can do.
+            The new filter takes colour away, by a parameter. Change it as you like. 'man penumbra-plugin' says what a filter
+            can do.
             """)
 
     enum Language: String, ExpressibleByArgument, CaseIterable {
@@ -34,14 +35,16 @@ struct PluginNewCommand: AsyncParsableCommand {
     var language = Language.swift
 
     @Option(
-        name: [.customShort("o"), .long],
-        help: ArgumentHelp("The folder to make. Default: the name, in the current folder.", valueName: "folder"))
+        name: .shortAndLong,
+        help: ArgumentHelp("The folder to make. Default: the name, in the current folder.", valueName: "folder"),
+        completion: .directory)
     var output: String?
 
     @Option(
         help: ArgumentHelp(
-            "Penumbra's sources, which a plugin in Swift is built with. Default: those that this program was built "
-                + "from.", valueName: "folder"))
+            "The package FilterKit, which a plugin in Swift is built with: a folder with Penumbra's sources. Default: the "
+                + "package that is installed with this program, or the sources that it was built from.",
+            valueName: "folder"), completion: .directory)
     var sdk: String?
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
@@ -75,21 +78,28 @@ struct PluginNewCommand: AsyncParsableCommand {
 
     private func template(_ names: PluginNames) throws -> [PluginTemplate.File] {
         switch language {
-        case .c: return PluginTemplate.c(names, penumbra: "\(programFolder())/penumbra", guide: guide(sources()))
+        case .c:
+            let program = CalledProgram.current(in: currentFolder()).path()
+            return PluginTemplate.c(names, penumbra: program, guide: guide(sources()))
         case .swift:
             guard let sources = sources() else {
                 throw FarmError(
                     .missingInput,
-                    "Penumbra's sources are not there, and a plugin in Swift is built with them; say where they are "
-                        + "with --sdk, or use --language c")
+                    "the package FilterKit is not there, and a plugin in Swift is built with it\n"
+                        + "   = install penumbra-dev, name a folder with Penumbra's sources by --sdk, or use --language c"
+                )
             }
             return PluginTemplate.swift(names, sdk: sources, guide: guide(sources))
         }
     }
 
-    private func guide(_ sources: String?) -> String { sources.map { "\($0)/docs/plugins.md" } ?? "docs/plugins.md" }
+    /// The place of the guide for authors of plugins.
+    private func guide(_ sources: String?) -> String {
+        let pages = ["docs/plugins.md", "docs/how-to/plugins.md"].compactMap { page in sources.map { "\($0)/\(page)" } }
+        return pages.first(where: isReadable) ?? "man penumbra-plugin"
+    }
 
-    /// The folder with FilterKit: the folder of `--sdk`, or a folder above this program.
+    /// The folder with FilterKit: the folder of `--sdk`, a folder above this program, or the installed package.
     private func sources() -> String? {
         if let sdk {
             let path = realPath(PathText.normalized(sdk, in: currentFolder()))
@@ -100,7 +110,9 @@ struct PluginNewCommand: AsyncParsableCommand {
             folder = above
             if Self.hasFilterKit(folder) { return folder }
         }
-        return nil
+        // /usr/share/penumbra/sdk for programs in /usr/lib/penumbra.
+        let installed = PathText.normalized("../../share/penumbra/sdk", in: realPath(programFolder()))
+        return Self.hasFilterKit(installed) ? installed : nil
     }
 
     private static func hasFilterKit(_ folder: String) -> Bool {
@@ -231,7 +243,10 @@ struct PluginListCommand: AsyncParsableCommand {
     private static func table(_ list: PluginList, pins: [PluginPin]) -> [String] {
         guard !list.plugins.isEmpty else {
             return list.problems.isEmpty && list.unpinned.isEmpty
-                ? ["no plugins; 'plugin_folders' in the config file names where they are"] : []
+                ? [
+                    "no plugins; put them into \(PluginConditions.standardFolder), or name their folder by "
+                        + "'plugin_folders' in the config file"
+                ] : []
         }
         var table = Table(["filter", "version", "pinned", "file", "sha256"])
         for plugin in list.plugins {

@@ -137,7 +137,7 @@ struct ExportDraft {
     }
 
     private var program: String {
-        guard let program = options.program else { return programPath() }
+        guard let program = options.program else { return CalledProgram.current(in: currentFolder()).path() }
         return program.contains("/") ? PathText.normalized(program, in: currentFolder()) : program
     }
 

@@ -88,7 +88,9 @@ extension Problem {
     static let unknownKey = Problem(
         status: 422, kind: "value", title: "A value is not accepted",
         detail: "Idempotency-Key: this address takes none",
-        remedy: "Leave it out. docs/api.md says which requests take a key, and which can be repeated without one.")
+        remedy:
+            "Leave it out. The page 'api' of the documentation says which requests take a key, and which can be repeated without one."
+    )
 
     static let unknownMethod = Problem(
         status: 400, kind: "bad-request", title: "This is not a valid HTTP request",
