@@ -63,13 +63,42 @@ import Testing
         let picture = try #require(Pixmap(width: 8, height: 7, samples: black + white))
         #expect(
             TerminalPicture.sixel(picture)
-                == "\u{1b}Pq\"1;1;8;7#0;2;0;0;0#251;2;100;100;100#0!8~-#251!8@-\u{1b}\\")
+                == "\u{1b}Pq\"1;1;8;7#0;2;0;0;0#1;2;100;100;100#0!8~-#1!8@-\u{1b}\\")
     }
 
     @Test func `colours that sixels lack are mixed`() throws {
         let grey = try #require(Pixmap(width: 4, height: 4, samples: Array(repeating: 100, count: 4 * 4 * 3)))
         let colors = TerminalPicture.sixel(grey).split(separator: "#").count
         #expect(colors > 4)
+    }
+}
+
+@Suite struct SixelColorTests {
+    /// The colours that a sequence of sixels defines, in percent.
+    private func colors(of text: String) -> [[Int]] {
+        text.split(separator: "#").compactMap { part in
+            let numbers = part.split(separator: ";").map { Int($0) }
+            return numbers.count == 5 && numbers[1] == 2 ? numbers[2...].compactMap { $0 } : nil
+        }
+    }
+
+    @Test func `a picture with few colours keeps them`() throws {
+        let samples: [UInt8] = [255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255]
+        let picture = try #require(Pixmap(width: 2, height: 2, samples: samples))
+        #expect(
+            Set(colors(of: TerminalPicture.sixel(picture))) == [
+                [100, 0, 0], [0, 100, 0], [0, 0, 100], [100, 100, 100],
+            ])
+    }
+
+    @Test func `a picture with many colours gets 256, near to its own`() throws {
+        var samples: [UInt8] = []
+        for y in 0..<64 { for x in 0..<64 { samples += [UInt8(x * 4), UInt8(y * 4), UInt8((x + y) * 2)] } }
+        let picture = try #require(Pixmap(width: 64, height: 64, samples: samples))
+        let colors = colors(of: TerminalPicture.sixel(picture))
+        #expect(colors.count == 256)
+        // Blue is the mean of red and green in this picture.
+        #expect(colors.allSatisfy { abs($0[2] * 2 - $0[0] - $0[1]) <= 8 })
     }
 }
 

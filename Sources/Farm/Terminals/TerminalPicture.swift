@@ -22,16 +22,16 @@ package enum TerminalPicture {
         return text
     }
 
-    /// A picture for a terminal with sixels. Its colours are dithered, because 252 of them have to do.
+    /// A picture for a terminal with sixels, in the 256 colours that suit it best.
     package static func sixel(_ pixmap: Pixmap) -> String {
         let (width, height) = (pixmap.width, pixmap.height)
-        let indexes = (0..<height).map { y in
-            (0..<width).map { SixelPalette.index(pixmap.color(x: $0, y: y), x: $0, y: y) }
+        let cells = (0..<height).map { y in
+            (0..<width).map { SixelPalette.cell(pixmap.color(x: $0, y: y), x: $0, y: y) }
         }
+        let palette = SixelPalette(of: cells.joined())
+        let indexes = cells.map { $0.map { palette.index(of: $0) } }
         // The ratio of a pixel's sides, and the picture's size.
-        var text = "\u{1b}Pq\"1;1;\(width);\(height)"
-        let used = Set(indexes.joined())
-        for color in used.sorted() { text += SixelPalette.definition(of: color) }
+        var text = "\u{1b}Pq\"1;1;\(width);\(height)" + palette.definitions
         for top in stride(from: 0, to: height, by: 6) {
             let rows = indexes[top..<min(top + 6, height)]
             text += Set(rows.joined()).sorted().map { band(of: $0, in: Array(rows)) }.joined(separator: "$") + "-"
@@ -54,26 +54,5 @@ package enum TerminalPicture {
             x += count
         }
         return text
-    }
-}
-
-/// 252 colours: six levels of red and blue, and seven of green, which the eye sees best.
-private enum SixelPalette {
-    /// Thresholds of an ordered dither, of 16.
-    private static let bayer = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5]
-
-    static func index(_ color: (red: UInt8, green: UInt8, blue: UInt8), x: Int, y: Int) -> Int {
-        // Between 1/32 and 31/32 of a level.
-        let threshold = 2 * bayer[y % 4 * 4 + x % 4] + 1
-        func level(_ value: UInt8, _ levels: Int) -> Int {
-            (Int(value) * (levels - 1) * 32 + threshold * 255) / (255 * 32)
-        }
-        return (level(color.red, 6) * 7 + level(color.green, 7)) * 6 + level(color.blue, 6)
-    }
-
-    /// In percent.
-    static func definition(of index: Int) -> String {
-        let (red, green, blue) = (index / 42, index / 6 % 7, index % 6)
-        return "#\(index);2;\(red * 20);\((green * 100 + 3) / 6);\(blue * 20)"
     }
 }
