@@ -15,7 +15,7 @@ PREFIX := /usr/local
 DESTDIR :=
 VERSION = $(shell sed -n 's/.*let penumbra = "\(.*\)"/\1/p' Sources/Farm/WorkerProtocol/Version.swift)
 
-.PHONY: demo test test-slurm build programs setup setup-tests format lint bench soak fuzz docs gallery clean
+.PHONY: demo test test-page test-slurm build programs setup setup-tests format lint bench soak fuzz docs gallery clean
 .PHONY: install uninstall dist sbom licenses deb test-deb setup-packaging
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
@@ -32,6 +32,12 @@ test: setup-tests build lint
 	$(BUILD)/penumbra-faults run --seeds $(FAULT_SEEDS)
 	$(BUILD)/penumbra-faults run --family shards --seeds $(SHARD_SEEDS)
 	$(BUILD)/penumbra-faults run --family service --seeds $(SERVICE_SEEDS)
+
+## make test-page: look at the service's page in a headless Chromium, in all states and sizes, for some minutes; its screenshots are
+## in .build/page-screenshots
+test-page: setup-tests
+	$(SWIFT_BUILD)
+	Scripts/check-page --screenshots .build/page-screenshots
 
 ## make test-slurm: install Slurm, prove that a cluster of its own starts, breaks as asked and leaves nothing behind, and run
 ## jobs on it that are disturbed
@@ -96,6 +102,18 @@ lint:
 	swift format lint --strict --recursive Package.swift Sources Plugins Tests Examples
 	Scripts/dead-names
 
+.PHONY: reference manual
+
+## make reference: write docs/reference from what the programs say of themselves
+reference: setup
+	$(SWIFT_BUILD)
+	Scripts/make-reference --program $(BUILD)/penumbra
+
+## make manual: write the manual pages into .build/man
+manual: setup
+	$(SWIFT_BUILD)
+	Scripts/make-manual --program $(BUILD)/penumbra
+
 ## make bench: race kernels and whole jobs against what users would take instead, kernels for some 20 minutes, jobs
 ## for longer, and measure the service for a quarter of an hour (ARGUMENTS=--quick for fewer kernels,
 ## ARGUMENTS="kernels --quick", "jobs --quick" or "service --quick" for one of them)
@@ -116,8 +134,9 @@ fuzz: setup
 docs: setup
 	Scripts/docs
 
-## make gallery: run the manifests of jobs/effects, and write docs/gallery.md with pictures of what they make
-gallery: setup
+## make gallery: run the manifests of jobs/effects, write docs/gallery.md with pictures of what they make, and take the screenshots
+## of the service's page in docs/page
+gallery: setup-tests
 	$(SWIFT_BUILD)
 	Scripts/gallery
 

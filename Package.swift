@@ -166,6 +166,7 @@ let package = Package(
         module("Farm", "Confinement", ["Catalogs", "JobModel", "Planning", "CConfinement"]),
         module("Farm", "Exports", ["JobModel"]),
         module("Farm", "Reports", ["JobModel"]),
+        module("Farm", "Terminals"),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
             "Farm", "Runs", ["JobModel", "SafeFiles", "Planning", "Scheduling", "WorkerProtocol", "JobStorage"]),
@@ -196,7 +197,8 @@ let package = Package(
         module("Service", "QueueStorage", ["JobModel", "SafeFiles", "Queueing", sqlite]),
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
-        module("Service", "Page", ["HTTPService"], resources: [.embedInCode("Web")]),
+        .systemLibrary(name: "CZlib", path: "Sources/Service/CZlib", pkgConfig: "zlib"),
+        module("Service", "Page", ["HTTPService", "CZlib"], resources: [.embedInCode("Web")]),
         module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
         module(
             "Service", "Supervision",
@@ -243,14 +245,17 @@ let package = Package(
                 "Rendering", "FilterKitTesting", "PluginLoading", "ImageFiles", "CCrashRecord",
                 "CProcessState",
             ]),
+        module(
+            "Programs", "Reference",
+            ["Catalogs", "JobModel", "Manifests", "Settings", "Reports", "WorkerProtocol", "ServiceAPI"]),
         program(
             "penumbra",
             [
-                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Scheduling",
+                "Geometry", "Catalogs", "JobModel", "SafeFiles", "Manifests", "Planning", "Reference", "Scheduling",
                 "WorkerProtocol", "Engines", "Shards", "Cluster", "BatchSystems", "JobStorage", "Runs", "Coordination",
                 "InPlace", "Confinement", "Exports", "Reports", "Settings", "RenderFarm", "Queueing", "QueueStorage",
-                "Notifications", "ServiceAPI", "ServiceClient", argumentParser,
-            ], resources: pluginTemplates.map { .embedInCode("Templates/\($0)") }),
+                "Notifications", "ServiceAPI", "ServiceClient", "Terminals", argumentParser,
+            ], resources: (pluginTemplates + ["config.yaml"]).map { .embedInCode("Templates/\($0)") }),
         program("penumbra-worker", ["WorkerRuntime", "WorkerProtocol"]),
         program(
             "penumbra-service",
@@ -365,7 +370,7 @@ let package = Package(
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
         tests("QueueStorageTests", ["QueueStorage", "Queueing", "JobModel", "TestSupport", sqlite]),
         tests("HTTPServiceTests", ["HTTPService", "Coordination", "Queueing", "TestSupport", logging]),
-        tests("PageTests", ["Page", "HTTPService", "Reports"]),
+        tests("PageTests", ["Page", "HTTPService", "Reports", "TestSupport"]),
         tests(
             "SupervisionTests",
             [
@@ -409,7 +414,10 @@ let package = Package(
         tests("ConfinementTests", ["Confinement", "Catalogs", "JobModel", "TestSupport"]),
         tests("ExportsTests", ["Exports", "JobModel", yams]),
         tests("ReportsTests", ["Reports", "JobModel"]),
+        tests("TerminalsTests", ["Terminals"]),
         tests("SettingsTests", ["Settings", "JobModel"]),
+        tests(
+            "ReferenceTests", ["Reference", "Catalogs", "JobModel", "Manifests", "Settings", "Reports", "ServiceAPI"]),
         tests(
             "ScheduleTests",
             ["Supervision", "Settings", "QueueStorage", "Queueing", "ServiceAPI", "JobModel", "TestSupport"]),

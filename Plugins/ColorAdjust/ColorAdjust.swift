@@ -7,21 +7,26 @@ public import FilterKit
 /// Exposure and white balance multiply linear light, all else changes stored values. Gray pictures have no white balance
 /// and no saturation. Alpha is kept. Floating-point values outside 0…1 go on along the same functions.
 struct ColorAdjust: PointFilter {
-    static let exposure = Parameter("exposure", -10...10, fallback: 0, unit: "stops", "twice the light for each stop")
-    static let temperature = Parameter("temperature", -100...100, fallback: 0, unit: "%", "colder, or warmer")
-    static let tint = Parameter("tint", -100...100, fallback: 0, unit: "%", "greener, or more magenta")
+    static let exposure = Parameter(
+        "exposure", -10...10, fallback: 0, unit: "stops", "Sets the exposure. Each stop doubles the light")
+    static let temperature = Parameter(
+        "temperature", -100...100, fallback: 0, unit: "%", "Makes the colours colder or warmer")
+    static let tint = Parameter("tint", -100...100, fallback: 0, unit: "%", "Makes the colours greener or more magenta")
     static let contrast = Parameter(
-        "contrast", -100...100, fallback: 0, unit: "%", "slope about the middle: -100 is flat, 100 twice as steep")
+        "contrast", -100...100, fallback: 0, unit: "%",
+        "Sets the slope about the middle. -100 is flat, 100 is twice as steep")
     static let saturation = Parameter(
-        "saturation", -100...100, fallback: 0, unit: "%", "-100 is gray, 100 twice as colourful")
-    static let shadows = point("shadows", "where black goes")
-    static let darks = point("darks", "raises or lowers a quarter of full")
-    static let midtones = point("midtones", "raises or lowers half of full")
-    static let lights = point("lights", "raises or lowers three quarters of full")
-    static let highlights = point("highlights", "where white goes")
+        "saturation", -100...100, fallback: 0, unit: "%", "Sets the saturation. -100 is gray, 100 is twice as colourful"
+    )
+    static let shadows = point("shadows", "Raises or lowers black")
+    static let darks = point("darks", "Raises or lowers a quarter of full intensity")
+    static let midtones = point("midtones", "Raises or lowers half of full intensity")
+    static let lights = point("lights", "Raises or lowers three quarters of full intensity")
+    static let highlights = point("highlights", "Raises or lowers white")
 
     static let description = FilterDescription(
-        name: "color-adjust", version: "1.2.0", summary: "Exposure, white balance, contrast, curve and saturation",
+        name: "color-adjust", version: "1.2.0",
+        summary: "Adjusts exposure, white balance, contrast, curve and saturation",
         renderingVersion: 3, parameters: [exposure, temperature, tint, contrast, saturation] + curve)
 
     /// The points of the curve, from black to white.

@@ -7,16 +7,18 @@ public import FilterKit
 /// Gray pictures have one grain for all colours, whatever `monochrome` says. Alpha is kept.
 struct Grain: Filter {
     static let amount = Parameter(
-        "amount", 0...100, fallback: 6, unit: "%", "standard deviation of the noise, of full intensity")
-    static let size = Parameter("size", 1...16, fallback: 1, unit: "px", "width of a grain")
-    static let seed = Parameter(integer: "seed", 0...999_999_999, fallback: 0, "another number gives another noise")
+        "amount", 0...100, fallback: 6, unit: "%",
+        "Sets the standard deviation of the noise, as a part of full intensity")
+    static let size = Parameter("size", 1...16, fallback: 1, unit: "px", "Sets the width of a grain")
+    static let seed = Parameter(
+        integer: "seed", 0...999_999_999, fallback: 0, "Chooses the noise. Each number gives another one")
     static let monochrome = Parameter(
-        "monochrome", fallback: true, "the same noise for red, green and blue, as film has it")
+        "monochrome", fallback: true, "Adds the same noise to red, green and blue, as film does")
     static let midtones = Parameter(
-        "midtones", 0...100, fallback: 50, unit: "%", "how much of the noise is left out of black and white")
+        "midtones", 0...100, fallback: 50, unit: "%", "Sets how much less noise black and white get")
 
     static let description = FilterDescription(
-        name: "grain", version: "1.2.0", summary: "Film grain: random noise", renderingVersion: 4,
+        name: "grain", version: "1.2.0", summary: "Adds film grain: random noise", renderingVersion: 4,
         parameters: [amount, size, seed, monochrome, midtones])
 
     private let amount: Float

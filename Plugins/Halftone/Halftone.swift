@@ -12,21 +12,25 @@ struct Halftone: TileFilter {
     /// Which inks there are.
     enum Colors: String, CaseIterable { case gray, cmyk }
 
-    static let screen = Parameter("screen", fallback: DotShape.round, "shape of the dots")
-    static let size = Parameter("size", 2...200, fallback: 8, unit: "px", "from a dot to the next")
-    static let colors = Parameter("colors", fallback: Colors.gray, "one screen of black, or four of printing inks")
-    static let angle = angle("angle", 45, "turns the screen of black counter-clockwise")
-    static let cyan = angle("cyan_angle", 15, "turns the screen of cyan").needing(colors, .cmyk)
-    static let magenta = angle("magenta_angle", 75, "turns the screen of magenta").needing(colors, .cmyk)
-    static let yellow = angle("yellow_angle", 0, "turns the screen of yellow").needing(colors, .cmyk)
+    static let screen = Parameter("screen", fallback: DotShape.round, "Chooses the shape of the dots")
+    static let size = Parameter(
+        "size", 2...200, fallback: 8, unit: "px", "Sets the distance from a dot to the next one")
+    static let colors = Parameter(
+        "colors", fallback: Colors.gray, "Chooses one screen of black, or four screens of printing inks")
+    static let angle = angle("angle", 45, "Turns the screen of black, counter-clockwise")
+    static let cyan = angle("cyan_angle", 15, "Turns the screen of cyan").needing(colors, .cmyk)
+    static let magenta = angle("magenta_angle", 75, "Turns the screen of magenta").needing(colors, .cmyk)
+    static let yellow = angle("yellow_angle", 0, "Turns the screen of yellow").needing(colors, .cmyk)
     static let black = Parameter(
-        "black", 0...100, fallback: 100, unit: "%", "how much of what the three inks have in common is printed in black"
+        "black", 0...100, fallback: 100, unit: "%",
+        "Sets how much of the common part of the three inks is printed in black"
     ).needing(colors, .cmyk)
     static let sharpness = Parameter(
-        "sharpness", 0...100, fallback: 100, unit: "%", "of the dots' borders; 100 is one pixel wide")
+        "sharpness", 0...100, fallback: 100, unit: "%",
+        "Sets the sharpness of the dots. With 100, their borders are one pixel wide")
 
     static let description = FilterDescription(
-        name: "halftone", version: "1.2.0", summary: "Dots of one or four inks, as in print", renderingVersion: 5,
+        name: "halftone", version: "1.2.0", summary: "Draws dots of one or four inks, as in print", renderingVersion: 5,
         parameters: [screen, size, colors, angle, cyan, magenta, yellow, black, sharpness])
 
     private static func angle(_ name: String, _ fallback: Double, _ summary: String) -> Parameter<Double> {

@@ -3,7 +3,7 @@ public import FilterKit
 /// `invert`: the negative of a picture. Each colour becomes full intensity minus itself; alpha is kept.
 struct Invert: PointFilter {
     static let description = FilterDescription(
-        name: "invert", version: "1.1.0", summary: "Negative of a picture", renderingVersion: 2)
+        name: "invert", version: "1.1.0", summary: "Makes the negative of a picture", renderingVersion: 2)
 
     init(_ values: FilterValues) {}
 

@@ -6,10 +6,10 @@ public import FilterKit
 /// straddle a region's border have the mean of all their pixels. What lies outside of the picture counts for nothing,
 /// and so do pixels with a sample that is infinite or no number. Colours weigh by their alpha.
 struct Pixelate: TileFilter {
-    static let size = Parameter(integer: "size", 1...2000, fallback: 16, unit: "px", "side of a square")
+    static let size = Parameter(integer: "size", 1...2000, fallback: 16, unit: "px", "Sets the side of a square")
 
     static let description = FilterDescription(
-        name: "pixelate", version: "1.0.0", summary: "Squares of one colour, to make details unreadable",
+        name: "pixelate", version: "1.0.0", summary: "Draws squares of one colour, to make details unreadable",
         renderingVersion: 2, parameters: [size])
 
     private let size: Int

@@ -26,11 +26,11 @@ static const penumbra_parameter parameters[] = {
                 .minimum = 2,
                 .maximum = 256,
                 .fallback = 4,
-                .summary = "of each colour, with 0 and full intensity"},
+                .summary = "Sets the number of levels of each colour, with 0 and full intensity"},
     [DITHER] = {.name = "dither",
                 .kind = PENUMBRA_CHOICE,
                 .choices = dithers,
-                .summary = "none takes the nearest level, ordered mixes two in a pattern"},
+                .summary = "Chooses how levels are found. 'none' takes the nearest one, 'ordered' mixes two in a pattern"},
 };
 
 /* The pattern of Bayer (1973): 0...63, each once, neighbours far apart. Bits of x ^ y and of y, taken in turns. */
@@ -127,7 +127,7 @@ static const penumbra_plugin plugin = {
     .struct_size = sizeof(penumbra_plugin),
     .name = "posterize",
     .version = "1.0.0",
-    .summary = "Few, equally spaced levels of each colour",
+    .summary = "Reduces each colour to a few levels with equal distances",
     .rendering_version = 2,
     .kind = PENUMBRA_POINT,
     .formats = PENUMBRA_U8 | PENUMBRA_U16 | PENUMBRA_F32,

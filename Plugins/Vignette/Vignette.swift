@@ -5,18 +5,22 @@ public import FilterKit
 /// It hangs on the extent of the picture. Gray pictures and those with alpha are treated alike; alpha is kept.
 struct Vignette: Filter {
     static let amount = Parameter(
-        "amount", -100...100, fallback: 50, unit: "%", "how dark the borders get; negative lightens them")
+        "amount", -100...100, fallback: 50, unit: "%",
+        "Sets how dark the borders become. Negative values make them lighter")
     static let radius = Parameter(
-        "radius", 1...200, fallback: 100, unit: "%", "where the full amount is reached: 100 is the corners")
+        "radius", 1...200, fallback: 100, unit: "%",
+        "Sets the distance at which the full amount is reached. 100 is the corners")
     static let softness = Parameter(
-        "softness", 0...100, fallback: 75, unit: "%", "part of the radius in which the amount grows")
+        "softness", 0...100, fallback: 75, unit: "%", "Sets the part of the radius in which the amount grows")
     static let roundness = Parameter(
-        "roundness", 0...100, fallback: 0, unit: "%", "0 has the picture's proportions, 100 is a circle")
-    static let x = Parameter("x", 0...100, fallback: 50, unit: "%", "centre, of the picture's width")
-    static let y = Parameter("y", 0...100, fallback: 50, unit: "%", "centre, of the picture's height")
+        "roundness", 0...100, fallback: 0, unit: "%",
+        "Sets the shape. 0 has the proportions of the picture, 100 is a circle")
+    static let x = Parameter("x", 0...100, fallback: 50, unit: "%", "Sets the centre, as a part of the picture's width")
+    static let y = Parameter(
+        "y", 0...100, fallback: 50, unit: "%", "Sets the centre, as a part of the picture's height")
 
     static let description = FilterDescription(
-        name: "vignette", version: "1.0.0", summary: "Borders that grow darker or lighter", renderingVersion: 2,
+        name: "vignette", version: "1.0.0", summary: "Makes the borders darker or lighter", renderingVersion: 2,
         parameters: [amount, radius, softness, roundness, x, y])
 
     private let amount: Float

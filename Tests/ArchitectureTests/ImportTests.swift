@@ -17,6 +17,7 @@ import Testing
         "CVips": ["ImageFiles"],
         "CXXHash": ["Digests"],
         "CCrypto": ["ContentNames", "HTTPService"],
+        "CZlib": ["Page"],
         "CConfinement": ["Confinement"],
         "CPenumbraPlugin": ["PluginLoading", "FilterKit", "FilterKitTesting"],
         "CPluginTrial": ["PluginLoading", "FilterKitTesting"],

@@ -103,6 +103,29 @@ import WorkerProtocol
                         + "remove that manifest and give 'penumbra adopt --moved'"))
     }
 
+    @Test func `a picture whose time was not known then is not said to have changed since`() {
+        var recorded = RecordedFrame()
+        recorded.record = nil
+        let recipes = recorded.recipes
+        func isSaid(_ recordedStamp: FileStamp) -> Bool {
+            let record = OutputRecord.make(source: FileFacts(stamp: recordedStamp, digest: .make(1)))
+            let prior = PriorOutput(
+                record: record, recipe: "{}", job: "web", manifest: "/old/web.yaml", origin: .renamed)
+            let verdict = recorded.freshness(recipes).knowing([PathKey(RecordedFrame.output): prior]).verdict(
+                of: recorded.frame(recipes))
+            guard case .kept(let outputs) = verdict else { return false }
+            return outputs.allSatisfy { $0.reason.hasSuffix("; the picture was changed since") }
+        }
+        let stamp = FileStamp.make(inode: 1)
+        func earlier(size: Int, modified: Int64) -> FileStamp {
+            FileStamp(device: 0, inode: 1, size: size, modified: modified, changed: 0)
+        }
+        #expect(!isSaid(stamp))
+        #expect(!isSaid(earlier(size: stamp.size, modified: 0)))
+        #expect(isSaid(earlier(size: stamp.size + 1, modified: 0)))
+        #expect(isSaid(earlier(size: stamp.size, modified: stamp.modified + 1)))
+    }
+
     @Test(arguments: everyCompare, ComparePolicy.allCases)
     func `what has changed since the last recorded is made again, and nothing else`(
         change: FileChange, compare: ComparePolicy

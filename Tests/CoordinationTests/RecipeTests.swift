@@ -149,3 +149,73 @@ import Testing
         #expect(value.words == words)
     }
 }
+
+/// Recipes as a person would write them.
+@Suite struct RecipeManifestTests {
+    private static let picture = PictureReference(path: "/srv/a b/logo.png", digest: nil)
+
+    @Test func `a recipe has the filters, the output, and nothing that a manifest may leave out`() {
+        let recipe = Recipe.make(
+            [.gaussian(12), .motion(40)], color: .srgb,
+            save: SaveOptions(metadata: .strip, values: ["quality": .integer(90)]))
+        #expect(
+            recipe.manifest(output: "/srv/web/a.webp", catalog: .make()) == """
+                filters:
+                  - gaussian: {radius: 12}
+                  - motion
+                color: srgb
+                output: /srv/web/a.webp
+                save: {metadata: strip, quality: 90}
+
+                """)
+    }
+
+    @Test func `a save option that is a fallback is left out, and with it the whole entry`() {
+        let recipe = Recipe.make(save: SaveOptions(values: ["quality": .integer(82)]))
+        #expect(recipe.manifest(output: nil, catalog: .make()) == "filters:\n  - gaussian: {radius: 12}\n")
+    }
+
+    @Test func `values of unknown filters are all written, sorted by their names`() {
+        let step = FilterInvocation(filter: "x", values: ["b": .integer(2), "a": .boolean(true)])
+        #expect(Recipe.make([step]).manifest(output: nil, catalog: .make()) == "filters:\n  - x: {a: true, b: 2}\n")
+    }
+
+    @Test func `keys have no quotes`() {
+        let step = FilterInvocation(filter: "overlay", values: ["x": .integer(1), "y": .integer(2)])
+        #expect(Recipe.make([step]).manifest(output: nil, catalog: .make()) == "filters:\n  - overlay: {x: 1, y: 2}\n")
+    }
+
+    @Test(arguments: [
+        (ParameterValue.word("clamp"), "clamp"), (.word("on"), #""on""#), (.text("12"), #""12""#),
+        (.text("a: {b}"), #""a: {b}""#), (.text("say \"hi\"\n"), #""say \"hi\"\u000a""#),
+        (.text("\u{202e}x"), #""\u202ex""#), (.text("\u{e0001}"), #""\udb40\udc01""#), (.text("größe"), #""größe""#),
+        (.color(red: 255, green: 0, blue: 8, alpha: 255), "\"#ff0008\""),
+        (.color(red: 255, green: 0, blue: 8, alpha: 16), "\"#ff000810\""),
+        (.length(.percent(12.5)), "12.5%"), (.pair(x: 1, y: 2.5), "{x: 1, y: 2.5}"), (.size(.box(320)), "320"),
+        (.picture(picture), #""/srv/a b/logo.png""#),
+    ])
+    func `values are written so that readers of YAML get them back`(value: ParameterValue, text: String) {
+        let step = FilterInvocation(filter: "x", values: ["a": value])
+        #expect(Recipe.make([step]).manifest(output: nil, catalog: .make()) == "filters:\n  - x: {a: \(text)}\n")
+    }
+
+    @Test func `an animation stands in its own place`() {
+        let fade = FilterDescriptor(
+            name: "crossfade", kind: .animation, summary: "Fades", renderingVersion: 1,
+            parameters: [
+                ParameterDescriptor(
+                    "duration", .number(minimum: 0, maximum: 10), fallback: .number(1), summary: "Seconds")
+            ])
+        let known = Catalog.make()
+        let catalog = Catalog(versions: known.versions, filters: known.filters + [fade], formats: known.formats)
+        let step = FilterInvocation(filter: "crossfade", values: ["duration": .number(0.2)])
+        #expect(
+            Recipe.make([.gaussian(12), step]).manifest(output: "/o/a.webp", catalog: catalog) == """
+                filters:
+                  - gaussian: {radius: 12}
+                animate: {crossfade: {duration: 0.2}}
+                output: /o/a.webp
+
+                """)
+    }
+}

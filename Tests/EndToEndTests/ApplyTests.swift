@@ -166,4 +166,64 @@ import Testing
         #expect(empty.errors == "the chain has no filter; write it like 'gaussian: {radius: 12}'\n")
         #expect(try await apply("gaussian", "photos/none.png", "-o", "x.png").code == 66)
     }
+
+    @Test func `a picture comes from the standard input, and goes to the standard output`() async throws {
+        #expect(try await apply("gaussian: {radius: 5}", "photos/a.png", "-o", "file.png").code == 0)
+        let piped = try await shell("apply 'gaussian: {radius: 5}' - -o - < photos/a.png > piped.png")
+        #expect((piped.code, piped.errors) == (0, ""))
+        #expect(try workspace.read("piped.png") == workspace.read("file.png"))
+        let file = try await shell("apply 'gaussian: {radius: 5}' - -o out/{stem}.{ext} photos/b.png < photos/a.png")
+        #expect(file.code == 0, "\(file.errors)")
+        #expect(workspace.files(below: "out") == ["b.png", "standard-input.png"])
+        #expect(try workspace.read("out/standard-input.png") == workspace.read("file.png"))
+    }
+
+    @Test func `the format of the standard output is that of the picture, or the one that is named`() async throws {
+        #expect(try await shell("apply invert - -o - < photos/c.jpg > same").code == 0)
+        #expect(try workspace.read("same").starts(with: [0xFF, 0xD8, 0xFF]))
+        #expect(try await shell("apply invert photos/c.jpg -o - --format .PNG > other").code == 0)
+        #expect(try workspace.read("other").starts(with: Data("\u{89}PNG".unicodeScalars.map { UInt8($0.value) })))
+        let wrong = try await shell("apply invert - -o - --format exr < photos/c.jpg")
+        #expect(wrong.code == 64)
+        #expect(
+            wrong.errors.hasPrefix("--format: 'exr' cannot be written; the formats are avif, "), "\(wrong.errors)")
+        let text = try await shell("apply invert - -o - < /etc/passwd")
+        #expect(text.code == 64)
+        #expect(
+            text.errors.hasPrefix(
+                "-o -: Penumbra cannot write the format of this picture, or does not know it\n   = choose one by --format: avif, "
+            ),
+            "\(text.errors)")
+    }
+
+    @Test(arguments: [
+        ("- - -o out/", "- is the standard input, which can be read only once."),
+        ("a.png b.png -o -", "-o - writes one picture, and there are 2; name a folder."),
+        ("a.png -o b.png --format png", "--format belongs to -o -; the extension of a file decides its format."),
+        ("a.png -o - --json", "-o - and --json would both write to the standard output; leave one of them out."),
+        ("- -o b.png --save-manifest m.yaml", "--save-manifest cannot keep a job with - in it; name files."),
+    ])
+    func `what streams cannot do is said`(arguments: String, words: String) async throws {
+        let result = try await shell("apply invert \(arguments)")
+        #expect(result.code == 64)
+        #expect(result.errors.hasPrefix("Error: \(words)\n"), "\(result.errors)")
+    }
+
+    @Test func `a picture that fails puts nothing on the standard output, and temporary files are removed`()
+        async throws
+    {
+        try FileManager.default.createDirectory(
+            atPath: "\(workspace.path)/temporary", withIntermediateDirectories: true)
+        let empty = try await shell("apply invert - -o - --scratch temporary < /dev/null")
+        #expect(empty.code == 66)
+        #expect(empty.errors == "-: the standard input is empty\n   = send it a picture, as in '< photo.jpg'\n")
+        let broken = try await shell("apply invert - -o - --format png --scratch temporary < /etc/passwd")
+        #expect(broken.code == 1)
+        #expect(broken.output == "")
+        #expect(broken.errors.contains("/standard-input: not an image that Penumbra reads"), "\(broken.errors)")
+        let full = try await shell("apply invert - -o - --scratch temporary < photos/a.png > /dev/full")
+        #expect(full.code == 74)
+        #expect(full.errors == "standard output cannot be written: No space left on device\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(workspace.path)/temporary") == [])
+    }
 }

@@ -68,6 +68,28 @@ import Testing
         #expect(rows.contains("scratch /tmp/s --scratch"))
     }
 
+    @Test func `config writes a commented file where there is none, and replaces none`() async throws {
+        let path = "\(workspace.path)/config/penumbra/penumbra.yaml"
+        let made = try await Program.run("config", "--init", in: workspace)
+        #expect(made.code == 0)
+        #expect(made.output == "\(path): written; every key in it is commented out\n")
+        // It is the shipped file, and changes no setting.
+        let shipped = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../config/penumbra.yaml")
+        let lines = try String(contentsOf: shipped, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let commented = lines.map { $0.isEmpty || $0.hasPrefix("#") ? String($0) : "# \($0)" }.joined(separator: "\n")
+        #expect(String(decoding: try workspace.read("config/penumbra/penumbra.yaml"), as: UTF8.self) == commented)
+        let settings = try await Program.run("config", "--json", in: workspace)
+        #expect(settings.code == 0, "\(settings.errors)")
+        #expect(!settings.output.contains(path))
+        let again = try await Program.run("config", "--init", in: workspace)
+        #expect(again.code == 64)
+        #expect(again.errors == "\(path): is there already; --init replaces no file\n")
+        let named = try await Program.run("config", "--init", "--config", "site/p.yaml", in: workspace)
+        #expect(named.code == 0)
+        #expect(workspace.exists("site/p.yaml"))
+    }
+
     @Test func `a wrong config is exit code 65, with a caret`() async throws {
         try workspace.write("workrs: 3\n", to: "c.yaml")
         let result = try await Program.run("config", "--config", "c.yaml", in: workspace)
@@ -143,9 +165,30 @@ import Testing
 
     @Test func `filters and formats describe what there is`() async throws {
         let filter = try await Program.run("filters", "gaussian", in: workspace)
-        #expect(filter.output.contains("also written sigma"))
+        #expect(filter.output.contains("It may also be written 'sigma'."))
         let formats = try await Program.run("formats", in: workspace)
         for name in ["jpeg", "png", "tiff", "webp"] { #expect(formats.output.contains("\n\(name) ")) }
+    }
+
+    @Test(arguments: ["tiff", "tif", ".TIFF"])
+    func `a format is described by its name or an extension`(name: String) async throws {
+        let result = try await Program.run("formats", name, in: workspace)
+        #expect(result.code == 0)
+        #expect(result.output.hasPrefix("tiff: read and written\n\n  extensions    .tif .tiff\n"), "\(result.output)")
+        #expect(result.output.contains("\nsave: options of tiff\n"))
+        #expect(!result.output.contains("jpeg:"))
+        let json = try await Program.run("formats", name, "--json", in: workspace)
+        let formats = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
+        #expect(formats.map { $0["name"] as? String } == ["tiff"])
+    }
+
+    @Test func `a format's name that is nearly right is proposed`() async throws {
+        let result = try await Program.run("formats", "jpgg", in: workspace)
+        #expect(result.code == 64)
+        #expect(
+            result.errors.hasPrefix(
+                "no format is called 'jpgg'\n   = did you mean 'jpeg'? 'penumbra formats' describes avif, "),
+            "\(result.errors)")
     }
 
     @Test func `a filter's name that is nearly right is proposed`() async throws {

@@ -358,7 +358,8 @@ import Testing
         #expect(result.code == 74)
         #expect(result.errors.contains("free some space or choose another place, then run it again"))
         #expect(!result.errors.contains(".penumbra-"))
-        #expect(workspace.files(below: "out") == [])
+        // The smaller ones may have been published before.
+        #expect(Set(workspace.files(below: "out")).isSubset(of: ["b.tif", "c.tif"]))
         #expect(try await Program.run("run", "job.yaml", in: workspace).code == 0)
         #expect(workspace.files(below: "out") == ["a.tif", "b.tif", "c.tif"])
     }

@@ -77,7 +77,9 @@ import Testing
         let properties = (schema as? [String: Any])?["properties"] as? [String: [String: Any]]
         #expect(properties?["reduce_transparency"]?["default"] as? Bool == false)
         let description = try await Program.run("filters", "material", in: workspace).output
-        #expect(description.contains("only the tint, opaque, and no blur; also a key of the job"))
+        #expect(
+            description.contains(
+                "Makes the glass opaque: there is only the tint, and no blur. It is also a key of the job"))
     }
 
     @Test func `config tells where it comes from`() async throws {

@@ -117,4 +117,18 @@ import Testing
             try APIRequest(headers: ["If-Match": "\"17-2\""]).requireMatch(tag)
         }
     }
+
+    @Test(arguments: [
+        ("gzip", true), ("GZip", true), ("br, gzip;q=0.1", true), ("*", true), ("br, *;q=0.5", true),
+        ("gzip; q=1", true),
+        ("", false), ("identity", false), ("br", false), ("gzip;q=0", false), ("*, gzip;q=0", false), ("*;q=0", false),
+        ("gzip;q=much", false), ("gzipped", false),
+    ])
+    func `a client takes gzip if it says so`(accepted: String, takesGzip: Bool) {
+        #expect(APIRequest(headers: ["Accept-Encoding": accepted]).takesGzip == takesGzip)
+    }
+
+    @Test func `a client that says nothing of codings gets the bytes as they are`() {
+        #expect(!APIRequest().takesGzip)
+    }
 }

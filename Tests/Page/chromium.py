@@ -78,8 +78,8 @@ class Browser:
     def open(self, address):
         self.call('Page.navigate', url=address)
 
-    def size(self, width, height, dark=False, motion=True):
-        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+    def size(self, width, height, dark=False, motion=True, scale=1):
+        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=scale, mobile=width < 600)
         self.call('Emulation.setEmulatedMedia', features=[
             {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}, {'name': 'prefers-reduced-motion', 'value': 'no-preference' if motion else 'reduce'}])
 
@@ -92,9 +92,10 @@ class Browser:
     def paste(self, text):
         self.call('Input.insertText', text=text)
 
-    def picture(self, file):
+    def picture(self, file, kind='png', quality=None):
+        more = {'quality': quality} if quality else {}
         with open(file, 'wb') as stream:
-            stream.write(base64.b64decode(self.call('Page.captureScreenshot', format='png')['data']))
+            stream.write(base64.b64decode(self.call('Page.captureScreenshot', format=kind, **more)['data']))
 
     def intercept(self, pattern, act, status=None, body=b''):
         """Holds all requests that match back while `act` runs, or answers them with a status."""

@@ -8,8 +8,11 @@ import threading
 import time
 import urllib.parse
 
+from service import picture
+
 FRAMES, RUNS, JOBS = 100_000, 10_000, 10_000
 LIVE = 'job-10000-20261126T180000-live'
+PICTURE = picture(48, 36)
 
 
 def run_line(number, now):
@@ -43,19 +46,24 @@ def job(number):
     return line
 
 
+def failed_frame(frame):
+    return {'frame': frame, 'page': 0, 'input': f'img_{frame:06d}.tif', 'cause': 'broken or unreadable picture', 'message': 'it ends too early'}
+
+
 class Crowd:
     """A function for the server of developers: `Handler.other`."""
 
-    def __init__(self):
+    def __init__(self, frames_of_an_event=150):
+        self.frames_of_an_event = frames_of_an_event
         self.states = bytearray(b'.' * FRAMES)
         self.done = 0
         self.event = 0
         self.lock = threading.Lock()
 
-    def step(self, number=150):
+    def step(self):
         """Some frames end. Returns the event."""
         with self.lock:
-            first, end = self.done, min(FRAMES - 20, self.done + number)
+            first, end = self.done, min(FRAMES - 20, self.done + self.frames_of_an_event)
             changes = []
             for frame in range(first, end):
                 letter = 'f' if frame % 500 == 7 else 'p'
@@ -77,7 +85,9 @@ class Crowd:
         if name == 'events':
             return self.follow(handler)
         value = self.value(name, query)
-        if value is None:
+        if name.endswith('/picture') or name == 'preview':
+            handler.answer(200, PICTURE, 'image/png')
+        elif value is None:
             handler.answer(404, b'{"type":"/problems/no-picture","title":"There is no such thing","status":404}', 'application/problem+json')
         else:
             handler.answer(200, json.dumps(value).encode(), headers=[('Last-Event-ID', f'crowd-{self.event}')])
@@ -97,8 +107,12 @@ class Crowd:
         if name == f'runs/{LIVE}/map':
             with self.lock:
                 return {'event': 'map', 'frames': [[1, FRAMES]], 'states': self.states.decode()}
-        if name == f'runs/{LIVE}/errors':
-            return {'errors': [], 'frames': 0, 'total': 0}
+        if name == f'runs/{LIVE}/frames/1':
+            return {'event': 'frame', 'frame': 1, 'page': 0, 'input': '/srv/a/1.jpg', 'outputs': ['/srv/b/1.webp'], 'state': 'published', 'recipes': ['filters:\n  - gaussian: {radius: 8}\noutput: /srv/b/1.webp\n']}
+        if name in ('errors', f'runs/{LIVE}/errors'):
+            return self.errors()
+        if name == f'runs/{LIVE}/frames':
+            return {'frames': [failed_frame(frame) for frame in self.failed()[:1000]]}
         if name == f'runs/{LIVE}/job':
             return job(JOBS)
         if name == 'jobs':
@@ -110,7 +124,24 @@ class Crowd:
             if len(numbers) > limit:
                 page['cursor'] = f'j{numbers[limit - 1]}'
             return page
-        return None
+        if name == 'workers':
+            slots = [{'slot': slot, 'worker': slot, 'task': f'{self.done + slot + 1}/frame', 'file': f'img_{self.done + slot:06d}.tif', 'since': '2026-11-26T18:00:00Z', 'attempt': 1} for slot in range(8)]
+            return {'runs': [{'run': LIVE, 'job': 'gallery', 'leased': 8, 'wanted': 8, 'processes': [{'pid': 100 + slot, 'resident': 50_000_000} for slot in range(8)], 'slots': slots}]}
+        others = {'schedules': {'schedules': []}, 'schema': {}, 'filters': [], 'check': {'job': 'night', 'warnings': []}, 'diagnosis': {'problems': []}, f'runs/{LIVE}/tasks': {'tasks': {}}}
+        return others.get(name)
+
+    def failed(self):
+        with self.lock:
+            return [index + 1 for index, letter in enumerate(self.states) if letter == ord('f')]
+
+    def errors(self):
+        """One group with all failed frames."""
+        failed = [failed_frame(frame) for frame in self.failed()]
+        if not failed:
+            return {'errors': [], 'frames': 0, 'total': 0}
+        group = {'cause': 'broken or unreadable picture', 'message': failed[0]['message'], 'count': len(failed), 'inputs': [frame['input'] for frame in failed[:10]],
+                 'first': failed[0] | {'run': LIVE}, 'last': failed[-1] | {'run': LIVE}}
+        return {'errors': [group], 'frames': len(failed), 'total': 1}
 
     def follow(self, handler):
         handler.send_response(200)

@@ -10,6 +10,22 @@ import Testing
     ])
     func `a picture`(head: [UInt8]) { #expect(FileSignature.kind(of: head) == .readable) }
 
+    private static let extensions: [(head: [UInt8], fileExtension: String?)] = [
+        ([0xFF, 0xD8, 0xFF, 0xE0], "jpg"), ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "png"),
+        ([0x4D, 0x4D, 0x00, 0x2A], "tif"), ([0xFF, 0x0A, 0x00], "jxl"), ([0x76, 0x2F, 0x31, 0x01], "exr"),
+        (text("GIF89a"), "gif"), (text("RIFF0000WEBPVP8 "), "webp"), (text("P6\n# comment"), "ppm"),
+        (text("<svg/>"), "svg"), (text("%PDF-1.7\n"), "pdf"), (text("0000ftypavif"), "avif"),
+        (text("0000ftypheic0000mif1"), "heic"), (text("0000ftypmif10000mif1avif"), "avif"),
+        ([], nil), (text("text"), nil), ([0xFF, 0xD8, 0xFF, 0xF7], nil),
+    ]
+
+    private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    @Test(arguments: extensions)
+    func `a picture's format has a usual extension`(head: [UInt8], fileExtension: String?) {
+        #expect(FileSignature.fileExtension(of: head) == fileExtension)
+    }
+
     @Test(arguments: [
         "%PDF-1.7\n", "<svg xmlns='http://www.w3.org/2000/svg'/>", "<!DOCTYPE svg [<!ENTITY a 'b'>\n]><svg>",
         "\u{FEFF}<?xml version='1.0'?>\n<!-- <a> -->\n<!DOCTYPE svg SYSTEM 'a'>\n<svg\n",

@@ -41,7 +41,9 @@ import Testing
     @Test func `a job that is done can be retried for the pictures that are still broken, and for nothing else`() throws
     {
         #expect(try retry(done(stillBroken: 1)).retryOf == 17)
+        #expect(QueueEntry(try done(stillBroken: 3)).stillBroken == 3)
         let kept = try done(kept: 1)
+        #expect(QueueEntry(kept).stillBroken == nil)
         #expect(
             refusal { _ = try retry(kept) }
                 == "job 17 has ended: done\n   = submit it again to run it again")

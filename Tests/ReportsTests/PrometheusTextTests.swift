@@ -1,3 +1,4 @@
+import JobModel
 import Reports
 import Testing
 
@@ -19,6 +20,7 @@ import Testing
                 "penumbra_last_success_timestamp_seconds", "penumbra_workers_replaced", "penumbra_slots_retired",
                 "penumbra_orphans",
             ])
+        #expect(exposition.families.map(\.name) == PrometheusText.described.map(\.name))
         let values = exposition.values
         #expect(values[#"penumbra_frames{job="photos",state="published"}"#] == 3)
         #expect(values[#"penumbra_frames{job="photos",state="failed"}"#] == 0)
@@ -43,10 +45,10 @@ import Testing
         #expect(
             PrometheusText.text(of: [well]).contains(
                 """
-                # HELP penumbra_run_seconds How long the last run took.
+                # HELP penumbra_run_seconds The time that the last run took, in seconds.
                 # TYPE penumbra_run_seconds gauge
                 penumbra_run_seconds{job="photos"} 12.4
-                # HELP penumbra_exit_code The last run's exit code; 0 when all is well.
+                # HELP penumbra_exit_code The exit code of the last run. It is 0 if all is well.
                 # TYPE penumbra_exit_code gauge
                 penumbra_exit_code{job="photos"} 0
 

@@ -7,11 +7,11 @@ import Testing
         let text = PrometheusText.text("", afterUnstarted: ["a", "b"], exitCode: 66, ended: 1000.5)
         #expect(
             text == """
-                # HELP penumbra_exit_code The last run's exit code; 0 when all is well.
+                # HELP penumbra_exit_code The exit code of the last run. It is 0 if all is well.
                 # TYPE penumbra_exit_code gauge
                 penumbra_exit_code{job="a"} 66
                 penumbra_exit_code{job="b"} 66
-                # HELP penumbra_last_run_timestamp_seconds When the last run ended.
+                # HELP penumbra_last_run_timestamp_seconds The time when the last run ended, in seconds since 1970.
                 # TYPE penumbra_last_run_timestamp_seconds gauge
                 penumbra_last_run_timestamp_seconds{job="a"} 1000.5
                 penumbra_last_run_timestamp_seconds{job="b"} 1000.5

@@ -54,40 +54,32 @@ import Testing
     }
 
     private func follow(
-        _ run: String, _ client: APIClient, _ act: (FollowedRun) throws -> Void
-    ) throws -> FollowedRun {
+        _ run: String, _ client: APIClient, _ act: (FollowedRun) async throws -> Void
+    ) async throws -> FollowedRun {
         var followed = FollowedRun()
-        var failure: (any Error)?
-        try client.follow("/events?run=\(run)") { event in
-            do {
-                let told = try Told(event)
-                if event.name == "run" {
-                    #expect(told.run == run)
-                    followed.hasLive = followed.hasLive || told.live?.frames == 3
-                    if told.state == "ended" { return .stop }
-                }
-                for frames in told.runs ?? [] {
-                    #expect(frames.run == run)
-                    followed.counts = frames.counts
-                    guard let changes = frames.changes else {
-                        followed.letters = try map(run, client)
-                        continue
-                    }
-                    for change in changes {
-                        for index in change.first..<change.first + change.count {
-                            followed.letters[index] = Character(change.letter)
-                        }
-                    }
-                    #expect(frames.counts["published"] == followed.letters.count { $0 == "p" })
-                }
-                try act(followed)
-                return .goOn
-            } catch {
-                failure = error
-                return .stop
+        for try await event in client.events("/events?run=\(run)") {
+            let told = try Told(event)
+            if event.name == "run" {
+                #expect(told.run == run)
+                followed.hasLive = followed.hasLive || told.live?.frames == 3
+                if told.state == "ended" { break }
             }
+            for frames in told.runs ?? [] {
+                #expect(frames.run == run)
+                followed.counts = frames.counts
+                guard let changes = frames.changes else {
+                    followed.letters = try map(run, client)
+                    continue
+                }
+                for change in changes {
+                    for index in change.first..<change.first + change.count {
+                        followed.letters[index] = Character(change.letter)
+                    }
+                }
+                #expect(frames.counts["published"] == followed.letters.count { $0 == "p" })
+            }
+            try await act(followed)
         }
-        if let failure { throw failure }
         return followed
     }
 
@@ -101,7 +93,7 @@ import Testing
         let run = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
         let client = try farm.client
         var opened = 0
-        let followed = try follow(run, client) { followed in
+        let followed = try await follow(run, client) { followed in
             // A picture, and when it is there, the others.
             if opened == 0, followed.letters.count == 3 {
                 try gate.open(for: 1)
@@ -131,12 +123,12 @@ import Testing
         let run = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
         let client = try farm.client
         var isCancelled = false
-        let followed = try follow(run, client) { followed in
-            guard followed.letters.count == 300 else { return }
-            if !isCancelled { _ = try client.send(ClientRequest(.post, "/jobs/1/cancel")) }
+        let followed = try await follow(run, client) { followed in
+            guard followed.letters.count == 300, !isCancelled else { return }
             isCancelled = true
-            // The pictures that workers have go through, one for each event.
-            try gate.open(for: 1)
+            _ = try client.send(ClientRequest(.post, "/jobs/1/cancel"))
+            // The pictures that workers have go through. The events wait meanwhile.
+            try await gate.open(untilEndOf: 1, in: farm)
         }
         let letters = try map(run, client)
         #expect(letters.contains("l"))
@@ -153,16 +145,15 @@ import Testing
         for _ in 0..<2 { try await farm.penumbra("submit", "night.yaml", "--hold") }
         let client = try farm.client
         var events: [String] = []
-        try client.follow("/events?job=2", after: "another-17") { event in
+        for try await event in client.events("/events?job=2", after: "another-17") {
             events.append(event.name)
             guard event.name == "reset" else {
-                #expect((try? Told(event))?.id == 2)
-                return .stop
+                #expect(try Told(event).id == 2)
+                break
             }
             for job in 1...2 {
-                _ = try? client.send(ClientRequest(.patch, "/jobs/\(job)", body: Array(#"{"priority": 70}"#.utf8)))
+                _ = try client.send(ClientRequest(.patch, "/jobs/\(job)", body: Array(#"{"priority": 70}"#.utf8)))
             }
-            return .goOn
         }
         #expect(events == ["reset", "job"])
         try await farm.end()

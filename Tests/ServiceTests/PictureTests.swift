@@ -147,6 +147,53 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `a frame that was up to date is shown in the latest run, with its recipe`() async throws {
+        try await farm.start()
+        _ = try await render()
+        let frames = try await render(2)
+        for side in ["before", "after"] {
+            #expect(try await ask("\(frames)/2/picture?side=\(side)").status == 200, "\(farm.log)")
+        }
+        let answer = try await ask("\(frames)/2")
+        #expect(answer.status == 200)
+        #expect(answer.value("state") == "skipped")
+        #expect(answer.value("input") == farm.folder.file("photos/1.png"))
+        let object = try #require(JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any])
+        let recipe = try #require((object["recipes"] as? [String])?.first)
+        #expect(recipe.hasPrefix("filters:\n  - gaussian: {radius: 3}\n"), "\(recipe)")
+        #expect(recipe.contains("\noutput: \(farm.folder.file("out/1.png"))\n"), "\(recipe)")
+        // Later runs are the latest.
+        try farm.writeManifest(filters: "[{gaussian: {radius: 5}}]")
+        _ = try await render(3)
+        #expect(try await ask("\(frames)/2/picture").status == 404)
+        try await farm.end()
+    }
+
+    @Test(arguments: [
+        ("[{gaussian: {radius: {x: 2, y: 5.5}, within: {x: 10%, y: 0, width: 50%, height: 20}}}, sharpen]", ""),
+        ("[{overlay: {picture: photos/0.png, x: 5px, y: 10%}}]", ""),
+        (
+            "[{motion: {radius: 9, samples: continuous, edge: mirror}}, {rotate: {angle: right}}]",
+            "save: {compression: 9}"
+        ),
+        ("[{material: {style: tint, color: '#ff0000'}}, {flatten: {background: black}}]", "color: srgb"),
+    ])
+    func `a job of a frame's recipe makes the same bytes`(filters: String, more: String) async throws {
+        try farm.writeManifest(filters: filters, more: more + "\n")
+        try await farm.start()
+        let frames = try await render()
+        let answer = try await ask("\(frames)/2")
+        let object = try #require(JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any])
+        let recipe = try #require((object["recipes"] as? [String])?.first)
+        let again = recipe.replacing(farm.folder.file("out/1.png"), with: farm.folder.file("again/1.png"))
+        #expect(again != recipe)
+        try farm.write("job: again\ninputs: photos/1.png\n\(again)", to: "again.yaml")
+        _ = try await render(2, manifest: "again.yaml")
+        let (first, second) = (farm.folder.file("out/1.png"), farm.folder.file("again/1.png"))
+        #expect(try Data(contentsOf: URL(filePath: first)) == Data(contentsOf: URL(filePath: second)), "\(recipe)")
+        try await farm.end()
+    }
+
     @Test func `a file that is not what the run recorded is not shown`() async throws {
         try await farm.start()
         let frames = try await render()
@@ -196,6 +243,19 @@ import Testing
         let after = try await ask("\(frames)/3/picture?side=after")
         #expect(after.value("detail") == "the frame has failed, and has no output")
         #expect(try await ask("\(frames)/1/picture?side=before").status == 200)
+        try await farm.end()
+    }
+
+    @Test func `a picture that came in place of a broken one is not shown as the one that failed`() async throws {
+        try farm.write("no picture", to: "photos/9.png")
+        try await farm.start()
+        let frames = try await render()
+        try Data(contentsOf: URL(filePath: farm.folder.file("photos/0.png"))).write(
+            to: URL(filePath: farm.folder.file("photos/9.png")))
+        let later = try await render(2)
+        #expect(try await ask("\(later)/3/picture?side=before").status == 200)
+        #expect(
+            try await ask("\(frames)/3/picture?side=before").value("detail") == "the picture has changed since the run")
         try await farm.end()
     }
 

@@ -57,6 +57,7 @@ import Testing
         Row("GET", "/api/v1/runs", .read, 200),
         Row("GET", "/api/v1/runs/{name}", .read, 200),
         Row("GET", "/api/v1/runs/{name}/frames", .read, 200),
+        Row("GET", "/api/v1/runs/{name}/frames/{number}", .read, 200),
         Row("GET", "/api/v1/runs/{name}/frames/{number}/attempts", .read, 200),
         Row("GET", "/api/v1/runs/{name}/frames/{number}/picture", .read, 200),
         Row("GET", "/api/v1/runs/{name}/frames/{number}/crop", .read, 200),

@@ -38,7 +38,7 @@ struct ShippedPluginsTests {
     func `a plugin says what it and its parameters do`(name: String) throws {
         let descriptor = try Shipped.descriptor(name)
         for text in [descriptor.summary] + descriptor.parameters.map(\.summary) {
-            #expect(!text.isEmpty && !text.hasSuffix(".") && text.count <= 80, "\(text)")
+            #expect(!text.isEmpty && !text.hasSuffix(".") && text.count <= 200, "\(text)")
         }
     }
 

@@ -35,6 +35,39 @@ extension StoreReader {
         return try rows.map { try StoredFrame($0, of: run) }
     }
 
+    /// All inputs that the database connects with a job, and those of one run's frames: of published outputs, of broken pictures, and of
+    /// frames that the run had work with. Each once, in any order.
+    package func knownInputs(of job: JobID, run: RunID) throws -> [String] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT input FROM outputs WHERE job = ? UNION SELECT input FROM broken WHERE job = ?
+                UNION SELECT input FROM frames WHERE run = ?
+                """, arguments: [job.number, job.number, run.number]
+        ).map { try $0.stored(0) }
+    }
+
+    /// The published outputs of one frame of a job, in the order of the job's outputs, with the texts of their recipes.
+    package func outputs(
+        of job: JobID, input: String, page: Int
+    ) throws -> [(path: String, recipe: String)] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT path, text FROM outputs JOIN recipes ON recipes.id = recipe
+                WHERE job = ? AND input = ? AND page = ? ORDER BY part, path
+                """, arguments: [job.number, input, page]
+        ).map { (try $0.stored(0), try $0.stored(1)) }
+    }
+
+    /// The number of the job's latest run. Nil if it never ran.
+    package func latestRun(of job: JobID) throws -> RunID? {
+        try Int64.fetchOne(
+            database, sql: "SELECT id FROM runs WHERE job = ? ORDER BY started DESC, id DESC LIMIT 1",
+            arguments: [job.number]
+        ).map(RunID.init(number:))
+    }
+
     /// In the order of their begin.
     package func attempts(of run: RunID) throws -> [StoredAttempt] {
         let rows = try Row.fetchAll(

@@ -65,6 +65,11 @@ package struct StoreReader {
         return result
     }
 
+    /// The text of a recipe. Nil if there is none with this number.
+    package func recipe(_ id: RecipeID) throws -> String? {
+        try String.fetchOne(database, sql: "SELECT text FROM recipes WHERE id = ?", arguments: [id.number])
+    }
+
     package func broken(of job: JobID) throws -> [BrokenRecord] {
         let rows = try Row.fetchAll(
             database,

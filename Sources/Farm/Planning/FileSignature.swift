@@ -39,20 +39,39 @@ package enum FileSignature {
             ? .unread : nil
     }
 
-    private static func isReadable(_ head: [UInt8]) -> Bool {
-        beginnings.contains { head.starts(with: $0) } || isWebP(head) || isHEIF(head) || isAnymap(head) || isSVG(head)
+    /// The usual extension of a format that Penumbra reads: `jpg`. Nil for other contents.
+    ///
+    /// - Parameter head: the file's first ``length`` bytes, or all if it has fewer.
+    package static func fileExtension(of head: [UInt8]) -> String? {
+        guard kind(of: head) == .readable else { return nil }
+        if let (_, ext) = beginnings.first(where: { head.starts(with: $0.bytes) }) { return ext }
+        if isWebP(head) { return "webp" }
+        if isAnymap(head) { return "ppm" }
+        if isSVG(head) { return "svg" }
+        // The general brands of HEIF may come first. Then one of the others says how its pictures are compressed.
+        let brands = head.prefix(64).dropFirst(8)
+        return brands.firstRange(of: Array("avi".utf8)) == nil ? "heic" : "avif"
     }
 
-    private static let beginnings: [[UInt8]] = [
-        [0xFF, 0xD8, 0xFF],  // JPEG
-        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A],  // PNG
-        Array("GIF87a".utf8), Array("GIF89a".utf8),
-        [0x49, 0x49, 0x2A, 0x00], [0x4D, 0x4D, 0x00, 0x2A],  // TIFF, and what cameras make of it
-        [0x49, 0x49, 0x2B, 0x00], [0x4D, 0x4D, 0x00, 0x2B],  // TIFF with large offsets
-        [0xFF, 0x0A], [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG XL
-        [0xFF, 0x4F, 0xFF, 0x51], [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A],  // JPEG 2000
-        [0x76, 0x2F, 0x31, 0x01],  // OpenEXR
-        Array("%PDF-".utf8),
+    private static func isReadable(_ head: [UInt8]) -> Bool {
+        beginnings.contains { head.starts(with: $0.bytes) } || isWebP(head) || isHEIF(head) || isAnymap(head)
+            || isSVG(head)
+    }
+
+    private static let beginnings: [(bytes: [UInt8], fileExtension: String)] = [
+        ([0xFF, 0xD8, 0xFF], "jpg"),
+        ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "png"),
+        (Array("GIF87a".utf8), "gif"), (Array("GIF89a".utf8), "gif"),
+        // TIFF, and what cameras make of it.
+        ([0x49, 0x49, 0x2A, 0x00], "tif"), ([0x4D, 0x4D, 0x00, 0x2A], "tif"),
+        // TIFF with large offsets.
+        ([0x49, 0x49, 0x2B, 0x00], "tif"), ([0x4D, 0x4D, 0x00, 0x2B], "tif"),
+        ([0xFF, 0x0A], "jxl"), ([0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A], "jxl"),
+        // JPEG 2000.
+        ([0xFF, 0x4F, 0xFF, 0x51], "j2k"), ([0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A], "jp2"),
+        // OpenEXR.
+        ([0x76, 0x2F, 0x31, 0x01], "exr"),
+        (Array("%PDF-".utf8), "pdf"),
     ]
 
     private static func isWebP(_ head: [UInt8]) -> Bool {

@@ -1,4 +1,4 @@
-import JobModel
+package import JobModel
 
 /// Metrics of runs for the textfile collector of Prometheus' node_exporter.
 ///
@@ -69,13 +69,16 @@ extension PrometheusText {
     private struct Family {
         let name: String
         let help: String
+        let labels: [String]
         let samples: @Sendable (Tally, _ lastSuccess: Double?) -> [Sample]
 
         init(
-            _ name: String, _ help: String, samples: @escaping @Sendable (Tally, _ lastSuccess: Double?) -> [Sample]
+            _ name: String, _ help: String, label: String? = nil,
+            samples: @escaping @Sendable (Tally, _ lastSuccess: Double?) -> [Sample]
         ) {
             self.name = name
             self.help = help
+            labels = ["job"] + (label.map { [$0] } ?? [])
             self.samples = samples
         }
 
@@ -89,30 +92,34 @@ extension PrometheusText {
 
     static let successFamily = "penumbra_last_success_timestamp_seconds"
 
-    static let successHelp = "When a run last ended well."
+    static let successHelp = "The time when a run of the job last ended with exit code 0, in seconds since 1970."
     static let exitCodeFamily = "penumbra_exit_code"
-    static let exitCodeHelp = "The last run's exit code; 0 when all is well."
+    static let exitCodeHelp = "The exit code of the last run. It is 0 if all is well."
     static let lastRunFamily = "penumbra_last_run_timestamp_seconds"
-    static let lastRunHelp = "When the last run ended."
+    static let lastRunHelp = "The time when the last run ended, in seconds since 1970."
 
     private static let families = [
-        Family("penumbra_frames", "Frames of the last run, by how they ended.") { tally, _ in
+        Family("penumbra_frames", "The number of frames of the last run, by how they ended.", label: "state") {
+            tally, _ in
             FrameResult.Kind.ended.map { ending in
                 Sample(
                     labels: "\(label("job", tally.job)),\(label("state", ending.rawValue))",
                     value: String(tally.counts[ending]))
             }
         },
-        Family("penumbra_failed_frames", "Frames that failed in the last run, by cause.") { tally, _ in
+        Family("penumbra_failed_frames", "The number of frames that failed in the last run, by cause.", label: "cause")
+        { tally, _ in
             (tally.counts.failedByCause ?? [:]).sorted { $0.key < $1.key }.map { cause, count in
                 Sample(labels: "\(label("job", tally.job)),\(label("cause", cause))", value: String(count))
             }
         },
-        Family("penumbra_written_bytes", "Bytes of the outputs that the last run published.") {
+        Family("penumbra_written_bytes", "The bytes of the outputs that the last run published.") {
             Double($0.counts.bytesWritten)
         },
-        Family("penumbra_megapixels", "Megapixels of the inputs that the last run rendered.") { $0.counts.megapixels },
-        Family("penumbra_run_seconds", "How long the last run took.") { $0.seconds },
+        Family("penumbra_megapixels", "The megapixels of the inputs that the last run rendered.") {
+            $0.counts.megapixels
+        },
+        Family("penumbra_run_seconds", "The time that the last run took, in seconds.") { $0.seconds },
         Family(exitCodeFamily, exitCodeHelp) { Double($0.exitCode) },
         Family(lastRunFamily, lastRunHelp) { $0.ended },
         Family(successFamily, successHelp) { tally, before in
@@ -120,14 +127,19 @@ extension PrometheusText {
                 [Sample(labels: label("job", tally.job), value: number($0))]
             } ?? []
         },
-        Family("penumbra_workers_replaced", "Workers that died in the last run and were replaced.") {
+        Family("penumbra_workers_replaced", "The number of workers that died in the last run and were replaced.") {
             $0.workersReplaced
         },
-        Family("penumbra_slots_retired", "Worker slots that the last run gave up because they failed.") {
+        Family("penumbra_slots_retired", "The number of worker slots that the last run gave up because they failed.") {
             $0.retiredSlots
         },
-        Family("penumbra_orphans", "Outputs whose inputs are gone.") { $0.orphans },
+        Family("penumbra_orphans", "The number of outputs whose inputs no longer exist.") { $0.orphans },
     ]
+
+    /// All families, for the reference.
+    package static var described: [DescribedMetric] {
+        families.map { DescribedMetric($0.name, labels: $0.labels, $0.help) }
+    }
 
     /// The totals of one job's runs.
     private struct Tally {

@@ -95,7 +95,11 @@ package struct StoredFrameLine: Hashable, Sendable, Codable {
         outputs = frame.outputs.filter { !$0.isEmpty }
         state = frame.state.kind.rawValue
         seconds = frame.seconds
-        if case .failed(let cause, let message) = frame.state { (self.cause, self.message) = (cause, message) }
+        switch frame.state {
+        case .failed(let cause, let message): (self.cause, self.message) = (cause, message)
+        case .stillBroken(_, let message): self.message = message.isEmpty ? nil : message
+        case .open, .published, .skipped, .kept, .left: break
+        }
     }
 }
 

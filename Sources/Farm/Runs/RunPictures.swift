@@ -13,6 +13,13 @@ extension RunArchive {
         return next?.first { $0.id == id }
     }
 
+    /// When the last output of a frame was published in this run. Nil if none was.
+    package func publicationTime(of id: FrameID, in run: RunStatus) throws -> Int64? {
+        guard !isShared(run) else { return try details(of: run).publicationTimes[id] }
+        let found = try store?.read { try $0.publications(of: run.stored.id, numbers: id.number...id.number) } ?? []
+        return Self.times(of: found)[id]
+    }
+
     /// The record of one output, and the run that published it last.
     package struct PublishedOutput: Hashable, Sendable {
         package let record: OutputRecord

@@ -129,8 +129,8 @@ struct EnvironmentValues {
         var values = GivenValues()
         var sources: [SourceText] = []
 
-        func read<Value>(_ name: String, _ reader: ValueReader<Value>) -> Value? {
-            guard let value = environment[name], !value.isEmpty else { return nil }
+        func read<Value>(_ key: SettingKey, _ reader: ValueReader<Value>) -> Value? {
+            guard let name = key.variable, let value = environment[name], !value.isEmpty else { return nil }
             let text = SourceText(argument: value, name: "\(name)=\(value)", index: sources.count, log: log)
             sources.append(text)
             let span = SourceSpan(
@@ -139,22 +139,24 @@ struct EnvironmentValues {
             return reader.read(node, for: name, log: log)
         }
 
-        values.workers = read("PENUMBRA_WORKERS", .integer(in: GivenValues.workerRange))
-        values.memory = read("PENUMBRA_MEMORY", .bytes(in: GivenValues.memoryRange))
-        values.scratch = read("PENUMBRA_SCRATCH", .nonEmptyText)
-        values.stateFolder = read("PENUMBRA_STATE_DIR", .nonEmptyText)
-        values.nice = read("PENUMBRA_NICE", .integer(in: GivenValues.niceRange))
-        values.ionice = read("PENUMBRA_IONICE", .choice)
-        values.silence = read("PENUMBRA_SILENCE", .duration(in: GivenValues.silenceRange))
-        values.reduceTransparency = read("PENUMBRA_REDUCE_TRANSPARENCY", .boolean)
-        values.worker = read("PENUMBRA_WORKER", .nonEmptyText)
-        values.engine = read("PENUMBRA_ENGINE", .choice)
-        values.plugins = read("PENUMBRA_PLUGINS", .choice)
-        values.pluginPins = read("PENUMBRA_PLUGIN_PINS", .pinsOnOneLine)
-        values.pluginFolders = environment["PENUMBRA_PLUGIN_PATH"].map { $0.split(separator: ":").map(String.init) }
-        values.workerEnvironment = environment["PENUMBRA_WORKER_ENVIRONMENT"].map {
-            $0.split(separator: ":").map(String.init)
+        values.workers = read(.workers, .integer(in: GivenValues.workerRange))
+        values.memory = read(.memory, .bytes(in: GivenValues.memoryRange))
+        values.scratch = read(.scratch, .nonEmptyText)
+        values.stateFolder = read(.stateFolder, .nonEmptyText)
+        values.nice = read(.nice, .integer(in: GivenValues.niceRange))
+        values.ionice = read(.ionice, .choice)
+        values.silence = read(.silence, .duration(in: GivenValues.silenceRange))
+        values.reduceTransparency = read(.reduceTransparency, .boolean)
+        values.worker = read(.worker, .nonEmptyText)
+        values.engine = read(.engine, .choice)
+        values.plugins = read(.plugins, .choice)
+        values.pluginPins = read(.pluginPins, .pinsOnOneLine)
+        func list(_ key: SettingKey) -> [String]? {
+            key.variable.flatMap { environment[$0] }.map { $0.split(separator: ":").map(String.init) }
         }
+
+        values.pluginFolders = list(.pluginFolders)
+        values.workerEnvironment = list(.workerEnvironment)
         self.values = values
         let empty = SourceText(bytes: [], name: "", log: DiagnosticLog())
         errors = log.sorted().map { $0.rendered(in: SourceSet(file: empty, arguments: sources)) }

@@ -18,6 +18,8 @@ package struct ServiceSettings: Hashable, Sendable {
     package init() {}
 
     package static let runRange = 1...64
+    /// The most runs that are open at once, if neither a file nor a flag says so.
+    package static let usualRuns = 4
     /// The most schedules and watched folders, each.
     static let mostSchedules = 500
 }

@@ -122,11 +122,12 @@ package struct Settings: Sendable {
         guard errors.isEmpty else { throw LoadError(kind: .value, message: errors.joined(separator: "\n")) }
 
         func layered<Value: Sendable>(
-            _ standard: Value, _ value: KeyPath<GivenValues, Value?>, _ variable: String, flag: Value? = nil,
-            _ flagName: String = ""
+            _ standard: Value, _ value: KeyPath<GivenValues, Value?>, _ key: SettingKey, flag: Value? = nil
         ) -> Setting<Value> {
-            if let flag { return Setting(flag, .flag(flagName)) }
-            if let value = environment.values[keyPath: value] { return Setting(value, .environment(variable)) }
+            if let flag { return Setting(flag, .flag(key.flag ?? key.key)) }
+            if let variable = key.variable, let value = environment.values[keyPath: value] {
+                return Setting(value, .environment(variable))
+            }
             for file in files {
                 if let value = file.contents.values[keyPath: value] { return Setting(value, .file(file.path)) }
             }
@@ -135,51 +136,52 @@ package struct Settings: Sendable {
 
         /// A list to which each config file adds. `combine` adds the list of the machine to the list of the user.
         func summed<Element: Sendable>(
-            _ value: KeyPath<GivenValues, [Element]?>, _ variable: String,
+            _ value: KeyPath<GivenValues, [Element]?>, _ key: SettingKey,
             _ combine: ([Element], [Element]) -> [Element] = { $0 + $1 }
         ) -> Setting<[Element]> {
             let given = files.filter { $0.contents.values[keyPath: value] != nil }
             guard environment.values[keyPath: value] == nil, given.count > 1 else {
-                return layered([], value, variable)
+                return layered([], value, key)
             }
             let lists = given.compactMap { $0.contents.values[keyPath: value] }
             return Setting(lists.dropFirst().reduce(lists[0], combine), .files(given.map(\.path)))
         }
 
         let absolute = { (path: String) in PathNames.isAbsolute(path) ? path : "\(launch.currentFolder)/\(path)" }
-        workers = layered(launch.cores, \.workers, "PENUMBRA_WORKERS", flag: flags.workers, "--workers")
-        memory = layered(launch.memory / 10 * 6, \.memory, "PENUMBRA_MEMORY")
+        workers = layered(launch.cores, \.workers, .workers, flag: flags.workers)
+        memory = layered(launch.memory / 10 * 6, \.memory, .memory)
         let state = layered(
-            Self.standardStateFolder(launch), \.stateFolder, "PENUMBRA_STATE_DIR", flag: flags.stateFolder,
-            "--state-dir")
+            Self.standardStateFolder(launch), \.stateFolder, .stateFolder, flag: flags.stateFolder)
         stateFolder = Setting(absolute(state.value), state.origin)
-        let folder = layered("", \.scratch, "PENUMBRA_SCRATCH", flag: flags.scratch, "--scratch")
+        let folder = layered("", \.scratch, .scratch, flag: flags.scratch)
         scratch = Self.optional(folder, absolute)
-        nice = layered(0, \.nice, "PENUMBRA_NICE")
-        ionice = layered(.none, \.ionice, "PENUMBRA_IONICE")
-        silence = layered(.seconds(30), \.silence, "PENUMBRA_SILENCE")
-        reduceTransparency = layered(false, \.reduceTransparency, "PENUMBRA_REDUCE_TRANSPARENCY")
-        plugins = layered(.any, \.plugins, "PENUMBRA_PLUGINS")
-        pluginFolders = summed(\.pluginFolders, "PENUMBRA_PLUGIN_PATH")
-        workerEnvironment = layered([], \.workerEnvironment, "PENUMBRA_WORKER_ENVIRONMENT")
-        pluginPins = summed(\.pluginPins, "PENUMBRA_PLUGIN_PINS") { user, machine in
+        nice = layered(0, \.nice, .nice)
+        ionice = layered(.none, \.ionice, .ionice)
+        silence = layered(.seconds(30), \.silence, .silence)
+        reduceTransparency = layered(false, \.reduceTransparency, .reduceTransparency)
+        plugins = layered(.any, \.plugins, .plugins)
+        pluginFolders = summed(\.pluginFolders, .pluginFolders)
+        workerEnvironment = layered([], \.workerEnvironment, .workerEnvironment)
+        pluginPins = summed(\.pluginPins, .pluginPins) { user, machine in
             let pinned = Set(user.map(\.file))
             return user + machine.filter { !pinned.contains($0.file) }
         }
         worker = layered(
-            "\(launch.programFolder)/penumbra-worker", \.worker, "PENUMBRA_WORKER", flag: flags.worker, "worker")
-        engine = layered(.local, \.engine, "PENUMBRA_ENGINE", flag: flags.engine, "--engine")
-        slurm = layered(ClusterOptions(), \.slurm, "")
+            "\(launch.programFolder)/penumbra-worker", \.worker, .worker, flag: flags.worker)
+        engine = layered(.local, \.engine, .engine, flag: flags.engine)
+        slurm = layered(ClusterOptions(), \.slurm, .slurm)
         let site = files.first { $0.contents.values.commands != nil }
         commands = Setting(site?.contents.values.commands, site.map { .file($0.path) } ?? .standard)
-        onEnd = layered([], \.onEnd, "")
-        onFailure = layered([], \.onFailure, "")
-        late = layered([], \.late, "")
-        sendmail = layered("/usr/sbin/sendmail", \.sendmail, "")
-        service = layered(ServiceSettings(), \.service, "")
+        onEnd = layered([], \.onEnd, .onEnd)
+        onFailure = layered([], \.onFailure, .onFailure)
+        late = layered([], \.late, .late)
+        sendmail = layered(Self.usualSendmail, \.sendmail, .sendmail)
+        service = layered(ServiceSettings(), \.service, .service)
         configFiles = files.map(\.path)
         configFile = configFiles.first
     }
+
+    static let usualSendmail = "/usr/sbin/sendmail"
 
     private static func optional(
         _ setting: Setting<String>, _ absolute: (String) -> String
@@ -228,6 +230,11 @@ package struct Settings: Sendable {
         let home = launch.environment["XDG_CONFIG_HOME"] ?? "\(launch.homeFolder)/.config"
         let path = "\(home)/penumbra/penumbra.yaml"
         return launch.read(path).bytes.map { (path, contents($0, path, launch)) }
+    }
+
+    /// The usual path of a user's config file.
+    package static func userConfigFile(_ environment: [String: String], homeFolder: String) -> String {
+        "\(environment["XDG_CONFIG_HOME"] ?? "\(homeFolder)/.config")/penumbra/penumbra.yaml"
     }
 
     private static func missing(_ path: String, _ reason: String, _ source: String) -> LoadError {

@@ -20,7 +20,7 @@ public struct FilterDescriptor: Hashable, Sendable, Codable {
 
     public let name: String
     public let kind: Kind
-    /// One line, without a full stop.
+    /// A sentence on one line, without its full stop: `Blurs with a Gaussian`.
     public let summary: String
     /// Changes only when the filter's pixels change.
     public let renderingVersion: Int

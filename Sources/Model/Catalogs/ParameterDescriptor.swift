@@ -84,7 +84,7 @@ public struct ParameterDescriptor: Hashable, Sendable, Codable {
     public let isShared: Bool
     /// The unit after a printed value: `px`, `°`, `%`. Empty if the value has none.
     public let unit: String
-    /// One line, without a full stop.
+    /// A sentence on one line, without its full stop: `Blurs with a Gaussian`.
     public let summary: String
     public let synonyms: [Synonym]
 

@@ -1,7 +1,7 @@
 /// How a run, or another request to the farm, ended. Of several outcomes, the largest one counts.
 ///
 /// Databases, `ended/` and metrics store the numbers, and commands exit with them. The numbers never change.
-public enum RunOutcome: Int32, Comparable, Hashable, Sendable {
+public enum RunOutcome: Int32, Comparable, Hashable, Sendable, CaseIterable {
     case done = 0
     case someFailed = 1
     /// The run's deadline came first.
@@ -32,6 +32,57 @@ public enum RunOutcome: Int32, Comparable, Hashable, Sendable {
 
     /// The outcome of a request that SIGHUP, SIGINT or SIGTERM ended.
     package init(signal: Int32) { self = RunOutcome(rawValue: 128 + signal) ?? .terminated }
+}
+
+extension RunOutcome {
+    /// What happened, in whole sentences.
+    package var sentence: String {
+        switch self {
+        case .done: "Everything is done, or was done before."
+        case .someFailed:
+            "Some frames failed. Each is named with its reason, and the others are done. Commands that only look, such as "
+                + "'verify', found something wrong."
+        case .workLeft: "The time of --deadline was over. The next run renders the rest."
+        case .usage: "The command line is wrong. Nothing was started."
+        case .badManifest:
+            "A manifest, a value of --set or the config file is wrong, or a file that Penumbra would replace is not its own. "
+                + "Nothing was started."
+        case .missingInput:
+            "A manifest, a picture or a folder is missing, no file matched, or a disk is not mounted."
+        case .unavailable:
+            "A component does not work: the worker program, a library, a plugin or a cluster. Or a limit of the machine is "
+                + "too low."
+        case .storage:
+            "Files or databases cannot be read or written: the disk is full or read-only, a quota is reached, or a right is "
+                + "missing."
+        case .busy: "Another run of this job, or a run that writes to its folder, is running."
+        case .hungUp: "The signal SIGHUP stopped the command."
+        case .interrupted: "Ctrl-C or the signal SIGINT stopped the command, or 'penumbra cancel' ended the run."
+        case .killed: "The process of the run was killed. Only 'penumbra wait' exits with this code."
+        case .terminated: "The signal SIGTERM stopped the command."
+        }
+    }
+
+    /// What the user can do, in whole sentences.
+    package var remedy: String {
+        switch self {
+        case .done: "There is nothing to do."
+        case .someFailed:
+            "Fix the named pictures, or add them to 'exclude'. The next run does not try unchanged broken pictures again."
+        case .workLeft: "There is nothing to do, as long as each run leaves fewer frames."
+        case .usage: "Correct the command line. 'penumbra help COMMAND' shows the options."
+        case .badManifest:
+            "Correct what the message names. 'penumbra check' and 'penumbra plan' show problems in advance."
+        case .missingInput:
+            "Mount the disk, or correct the path. If the pictures were removed on purpose, use --allow-gone. If it is "
+                + "normal that nothing matches, use --allow-empty."
+        case .unavailable: "Run 'penumbra doctor'. If a limit is too low, raise it, or use fewer workers."
+        case .storage: "Do what the message says, such as freeing space. Then run the job again."
+        case .busy: "Wait for the other run to end. '--lock-wait 5m' waits for it."
+        case .hungUp, .interrupted, .terminated: "Run the job again. It continues with the frames that are left."
+        case .killed: "Run 'penumbra resume'."
+        }
+    }
 }
 
 /// Why the farm did not carry out a request.

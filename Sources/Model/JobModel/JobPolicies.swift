@@ -142,7 +142,7 @@ public enum MetadataPolicy: Hashable, Sendable {
     case only(Set<MetadataKind>)
 
     /// The policies that are one word.
-    public static let words = ["keep", "public", "icc", "strip"]
+    public static let words = describedWords.map(\.word)
 
     /// The kinds that are carried; nil for all.
     public var kinds: Set<MetadataKind>? {

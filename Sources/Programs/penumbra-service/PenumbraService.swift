@@ -145,7 +145,8 @@ struct PenumbraService: AsyncParsableCommand {
         let folder =
             serviceDir.map { ServiceFolder(Self.absolute($0, in: current)) } ?? ServiceFolder(besideStateFolder: state)
         let configured = settings.service.value
-        var limits = Limits(workers: settings.workers.value, maxRuns: maxRuns ?? configured.maxRuns ?? 4)
+        var limits = Limits(
+            workers: settings.workers.value, maxRuns: maxRuns ?? configured.maxRuns ?? ServiceSettings.usualRuns)
         limits.aging =
             aging == nil
             ? configured.aging.flatMap { Aging(points: $0.points, per: .seconds($0.seconds)) } : try parsedAging()

@@ -4,27 +4,74 @@ import Glibc
 import JobModel
 import Manifests
 import Planning
+import Reference
+import Terminals
 
 /// Checks a command line before the parser does, for mistakes that the parser misses or describes wrongly.
 struct ArgumentCheck {
-    /// The arguments for the parser.
+    /// The arguments for the parser, without `--color`.
     let arguments: [String]
+    let color: ColorChoice
 
     /// - Parameter arguments: without the program's name.
     init(_ arguments: [String]) throws(FarmError) {
-        let arguments = Self.withOrphans(try Self.refusingOrphanValue(arguments))
+        let (rest, color) = try Self.takingColor(from: arguments)
+        self.color = color
+        let arguments = Self.withOrphans(try Self.refusingOrphanValue(rest))
         guard let first = arguments.first, !first.hasPrefix("-") else {
             self.arguments = arguments
             return
         }
         if first == "help" {
+            // The parser would print the help of the topic's command, which says nothing about the topic.
+            if arguments.count == 2, HelpTopic(rawValue: arguments[1]) != nil {
+                self.arguments = [arguments[1]]
+                return
+            }
             _ = try NamedCommand(arguments.dropFirst().prefix { !$0.hasPrefix("-") })
             self.arguments = arguments
             return
         }
         let named = try NamedCommand(arguments.prefix { !$0.hasPrefix("-") })
-        let options = try Self.options(Array(arguments[named.depth...]), of: Command(named.type))
+        let options = try Self.options(Array(arguments[named.depth...]), of: named.type)
         self.arguments = arguments[..<named.depth] + options
+    }
+
+    /// Takes `--color` out, which all commands have. The parser knows no option of all commands.
+    private static func takingColor(
+        from arguments: [String]
+    ) throws(FarmError) -> (rest: [String], color: ColorChoice) {
+        var (rest, index): ([String], Int) = ([], 0)
+        var given: String?
+        while index < arguments.count, arguments[index] != "--" {
+            let (name, value) = split(arguments[index])
+            // What follows this option is its value, whatever it looks like.
+            let count = name == "--slurm-arg" && value == nil || name == "--color" && value == nil ? 2 : 1
+            let taken = arguments[index..<min(index + count, arguments.count)]
+            index += count
+            guard name == "--color" else {
+                rest += taken
+                continue
+            }
+            guard let value = value ?? taken.dropFirst().first else {
+                throw FarmError(.usage, "--color needs a value: auto, always or never")
+            }
+            if let given { throw repeated("--color", given, value) }
+            given = value
+        }
+        rest += arguments[min(index, arguments.count)...]
+        guard let given else { return (rest, .auto) }
+        guard let color = ColorChoice(rawValue: given) else {
+            throw FarmError(.usage, "--color takes auto, always or never, not '\(PathText.visible(given))'")
+        }
+        return (rest, color)
+    }
+
+    private static func repeated(_ option: String, _ before: String, _ value: String) -> FarmError {
+        FarmError(
+            .usage,
+            "\(option) is given twice, as '\(PathText.visible(before))' and as '\(PathText.visible(value))': it takes one "
+                + "value; leave one of them out")
     }
 
     private static func refusingOrphanValue(_ arguments: [String]) throws(FarmError) -> [String] {
@@ -44,25 +91,25 @@ struct ArgumentCheck {
 
     /// Refuses an option that is given twice, because the parser would silently take the last one. A negative number
     /// becomes an option's value, so that the error names that option. The parser would take it for another option.
-    private static func options(_ arguments: [String], of command: Command) throws(FarmError) -> [String] {
+    private static func options(_ arguments: [String], of type: any ParsableCommand.Type) throws(FarmError) -> [String]
+    {
+        let command = Command(type)
         var (result, index): ([String], Int) = ([], 0)
         var given: [String: String] = [:]
         while index < arguments.count {
             let argument = arguments[index]
             if argument == "--" { return result + arguments[index...] }
             index += 1
-            guard let option = command.option(argument), option.kind == "option" else {
+            let known = command.option(argument)
+            guard let option = known, option.kind == "option" else {
+                if known == nil { try refuseDryRun(argument, type._commandName) }
                 result.append(argument)
                 continue
             }
             let (name, value) = Self.split(argument)
             let next = value ?? (index < arguments.count ? arguments[index] : "")
             if let before = given.updateValue(next, forKey: option.name), !option.isRepeating {
-                throw FarmError(
-                    .usage,
-                    "\(name) is given twice, as '\(PathText.visible(before))' and as '\(PathText.visible(next))': it takes one "
-                        + "value; leave one of them out"
-                )
+                throw repeated(name, before, next)
             }
             if value == nil, index < arguments.count {
                 index += 1
@@ -73,6 +120,20 @@ struct ArgumentCheck {
             }
         }
         return result
+    }
+
+    /// Commands whose effect `penumbra plan` foretells.
+    private static let planned = ["run", "submit", "prepare"]
+
+    /// Other programs call it so.
+    private static func refuseDryRun(_ argument: String, _ command: String) throws(FarmError) {
+        guard ["-n", "--dry-run"].contains(argument), planned.contains(command) else { return }
+        throw FarmError(
+            .usage,
+            """
+            penumbra \(command) has no option \(argument)
+               = 'penumbra plan' shows what would be rendered, and why, and writes nothing; it takes the same manifests
+            """)
     }
 
     /// Whether a text begins like a number, or like a special value.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import JobModel
 import Settings
+import Terminals
 import WorkerProtocol
 
 @main
@@ -17,6 +18,8 @@ struct Penumbra: AsyncParsableCommand {
               penumbra run jobs/gaussian.yaml     renders, verifies and publishes
 
             Or, without a manifest: penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
+
+            'penumbra help manifest' lists all keys of a manifest, and 'penumbra help COMMAND' explains a command.
             """,
         version: "penumbra \(Version.penumbra)",
         subcommands: [
@@ -25,7 +28,7 @@ struct Penumbra: AsyncParsableCommand {
             FiltersCommand.self,
             FormatsCommand.self, SchemaCommand.self,
             PluginCommand.self, ConfigCommand.self, DoctorCommand.self, ExportCommand.self,
-            PrepareCommand.self, ShardCommand.self, ConfinedCommand.self,
+            PrepareCommand.self, ShardCommand.self, ConfinedCommand.self, ReferenceCommand.self, CompletionCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
@@ -37,7 +40,19 @@ struct Penumbra: AsyncParsableCommand {
             CommandGroup(
                 name: "Service",
                 subcommands: [ServeCommand.self, SubmitCommand.self, QueueCommand.self, TokenCommand.self]),
+            CommandGroup(
+                name: "Help Topics",
+                subcommands: [
+                    ManifestTopic.self, OutputNamesTopic.self, ExitCodesTopic.self, EnvironmentTopic.self,
+                    FilesTopic.self,
+                ]),
         ])
+
+    /// For help and completions. ``ArgumentCheck`` takes the option out of every command line.
+    @Option(
+        help: ArgumentHelp(
+            "Colours of messages: auto, always or never. Every command takes this option.", valueName: "when"))
+    var color = ColorChoice.auto
 
     static func main() async {
         // A write to a worker that has just died must not end this process.
@@ -54,8 +69,10 @@ struct Penumbra: AsyncParsableCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
         // This is `main(_:)` of the parser, but it never writes control characters of arguments to a terminal.
         do {
-            arguments = try ArgumentCheck(arguments).arguments
-            var command = try parseAsRoot(arguments)
+            let check = try ArgumentCheck(arguments)
+            Console.use(check.color)
+            arguments = check.arguments
+            var command = try await asyncParseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -83,3 +100,5 @@ struct Penumbra: AsyncParsableCommand {
     /// The memory beside stacks that a run of thousands of pictures takes.
     private static let addresses = 256 << 20
 }
+
+extension ColorChoice: ExpressibleByArgument {}

@@ -39,6 +39,7 @@ extension Service {
                 return try .json(encoding: try await onArchive { try RunLine($0.run(exactly: name), in: $0) })
             },
             .api(.get, "/runs/{name}/frames", .read, parameters: ["after", "limit", "state"], handler: frames),
+            .api(.get, "/runs/{name}/frames/{number}", .read, handler: frame),
             .api(.get, "/runs/{name}/frames/{number}/attempts", .read, handler: attempts),
             .api(.get, "/runs/{name}/map", .read, handler: map),
             .api(.post, "/runs/{name}/pause", .submit) { try await ask($0) { try $0.folder.ask(.pause) } },

@@ -67,18 +67,13 @@ extension Service {
 
     /// The file that the request names by its run, frame and side.
     private func source(_ request: APIRequest) async throws -> PictureSource {
-        let (name, reach) = (request.runName, request.roots)
-        let text = request.parameters["number"] ?? ""
-        guard let frame = FramePlace.frame(text), FramePlace.text(frame) == text else {
-            throw Problem(
-                status: 404, kind: "no-frame", title: "There is no such frame",
-                detail: "'\(VisibleText.line(String(text.prefix(100))))' is no frame, such as 37 or 37p2")
-        }
+        let (name, reach, unrecorded) = (request.runName, request.roots, unrecordedFrames)
+        let frame = try request.frame()
         let sides = PictureSide.allCases.map(\.rawValue).joined(separator: " and ")
         let side = try request.value("side", "is none of \(sides)", PictureSide.init) ?? .after
         let output = (try request.number("output", 1...1000) ?? 1) - 1
         let found = try await onArchive { archive in
-            try FramePictures(archive, reach: reach).picture(
+            try FramePictures(archive, unrecorded: unrecorded, reach: reach).picture(
                 of: frame, in: archive.run(exactly: name), side, output: output)
         }
         // The worker may read what the run could read, and nothing else.

@@ -1,9 +1,12 @@
+import Catalogs
+import Coordination
 import HTTPService
 import JobModel
 import JobStorage
 import Queueing
 import RenderFarm
 import Runs
+import Scheduling
 import Settings
 import Supervision
 
@@ -59,6 +62,34 @@ extension Service {
             encoding: try await onRun(request) { try $0.frames(of: $1, after: after, state: state, limit: limit) })
     }
 
+    /// One frame, with the recipe of each of its outputs as a manifest would have it.
+    func frame(_ request: APIRequest) async throws -> APIResponse {
+        let id = try request.frame()
+        let unrecorded = unrecordedFrames
+        let (frame, time) = try await onRun(request) { archive, run in
+            guard let frame = try unrecorded.frame(id, of: run, in: archive) else {
+                throw Problem(
+                    status: 404, kind: "no-frame", title: "There is no such frame",
+                    detail: "the run has nothing recorded of frame \(FramePlace.text(id))",
+                    remedy: "Its output may have been up to date: then the latest run of the job has it.")
+            }
+            return (frame, try archive.publicationTime(of: id, in: run))
+        }
+        // Without workers, values that are fallbacks are written, too.
+        let catalog = frame.recipe.isEmpty ? nil : try? await queries.catalog()
+        var recipes: [String?] = []
+        for (index, text) in frame.recipe.split(separator: "\n").enumerated() {
+            let output = frame.outputs.indices.contains(index) ? frame.outputs[index] : nil
+            // The run has kept this output.
+            if output == "" { continue }
+            let recipe = Recipe(text: String(text))
+            recipes.append(
+                recipe?.manifest(
+                    output: output, catalog: catalog ?? Catalog(versions: [:], filters: [], formats: [])))
+        }
+        return try .json(encoding: FrameBody(line: StoredFrameLine(frame, published: time), recipes: recipes))
+    }
+
     /// A page of attempts, of one task or of all.
     private func attempts(_ request: APIRequest) async throws -> APIResponse {
         let limit = try request.number("limit", 1...Self.longestAttemptPage) ?? Self.longestAttemptPage
@@ -108,7 +139,33 @@ extension Service {
     }
 }
 
+/// The answer to `GET …/frames/{number}`.
+private struct FrameBody: Encodable {
+    let line: StoredFrameLine
+    /// In the order of the outputs. Nil for a recipe of another version of Penumbra.
+    let recipes: [String?]
+
+    private enum CodingKeys: String, CodingKey { case recipes }
+
+    func encode(to encoder: any Encoder) throws {
+        try line.encode(to: encoder)
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(recipes, forKey: .recipes)
+    }
+}
+
 extension APIRequest {
+    /// The frame that the path names.
+    func frame() throws -> FrameID {
+        let text = parameters["number"] ?? ""
+        guard let frame = FramePlace.frame(text), FramePlace.text(frame) == text else {
+            throw Problem(
+                status: 404, kind: "no-frame", title: "There is no such frame",
+                detail: "'\(VisibleText.line(String(text.prefix(100))))' is no frame, such as 37 or 37p2")
+        }
+        return frame
+    }
+
     /// The value of a parameter. Nil if it is not given.
     ///
     /// - Parameter rule: what is wrong with a value that cannot be read.

@@ -3,6 +3,7 @@ import Page
 package import Pictures
 package import Queueing
 package import QueueStorage
+import Runs
 package import Settings
 package import Supervision
 
@@ -17,6 +18,7 @@ package struct Service: Sendable {
     package let about: About
     let settings: Settings
     package let now: @Sendable () -> WallTime
+    let unrecordedFrames = UnrecordedFrames()
     /// Ends the streams of a token.
     let tokenWasRevoked: @Sendable (TokenID) -> Void
     /// Ends the streams of a browser.

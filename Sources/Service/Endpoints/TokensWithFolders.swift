@@ -33,6 +33,7 @@ extension Service {
         for action in ["cancel", "run-next", "hold", "release", "retry"] { add(.ownJob, .post, "/jobs/{id}/\(action)") }
         add(.ownRun, .get, "/runs/{name}", "/runs/{name}/map", "/runs/{name}/errors")
         add(.ownRun, .get, "/runs/{name}/frames", "/runs/{name}/frames/{number}/attempts", "/runs/{name}/attempts")
+        add(.ownRun, .get, "/runs/{name}/frames/{number}")
         for picture in ["picture", "crop", "facts"] { add(.ownRun, .get, "/runs/{name}/frames/{number}/\(picture)") }
         add(.ownRun, .get, "/runs/{name}/tasks", "/runs/{name}/broken", "/runs/{name}/job")
         for action in ["pause", "resume", "cancel", "retry"] { add(.ownRun, .post, "/runs/{name}/\(action)") }

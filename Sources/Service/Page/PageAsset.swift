@@ -3,6 +3,8 @@ package struct PageAsset: Hashable, Sendable {
     /// The name in the folder `Web`, and in addresses.
     package let name: String
     package let bytes: [UInt8]
+    /// The same, compressed. Nil if that would not be shorter.
+    package let gzip: [UInt8]?
 
     /// The page itself. It loads the others.
     package static let document = PageAsset("index.html", PackageResources.index_html)
@@ -36,6 +38,7 @@ package struct PageAsset: Hashable, Sendable {
     private init(_ name: String, _ bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
+        gzip = GzipFile.compressed(bytes).flatMap { $0.count < bytes.count ? $0 : nil }
     }
 
     package var contentType: String {

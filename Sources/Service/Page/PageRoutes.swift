@@ -18,6 +18,6 @@ package enum PageRoutes {
 
     /// Browsers keep a file, and ask each time whether it is still the same: an upgrade of the service changes the page at once.
     private static func answer(_ asset: PageAsset, _ request: APIRequest) throws -> APIResponse {
-        try .page(asset.bytes, contentType: asset.contentType, for: request)
+        try .page(asset.bytes, gzip: asset.gzip, contentType: asset.contentType, for: request)
     }
 }

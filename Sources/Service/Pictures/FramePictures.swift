@@ -18,11 +18,13 @@ package enum PictureSide: String, Hashable, Sendable, CaseIterable {
 /// The pictures of a run's frames, found by run, frame and side. No caller names a path. All calls may block.
 package struct FramePictures {
     private let archive: RunArchive
+    private let unrecorded: UnrecordedFrames
     /// The folders of the caller's token. Nil if it may use all.
     private let reach: [String]?
 
-    package init(_ archive: RunArchive, reach: [String]?) {
+    package init(_ archive: RunArchive, unrecorded: UnrecordedFrames, reach: [String]?) {
         self.archive = archive
+        self.unrecorded = unrecorded
         self.reach = reach
     }
 
@@ -41,10 +43,10 @@ package struct FramePictures {
     /// - Parameter output: which of the frame's outputs, from 0.
     /// - Throws: ``PictureError``, or an error of the database.
     package func picture(of id: FrameID, in run: RunStatus, _ side: PictureSide, output: Int) throws -> Found {
-        guard let frame = try archive.frame(id, of: run) else {
+        guard let frame = try unrecorded.frame(id, of: run, in: archive) else {
             throw PictureError.missing(
-                "the run has nothing recorded of frame \(FramePlace.text(id))\n   = runs record frames that they had something to do "
-                    + "with; an earlier run has rendered those that were up to date")
+                "the run has nothing recorded of frame \(FramePlace.text(id))\n   = its output may have been up to date: then the "
+                    + "latest run of the job, or the run that rendered the picture, shows it")
         }
         return switch side {
         case .before: try input(of: frame, run)
@@ -71,8 +73,12 @@ package struct FramePictures {
         }
         guard frame.state.kind == .failed else { return nil }
         let broken = try archive.broken(of: run).first { $0.input == frame.input && $0.page == frame.page }
-        guard let broken, !stamp.isUntouched(since: broken.stamp) else { return nil }
-        throw PictureError.missing(PictureOrder.changed)
+        // Without a record, a later run has rendered the picture, or it failed for another reason.
+        let isChanged =
+            broken.map { !stamp.isUntouched(since: $0.stamp) }
+            ?? (max(stamp.modified, stamp.changed) > run.stored.started)
+        if isChanged { throw PictureError.missing(PictureOrder.changed) }
+        return nil
     }
 
     /// A path that a run has stored for people may stand for other bytes: `%E9` for a byte that is not UTF-8.
@@ -98,11 +104,13 @@ package struct FramePictures {
         case .left:
             throw PictureError.missing("the run has left the frame, and it has no output\n   = resume the run")
         }
-        guard frame.outputs.indices.contains(index) else {
+        // An output that the run has kept has no path here.
+        let outputs = frame.outputs.filter { !$0.isEmpty }
+        guard outputs.indices.contains(index) else {
             throw PictureError.missing(
-                "the frame has no output \(index + 1)\n   = it has \(frame.outputs.count), counted from 1")
+                "the frame has no output \(index + 1)\n   = it has \(outputs.count), counted from 1")
         }
-        let path = frame.outputs[index]
+        let path = outputs[index]
         guard let published = try archive.output(at: path, ofJobOf: run) else {
             throw PictureError.missing(
                 "nothing is recorded of this output\n   = the next run of the job renders it again")

@@ -232,10 +232,12 @@ extension Freshness {
         }
     }
 
-    /// Says that the picture changed after another job published this output. Reads no file.
+    /// Says that the picture changed after another job published this output. Reads no file, so it says nothing if the picture was
+    /// new when it was read: then its time is not known.
     private func staleness(of record: OutputRecord, _ frame: FrameFiles) -> String {
+        let earlier = record.source.stamp
         guard let stamp = frame.stamp, PathKey(record.input) == PathKey(frame.input),
-            !stamp.isUntouched(since: record.source.stamp, by: .size)
+            stamp.size != earlier.size || earlier.modified != 0 && stamp.modified != earlier.modified
         else { return "" }
         return "; the picture was changed since"
     }

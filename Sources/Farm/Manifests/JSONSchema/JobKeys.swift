@@ -1,139 +1,178 @@
+import Catalogs
 import JobModel
 
-/// The schemas of a job's keys. Keys with choices get them from the policies themselves.
+/// All keys of a job. Keys with choices get them from the policies themselves.
 enum JobKeys {
-    static let properties: [(String, SchemaNode)] = names + contents + policies + limits + folders
+    static let properties: [(String, SchemaNode)] = all.map(\.property)
 
-    private static let names: [(String, SchemaNode)] = [
-        (
-            "job",
+    static let all: [JobKey] = names + contents + policies + limits + [slurm]
+
+    private static let names: [JobKey] = [
+        JobKey(
+            "job", "a name",
+            "The name of the job: at most \(JobProblem.nameLength) letters, digits, '.', '_' and '-'. It begins with a "
+                + "letter or digit.",
             SchemaNode.any(of: [
                 .text(matching: "[A-Za-z0-9][A-Za-z0-9._-]{0,\(JobProblem.nameLength - 1)}"),
                 ["type": "number", "minimum": 0], ["type": "boolean"],
-            ]).adding(["description": "The job's name: letters, digits, '.', '_' and '-'"])
-        ),
-        ("description", SchemaNode.anyText.adding(["description": "A line about the job"])),
+            ]), isRequired: true),
+        JobKey("description", "a text", "One line about the job, for people.", .anyText),
     ]
 
-    private static let contents: [(String, SchemaNode)] = [
-        (
-            "inputs",
-            SchemaNode.list(of: .path, atLeast: 1)
-                .adding([
-                    "description": "Files, folders with all pictures below, or globs", "examples": ["photos/**/*.jpg"],
-                ])
-        ),
-        (
-            "exclude",
-            SchemaNode.list(of: .nonEmptyText, atLeast: 0).adding(["description": "What to leave out of the inputs"])
-        ),
-        (
-            "layers",
-            [
-                "type": "array", "items": ["$ref": "#/$defs/filter.\(LayersReader.filter)"], "minItems": 1,
-                "description": "Pictures over each input, the lowest first, before its filters",
-            ]
-        ),
-        (
-            "animate",
-            ["$ref": "#/$defs/animation", "description": "The animation of each picture, after its filters"]
-        ),
-        ("filters", ["$ref": "#/$defs/chain", "description": "The filters for each picture, in order"]),
-        (
-            "output",
-            ["$ref": "#/$defs/path", "description": "Where each picture goes, from the manifest's folder"]
-        ),
-        ("save", ["description": "How the output is written"]),
-        (
-            "outputs",
+    private static let contents: [JobKey] = [
+        JobKey(
+            "inputs", "paths or globs",
+            "The pictures: files, folders with all pictures below them, or globs such as photos/**/*.jpg. Relative paths "
+                + "start from the folder of the manifest.",
+            SchemaNode.list(of: .path, atLeast: 1).adding(["examples": ["photos/**/*.jpg"]]), isRequired: true),
+        JobKey(
+            "exclude", "paths or globs", "Pictures that the job leaves out, although 'inputs' matches them.",
+            .list(of: .nonEmptyText, atLeast: 0)),
+        JobKey(
+            "layers", "a list of pictures",
+            "Pictures that lie over each input before its filters, the lowest first. Each item takes the parameters of the "
+                + "filter '\(LayersReader.filter)'.",
+            ["type": "array", "items": ["$ref": "#/$defs/filter.\(LayersReader.filter)"], "minItems": 1]),
+        JobKey(
+            "animate", "an animation, with its parameters",
+            "The animation that Penumbra makes of each picture, after its filters.", ["$ref": "#/$defs/animation"]),
+        JobKey(
+            "filters", "a list of filters",
+            "The filters for each picture, in order. An item is a name, or a name with parameters.",
+            ["$ref": "#/$defs/chain"]),
+        JobKey(
+            "output", "a path with fields",
+            "The path of the output of each picture, from the folder of the manifest. Its extension chooses the format. "
+                + "'penumbra help output-names' lists the fields.",
+            ["$ref": "#/$defs/path"]),
+        JobKey(
+            "save", "options",
+            "How the output is written. The options of its format are allowed, too: 'penumbra formats' lists them.",
+            [:],
+            inner: save),
+        JobKey(
+            "outputs", "a list of outputs",
+            "Several outputs of each picture, at most \(OutputsReader.most), in place of 'output' and 'save'.",
             [
                 "type": "array", "items": ["$ref": "#/$defs/output"], "minItems": 1,
                 "maxItems": .number(Double(OutputsReader.most)),
-                "description": "In place of output and save: several outputs of each picture",
-            ]
-        ),
+            ], inner: outputs),
     ]
 
-    private static let policies: [(String, SchemaNode)] = [
-        choice("color", ColorPolicy.keep, "The colour space that filters see and outputs keep"),
-        choice("shard", ShardMode.auto, "Whether a frame is one task, or tiles for all workers"),
-        choice("existing", ExistingPolicy.update, "What happens where an output is already there"),
-        choice("compare", ComparePolicy.stamp, "How Penumbra detects that a file has changed"),
-        choice(
-            "upgrade", UpgradePolicy.keep, "What happens to outputs whose filters give other pixels in this version"),
-        choice("durability", Durability.file, "When outputs are safe from a power failure"),
-        choice("receipts", ReceiptPolicy.none, "Whether a receipt is written beside each output"),
-        choice("verify", VerifyLevel.digest, "How much is checked before an output is put in place"),
-        (
-            "index",
-            SchemaNode.text(matching: #"[\s\S]*\.[jJ][sS][oO][nN]"#)
-                .adding(["description": "A JSON file that says which picture became which outputs"])
-        ),
+    /// The keys of an item of `outputs:`.
+    static let outputs = [
+        JobKey(
+            "path", "a path with fields", "The path of this output, as in 'output'.", ["$ref": "#/$defs/path"],
+            isRequired: true),
+        JobKey(
+            "filters", "a list of filters", "Filters for this output alone, after the filters of the job.",
+            ["$ref": "#/$defs/chain"]),
+        JobKey("save", "options", "How this output is written, as in 'save'.", [:]),
     ]
 
-    private static let limits: [(String, SchemaNode)] = [
-        (
-            "tile",
-            key("The side of a tile in pixels", "auto", [.words(["auto"]), integer(Policies.tileSides)])
-        ),
-        ("retries", key("Attempts after the first", 2, [integer(Policies.retryCounts)])),
-        (
-            "timeout",
-            key("How long one task may take: 90s, 5m", "auto", [.words(["auto"]), .time(in: Policies.timeouts)])
-        ),
-        (
-            "min_age",
-            key("Files that changed within this time are left for the next run", 0, [.time(in: Policies.ages)])
-        ),
-        (
-            "max_failures",
-            key(
-                "The failures that stop the job: a number, or a share of the frames", "off",
-                [.words(["off"]), .integer(1, .max), .text(matching: #"\+?(?![0.]+%)(0|[1-9][0-9]?|100)(\.[0-9]+)?%"#)])
-        ),
-        ("max_pixels", key("Larger pictures are refused", "2000M", [.count])),
+    /// The keys of `save:` that all formats have.
+    static let save = [
+        JobKey(
+            "metadata", "a word, or a list of \(MetadataKind.allCases.map(\.rawValue).joined(separator: ", "))",
+            "The metadata that an output keeps: a word, or a list of kinds of metadata.",
+            .any(of: [
+                .words(MetadataPolicy.words),
+                ["type": "array", "items": .words(MetadataKind.allCases.map(\.rawValue)), "minItems": 1],
+            ]), fallback: "keep", choices: MetadataPolicy.describedWords),
+        JobKey(
+            "background", "an opaque colour: white, #ff8800",
+            "The colour behind transparent pixels if the format of the output has no transparency.",
+            .color(isOpaque: true), fallback: "white"),
+        JobKey(
+            "dither", "true or false",
+            "Whether filters compute with 16 bits, and a fine pattern hides the steps of smooth colours in 8 bits.",
+            .boolean, fallback: false),
     ]
 
-    private static let folders: [(String, SchemaNode)] = [
-        (
-            "slurm",
-            SchemaNode.mapping([
-                described("partition", .nonEmptyText, "The partition"),
-                described("account", .nonEmptyText, "The account"),
-                described("qos", .nonEmptyText, "The quality of service"),
-                described("time", .time(in: SlurmReader.times), "The time limit of an element: 30m, 2h"),
-                described("memory", .bytes, "The memory of an element: 4G"),
-                described(
-                    "coordinator_time", .time(in: SlurmReader.times),
-                    "The time limit of a job that continues a detached run: 2d"),
-                described("coordinator_memory", .bytes, "The memory of a job that continues a detached run: 2G"),
-                described("cpus_per_task", integer(SlurmReader.coreCounts), "Cores of an element, each with a worker"),
-                described("throttle", integer(SlurmReader.throttles), "Elements of a job array at once"),
-                described("shard_seconds", .time(in: SlurmReader.shardTimes), "How long an element should work"),
-                described(
-                    "grace", .time(in: SlurmReader.graces), "How long a shared file system may take to show a file"),
-                described("folder", .path, "A folder that all nodes share, for the run's files"),
-                described("arguments", .list(of: .nonEmptyText, atLeast: 0), "Further arguments of sbatch"),
-            ]).adding(["description": "Requests for a cluster's jobs, with --engine slurm or commands"])
-        )
+    private static let policies: [JobKey] = [
+        JobKey("color", ColorPolicy.keep, "The colour space that filters see and outputs keep."),
+        JobKey("shard", ShardMode.auto, "Whether one worker renders a frame, or many workers render tiles of it."),
+        JobKey("existing", ExistingPolicy.update, "What Penumbra does if a file exists at the path of an output."),
+        JobKey("compare", ComparePolicy.stamp, "How Penumbra notices that a picture or an output has changed."),
+        JobKey(
+            "upgrade", UpgradePolicy.keep,
+            "What Penumbra does with outputs whose filters give other pixels in this version of Penumbra."),
+        JobKey("durability", Durability.file, "When outputs are safe from a power failure."),
+        JobKey("receipts", ReceiptPolicy.none, "Whether Penumbra writes a receipt beside each output."),
+        JobKey("verify", VerifyLevel.digest, "How much Penumbra checks before it puts an output in place."),
+        JobKey(
+            "index", "a path that ends with .json",
+            "A JSON file that Penumbra writes. It tells other programs which picture became which outputs.",
+            .text(matching: #"[\s\S]*\.[jJ][sS][oO][nN]"#)),
     ]
 
-    private static func described(_ key: String, _ schema: SchemaNode, _ text: String) -> (String, SchemaNode) {
-        (key, schema.adding(["description": .text(text)]))
-    }
+    private static let limits: [JobKey] = [
+        JobKey(
+            "tile", "auto, or \(words(Policies.tileSides)) px", "The side of a tile in pixels.",
+            .any(of: [.words(["auto"]), integer(Policies.tileSides)]), fallback: "auto"),
+        JobKey(
+            "retries", words(Policies.retryCounts),
+            "How often Penumbra tries a task again after its first attempt failed.", integer(Policies.retryCounts),
+            fallback: 2),
+        JobKey(
+            "timeout", "auto, or a time: 90s, 5m",
+            "How long one attempt of a task may take. By default the time grows with the pixels of the task.",
+            .any(of: [.words(["auto"]), .time(in: Policies.timeouts)]), fallback: "auto"),
+        JobKey(
+            "min_age", "a time: 5s",
+            "Penumbra leaves files that changed within this time for the next run, because a program may still write them.",
+            .time(in: Policies.ages), fallback: 0),
+        JobKey(
+            "max_failures", "off, a number of frames, or a share: 10%",
+            "How many failed frames stop the job. A share never stops a job before its twentieth failure.",
+            .any(of: [
+                .words(["off"]), .integer(1, .max), .text(matching: #"\+?(?![0.]+%)(0|[1-9][0-9]?|100)(\.[0-9]+)?%"#),
+            ]), fallback: "off"),
+        JobKey(
+            "max_pixels", "a number of pixels: 500M", "Penumbra refuses pictures with more pixels.", .count,
+            fallback: "2000M"),
+    ]
 
-    private static func key(_ description: String, _ fallback: SchemaNode, _ schemas: [SchemaNode]) -> SchemaNode {
-        SchemaNode.any(of: schemas).adding(["default": fallback, "description": .text(description)])
-    }
+    /// Requests for the jobs of a cluster. A config file has the same block.
+    static let slurm: JobKey = {
+        let keys = [
+            JobKey("partition", "a name", "The partition, or the queue, of the cluster's jobs.", .nonEmptyText),
+            JobKey("account", "a name", "The account that pays for the cluster's jobs.", .nonEmptyText),
+            JobKey("qos", "a name", "The quality of service of the cluster's jobs.", .nonEmptyText),
+            JobKey(
+                "time", "a time: 30m, 2h", "The time limit of an element of a job array.", .time(in: SlurmReader.times)),
+            JobKey("memory", "bytes: 4G", "The memory of an element of a job array.", .bytes),
+            JobKey(
+                "coordinator_time", "a time: 2d", "The time limit of a job that continues a detached run.",
+                .time(in: SlurmReader.times)),
+            JobKey("coordinator_memory", "bytes: 2G", "The memory of a job that continues a detached run.", .bytes),
+            JobKey(
+                "cpus_per_task", words(SlurmReader.coreCounts), "The cores of an element. Each core gets one worker.",
+                integer(SlurmReader.coreCounts)),
+            JobKey(
+                "throttle", words(SlurmReader.throttles), "How many elements of a job array may run at once.",
+                integer(SlurmReader.throttles)),
+            JobKey(
+                "shard_seconds", "a time: 10m",
+                "How long an element should work. Penumbra cuts the work into such parts.",
+                .time(in: SlurmReader.shardTimes)),
+            JobKey(
+                "grace", "a time: 60s", "How long a shared file system may take to show a new file on another machine.",
+                .time(in: SlurmReader.graces)),
+            JobKey("folder", "a folder", "A folder that all nodes share, for the files of the run.", .path),
+            JobKey(
+                "arguments", "a list of texts", "Further arguments of sbatch, such as --constraint=fast.",
+                .list(of: .nonEmptyText, atLeast: 0)),
+        ]
+        return JobKey(
+            "slurm", "requests",
+            "What the job asks of a cluster, with --engine slurm or --engine commands. It overrides the config file.",
+            .mapping(keys.map(\.property)), inner: keys)
+    }()
+
+    private static func words(_ range: ClosedRange<Int>) -> String { "\(range.lowerBound) to \(range.upperBound)" }
 
     private static func integer(_ range: ClosedRange<Int>) -> SchemaNode {
         .integer(range.lowerBound, range.upperBound)
-    }
-
-    private static func choice<Policy: CaseIterable & RawRepresentable<String>>(
-        _ key: String, _ fallback: Policy, _ description: String
-    ) -> (String, SchemaNode) {
-        let words = SchemaNode.words(Policy.allCases.map(\.rawValue))
-        return (key, words.adding(["default": .text(fallback.rawValue), "description": .text(description)]))
     }
 }

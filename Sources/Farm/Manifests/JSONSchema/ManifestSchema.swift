@@ -17,6 +17,17 @@ package struct ManifestSchema {
     /// The schema as JSON of draft 2020-12.
     package var json: String { schema.json }
 
+    /// All keys of a manifest, with those of its blocks.
+    package var keys: [ManifestKey] {
+        JobKeys.all.flatMap { $0.documented() } + catalog.sharedParameters.map { ParameterSchema(parameter: $0).key }
+    }
+
+    /// The fields of output paths.
+    package static var fields: [OutputField] { TemplateParser.described }
+
+    /// The keys of the block `slurm`, which config files have, too.
+    package static var clusterKeys: [ManifestKey] { JobKeys.slurm.documented() }
+
     private var schema: SchemaNode {
         let output = OutputSchema(catalog: catalog)
         let chain = ChainSchema(catalog: catalog)
@@ -46,11 +57,7 @@ package struct ManifestSchema {
     /// One entry of `outputs:`.
     private var output: SchemaNode {
         SchemaNode.mapping(
-            [
-                ("path", ["$ref": "#/$defs/path"]),
-                ("filters", ["$ref": "#/$defs/chain", "description": "Continue the common filters"]),
-                ("save", ["description": "How it is written"]),
-            ], required: ["path"]
+            JobKeys.outputs.map(\.property), required: ["path"]
         ).adding(["allOf": .list(OutputSchema(catalog: catalog).conditions(pathAt: "path"))])
     }
 

@@ -49,35 +49,7 @@ struct OutputSchema {
     }
 
     private func save(_ options: [(String, SchemaNode)]) -> SchemaNode {
-        .mapping(
-            [
-                (
-                    "metadata",
-                    SchemaNode.any(of: [
-                        .words(MetadataPolicy.words),
-                        [
-                            "type": "array", "items": .words(MetadataKind.allCases.map(\.rawValue)), "minItems": 1,
-                        ],
-                    ]).adding([
-                        "default": "keep",
-                        "description":
-                            "The metadata that an output keeps; public: credit, but no place, serial numbers or owner; or a list of kinds",
-                    ])
-                ),
-                (
-                    "background",
-                    SchemaNode.color(isOpaque: true).adding([
-                        "default": "white",
-                        "description": "The colour behind transparent pixels in formats without transparency",
-                    ])
-                ),
-                (
-                    "dither",
-                    SchemaNode.boolean.adding([
-                        "default": false, "description": "Hides the steps of smooth colours in 8 bits",
-                    ])
-                ),
-            ] + options)
+        .mapping(JobKeys.save.map(\.property) + options)
     }
 
     /// If formats give one name different kinds, any of them is valid.

@@ -18,6 +18,14 @@ struct ParameterSchema {
             }
     }
 
+    /// The parameter as a key of the job.
+    var key: ManifestKey {
+        ManifestKey(
+            path: parameter.name, takes: ParameterWords.takes(parameter.kind),
+            fallback: parameter.fallback.map(ParameterWords.text), isRequired: false,
+            sentence: ParameterWords.sentence(of: parameter), choices: [])
+    }
+
     /// The rules for the names of a parameter in their mapping: at most one of them, and at least one if the parameter
     /// is required.
     var conditions: [SchemaNode] {

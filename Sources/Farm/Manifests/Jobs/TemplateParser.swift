@@ -70,13 +70,44 @@ struct TemplateParser {
         Diagnostic(.template(problem), at: node.span(ofText: range.lowerBound, length: range.count))
     }
 
-    static let fieldNames = [
-        "dir", "stem", "ext", "job", "width", "height", "index", "frame", "date", "hash8",
-    ]
+    static let fieldNames = table.map(\.name)
 
-    private static let fields: [String: OutputTemplate.Field] = [
-        "dir": .dir, "stem": .stem, "ext": .ext, "job": .job, "width": .width, "height": .height,
-        "index": .index(digits: 1), "frame": .frame(digits: 1), "date": .date, "hash8": .hash8,
+    private static let fields = Dictionary(uniqueKeysWithValues: table.map { ($0.name, $0.field) })
+
+    /// The fields as the reference lists them.
+    static let described = table.map { name, _, example, sentence in
+        OutputField(field: "{\(name)}", example: example, sentence: sentence)
+    }
+
+    /// The examples are of the first picture of photos/**/*.jpg, photos/2026/cat.jpg.
+    private static let table: [(name: String, field: OutputTemplate.Field, example: String, sentence: String)] = [
+        (
+            "dir", .dir, "2026",
+            "The folder of the picture, below the part of the glob that has no wildcard. It is empty for pictures directly in "
+                + "that folder."
+        ),
+        ("stem", .stem, "cat", "The name of the picture without its extension."),
+        (
+            "ext", .ext, "jpg",
+            "The extension of the picture. At the end of a path, it gives each output the format of its picture."
+        ),
+        ("job", .job, "small", "The name of the job."),
+        ("width", .width, "1920", "The width of the output in pixels."),
+        ("height", .height, "1280", "The height of the output in pixels."),
+        (
+            "index", .index(digits: 1), "1",
+            "The number of the picture among all inputs, in the order of their paths, from 1. {index:04} writes four digits."
+        ),
+        (
+            "frame", .frame(digits: 1), "1",
+            "The number of the page or of the animation's frame, from 1. With it, each page becomes an output. {frame:03} "
+                + "writes three digits."
+        ),
+        ("date", .date, "2026-11-21", "The day of the run in UTC."),
+        (
+            "hash8", .hash8, "5c1fe02b",
+            "Eight hexadecimal digits that change with the bytes of the picture, its filters and its save options."
+        ),
     ]
 
     /// Other tools' names for fields.

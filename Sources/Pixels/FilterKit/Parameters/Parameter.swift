@@ -49,7 +49,7 @@ extension Parameter<Double> {
     ///   - range: the valid range of finite numbers; the host refuses all others.
     ///   - fallback: the value if a manifest has none.
     ///   - unit: `px`, `%`, `°`, or empty.
-    ///   - summary: one line, without a full stop.
+    ///   - summary: a sentence on one line, without its full stop: "Sets the width of a grain".
     public init(_ name: String, _ range: ClosedRange<Double>, fallback: Double, unit: String = "", _ summary: String) {
         definition = ParameterDefinition(
             name: name, kind: .number(range), fallback: fallback, unit: unit, summary: summary)

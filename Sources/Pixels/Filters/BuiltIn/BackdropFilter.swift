@@ -31,27 +31,35 @@ package struct BackdropFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "backdrop", kind: .area, summary: "A panel that blurs what lies behind it", renderingVersion: 2,
+            name: "backdrop", kind: .area, summary: "Draws a panel that blurs the picture behind it",
+            renderingVersion: 2,
             parameters: [
-                ParameterDescriptor("x", .length(), summary: "left side, from the picture's", requiredLike: "10%"),
-                ParameterDescriptor("y", .length(), summary: "top side, from the picture's", requiredLike: "10%"),
-                ParameterDescriptor("width", .distance, summary: "of the panel", requiredLike: "200"),
-                ParameterDescriptor("height", .distance, summary: "of the panel", requiredLike: "80"),
+                ParameterDescriptor(
+                    "x", .length(), summary: "Sets the left side of the panel, from the left side of the picture",
+                    requiredLike: "10%"),
+                ParameterDescriptor(
+                    "y", .length(), summary: "Sets the top side of the panel, from the top side of the picture",
+                    requiredLike: "10%"),
+                ParameterDescriptor("width", .distance, summary: "Sets the width of the panel", requiredLike: "200"),
+                ParameterDescriptor("height", .distance, summary: "Sets the height of the panel", requiredLike: "80"),
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), fallback: .number(1), unit: "px",
-                    summary: "standard deviation of the blur"),
+                    summary: "Sets the standard deviation of the blur"),
                 ParameterDescriptor(
                     "corner_radius", .distance, fallback: .length(.pixels(0)),
-                    summary: "in px, or in % of the panel's shorter side: 50% makes a pill"),
+                    summary:
+                        "Sets the radius of the corners. A percentage is a part of the panel's shorter side: 50% makes a pill"
+                ),
                 ParameterDescriptor(
-                    "tint", .color, fallback: clear, summary: "laid over what is blurred; #rrggbbaa to see through"),
-                ParameterDescriptor("border_color", .color, fallback: black, summary: "of the border"),
+                    "tint", .color, fallback: clear,
+                    summary: "Sets the colour over the blurred picture. #rrggbbaa lets the picture show through"),
+                ParameterDescriptor("border_color", .color, fallback: black, summary: "Sets the colour of the border"),
                 ParameterDescriptor(
                     "border_width", .number(minimum: 0, maximum: 1000), fallback: .number(0), unit: "px",
-                    summary: "of the border, inside the panel"),
+                    summary: "Sets the width of the border, which is inside the panel"),
                 ParameterDescriptor(
                     "gloss", .number(minimum: 0, maximum: 100), fallback: .number(0), unit: "%",
-                    summary: "a white shine from the top side to the middle"),
+                    summary: "Sets the strength of a white shine from the top side to the middle"),
                 AreaOptions.edge, AreaOptions.light,
             ]),
         make: { try BackdropFilter($0) })

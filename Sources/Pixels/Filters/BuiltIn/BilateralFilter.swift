@@ -19,16 +19,17 @@ package struct BilateralFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "bilateral", kind: .area, summary: "Blur that keeps edges", renderingVersion: 2,
+            name: "bilateral", kind: .area, summary: "Blurs and keeps edges", renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 50), fallback: .number(4), unit: "px",
                     summary:
-                        "standard deviation of the weights for distance; pixels beyond 3 of them do not count; the time grows "
-                        + "with its square"),
+                        "Sets the standard deviation of the weights for distance. Pixels beyond three of them do not count. "
+                        + "The time grows with the square of the radius"),
                 ParameterDescriptor(
                     "range", .number(minimum: 0.1, maximum: 100), fallback: .number(10), unit: "%",
-                    summary: "standard deviation of the weights for different values, of full intensity"),
+                    summary:
+                        "Sets the standard deviation of the weights for different values, as a part of full intensity"),
                 AreaOptions.edge, AreaOptions.light, AreaOptions.within,
             ]),
         make: { try BilateralFilter($0) })

@@ -18,11 +18,11 @@ package struct BoxFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "box", kind: .area, summary: "Mean over a rectangle", renderingVersion: 3,
+            name: "box", kind: .area, summary: "Blurs by the mean of a rectangle", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "radius", .numberOrPair(minimum: 0, maximum: 1000), fallback: .number(10), unit: "px",
-                    summary: "the rectangle is 2·radius + 1 wide, for both axes or {x, y}")
+                    summary: "Sets the size of the rectangle, which is 2·radius + 1 wide, for both axes or as {x, y}")
             ] + AreaOptions.parameters,
             rules: AreaOptions.rules),
         make: { try BoxFilter($0) })

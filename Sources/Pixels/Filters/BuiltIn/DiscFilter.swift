@@ -17,11 +17,12 @@ package struct DiscFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "disc", kind: .area, summary: "Mean over a disc, like a lens out of focus", renderingVersion: 2,
+            name: "disc", kind: .area, summary: "Blurs by the mean of a disc, as a lens out of focus does",
+            renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 200), fallback: .number(8), unit: "px",
-                    summary: "the disc is 2·radius + 1 wide")
+                    summary: "Sets the size of the disc, which is 2·radius + 1 wide")
             ] + AreaOptions.parameters,
             rules: AreaOptions.rules),
         make: { try DiscFilter($0) })

@@ -21,11 +21,11 @@ package struct GaussianFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "gaussian", kind: .area, summary: "Gaussian blur", renderingVersion: 3,
+            name: "gaussian", kind: .area, summary: "Blurs with a Gaussian", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "radius", .numberOrPair(minimum: 0, maximum: 1000), fallback: .number(10), unit: "px",
-                    summary: "standard deviation, for both axes or {x, y}",
+                    summary: "Sets the standard deviation, for both axes or as {x, y}",
                     synonyms: [ParameterDescriptor.Synonym("sigma")])
             ] + AreaOptions.parameters,
             rules: AreaOptions.rules),

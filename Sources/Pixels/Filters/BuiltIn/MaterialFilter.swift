@@ -25,23 +25,26 @@ package struct MaterialFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "material", kind: .area, summary: "Frosted glass: blur, saturation and tint", renderingVersion: 3,
+            name: "material", kind: .area, summary: "Looks like frosted glass: blur, saturation and tint",
+            renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "style", .choice(Style.allCases.map(\.rawValue)), fallback: .word("light"),
-                    summary: "how bright the glass is"),
+                    summary: "Chooses how bright the glass is"),
                 ParameterDescriptor(
-                    "color", .color, summary: "of the tint, in place of the style's white or gray; white for style tint"
+                    "color", .color,
+                    summary:
+                        "Sets the colour of the tint, in place of the white or gray of the style. The style 'tint' uses white"
                 ),
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), unit: "px",
-                    summary: "standard deviation of the blur, in place of the style's"),
+                    summary: "Sets the standard deviation of the blur, in place of the style's"),
                 ParameterDescriptor(
                     "saturation", .number(minimum: -10, maximum: 10),
-                    summary: "in place of the style's: 1 keeps colours, 0 makes them gray"),
+                    summary: "Sets the saturation, in place of the style's. 1 keeps colours, 0 makes them gray"),
                 ParameterDescriptor(
                     "reduce_transparency", .boolean, fallback: .boolean(false),
-                    summary: "only the tint, opaque, and no blur", isShared: true),
+                    summary: "Makes the glass opaque: there is only the tint, and no blur", isShared: true),
                 AreaOptions.edge, AreaOptions.light, AreaOptions.within,
             ]),
         make: { try MaterialFilter($0) })

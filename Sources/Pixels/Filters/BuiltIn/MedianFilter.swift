@@ -17,12 +17,13 @@ package struct MedianFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "median", kind: .area, summary: "Median of a square: takes out specks, keeps edges",
+            name: "median", kind: .area,
+            summary: "Removes specks and keeps edges: each pixel becomes the median of a square",
             renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .integer(minimum: 0, maximum: 100), fallback: .integer(2), unit: "px",
-                    summary: "the square is 2·radius + 1 wide")
+                    summary: "Sets the size of the square, which is 2·radius + 1 wide")
             ] + AreaOptions.parameters,
             rules: AreaOptions.rules),
         make: { try MedianFilter($0) })

@@ -24,18 +24,20 @@ package struct MotionFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "motion", kind: .area, summary: "Blur along a straight line", renderingVersion: 3,
+            name: "motion", kind: .area, summary: "Blurs along a straight line, as a moving camera does",
+            renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), fallback: .number(40), unit: "px",
-                    summary: "half of the line's length",
+                    summary: "Sets half of the length of the line",
                     synonyms: [ParameterDescriptor.Synonym("length", scale: 0.5)]),
                 ParameterDescriptor(
                     "angle", .number(minimum: -3600, maximum: 3600), fallback: .number(90), unit: "°",
-                    summary: "direction, counter-clockwise from the right"),
+                    summary: "Sets the direction, counter-clockwise from the right"),
                 ParameterDescriptor(
                     "samples", .integerOrWord(minimum: 1, maximum: 1000, words: ["continuous"]),
-                    fallback: .integer(5), summary: "samples on each side of the middle, or continuous"),
+                    fallback: .integer(5),
+                    summary: "Sets the number of samples on each side of the middle. 'continuous' blurs without steps"),
             ] + AreaOptions.parameters,
             rules: AreaOptions.rules),
         make: { try MotionFilter($0) })

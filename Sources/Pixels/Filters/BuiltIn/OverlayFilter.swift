@@ -19,17 +19,22 @@ package struct OverlayFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "overlay", kind: .point, summary: "Another picture in front of it", renderingVersion: 2,
+            name: "overlay", kind: .point, summary: "Puts another picture in front of the picture", renderingVersion: 2,
             parameters: [
-                ParameterDescriptor("picture", .layer, summary: "its path", requiredLike: "logo.png"),
                 ParameterDescriptor(
-                    "x", .length(), fallback: .length(.pixels(0)), summary: "its left side, from the picture's"),
+                    "picture", .layer, summary: "Names the other picture, from the folder of the manifest",
+                    requiredLike: "logo.png"),
                 ParameterDescriptor(
-                    "y", .length(), fallback: .length(.pixels(0)), summary: "its top side, from the picture's"),
+                    "x", .length(), fallback: .length(.pixels(0)),
+                    summary: "Sets its left side, from the left side of the picture"),
+                ParameterDescriptor(
+                    "y", .length(), fallback: .length(.pixels(0)),
+                    summary: "Sets its top side, from the top side of the picture"),
                 ParameterDescriptor(
                     "opacity", .number(minimum: 0, maximum: 100), fallback: .number(100), unit: "%",
-                    summary: "0 shows nothing of it"),
-                ParameterDescriptor("hidden", .boolean, fallback: .boolean(false), summary: "leaves it out"),
+                    summary: "Sets how opaque the other picture is. 0 makes it invisible"),
+                ParameterDescriptor(
+                    "hidden", .boolean, fallback: .boolean(false), summary: "Leaves the other picture out"),
             ]),
         make: { try OverlayFilter($0) })
 

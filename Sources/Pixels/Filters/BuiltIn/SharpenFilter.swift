@@ -23,18 +23,18 @@ package struct SharpenFilter: BlurFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "sharpen", kind: .area, summary: "Unsharp mask", renderingVersion: 3,
+            name: "sharpen", kind: .area, summary: "Sharpens by an unsharp mask", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), fallback: .number(1), unit: "px",
-                    summary: "standard deviation of the Gaussian that the picture is compared with",
+                    summary: "Sets the standard deviation of the Gaussian that the picture is compared with",
                     synonyms: [ParameterDescriptor.Synonym("sigma")]),
                 ParameterDescriptor(
                     "amount", .number(minimum: 0, maximum: 10), fallback: .number(1),
-                    summary: "how much of the difference is added"),
+                    summary: "Sets how much of the difference is added"),
                 ParameterDescriptor(
                     "threshold", .number(minimum: 0, maximum: 100), fallback: .number(0), unit: "%",
-                    summary: "smaller differences stay as they are; of full intensity"),
+                    summary: "Sets the difference below which pixels stay unchanged, as a part of full intensity"),
             ] + AreaOptions.parameters,
             rules: AreaOptions.rules),
         make: { try SharpenFilter($0) })

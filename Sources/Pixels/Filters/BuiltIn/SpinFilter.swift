@@ -21,11 +21,11 @@ package struct SpinFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "spin", kind: .area, summary: "Blur along arcs around a centre", renderingVersion: 4,
+            name: "spin", kind: .area, summary: "Blurs along arcs around a centre", renderingVersion: 4,
             parameters: [
                 ParameterDescriptor(
                     "angle", .number(minimum: 0, maximum: 360), fallback: .number(10), unit: "°",
-                    summary: "of the arc, half of it to each side")
+                    summary: "Sets the angle of the arc. Half of it is on each side of a pixel")
             ] + SweepCenter.parameters + AreaOptions.parameters,
             rules: AreaOptions.rules),
         make: { try SpinFilter($0) })

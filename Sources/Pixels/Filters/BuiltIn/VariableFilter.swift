@@ -48,15 +48,17 @@ package struct VariableFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "variable", kind: .area, summary: "Gaussian blur whose radius changes across the picture",
+            name: "variable", kind: .area, summary: "Blurs with a Gaussian whose radius changes across the picture",
             renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 200), fallback: .number(20), unit: "px",
-                    summary: "the largest standard deviation"),
+                    summary: "Sets the largest standard deviation"),
                 ParameterDescriptor(
                     "mask", .picture,
-                    summary: "a picture, spread over the input: white is the full radius, black is sharp"),
+                    summary:
+                        "Names a picture that Penumbra spreads over the input. White gets the full radius, black stays sharp"
+                ),
             ] + gradient + AreaOptions.parameters,
             rules: AreaOptions.rules + [
                 .replaces(parameter: "mask", others: gradient.map(\.name)),
@@ -67,17 +69,24 @@ package struct VariableFilter: Filter {
     private static let gradient = [
         ParameterDescriptor(
             "gradient", .choice(StrengthGradient.Shape.allCases.map(\.rawValue)), fallback: .word("tilt"),
-            summary: "without a mask: a sharp band, sharp to one side, or a sharp disc"),
-        ParameterDescriptor("x", .length(), fallback: .length(.percent(50)), summary: "the gradient's centre"),
-        ParameterDescriptor("y", .length(), fallback: .length(.percent(50)), summary: "the gradient's centre"),
+            summary:
+                "Chooses the shape without a mask: 'tilt' is a sharp band, 'linear' is sharp to one side, 'radial' is a sharp disc"
+        ),
+        ParameterDescriptor(
+            "x", .length(), fallback: .length(.percent(50)),
+            summary: "Sets the centre of the gradient, from the left side"),
+        ParameterDescriptor(
+            "y", .length(), fallback: .length(.percent(50)),
+            summary: "Sets the centre of the gradient, from the top side"),
         ParameterDescriptor(
             "angle", .number(minimum: -3600, maximum: 3600), fallback: .number(90), unit: "°",
-            summary: "where tilt and linear grow to, counter-clockwise from the right"),
+            summary: "Sets the direction in which 'tilt' and 'linear' grow, counter-clockwise from the right"),
         ParameterDescriptor(
-            "sharp", .distance, fallback: .length(.percent(10)), summary: "how far from the centre all is sharp"),
+            "sharp", .distance, fallback: .length(.percent(10)),
+            summary: "Sets the distance from the centre up to which the picture stays sharp"),
         ParameterDescriptor(
             "falloff", .distance, fallback: .length(.percent(30)),
-            summary: "over which distance the radius grows to full"),
+            summary: "Sets the distance over which the radius grows to its full value"),
     ]
 
     package var edge: Edge { options.edge }

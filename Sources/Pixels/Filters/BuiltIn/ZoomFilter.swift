@@ -22,11 +22,13 @@ package struct ZoomFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "zoom", kind: .area, summary: "Blur along lines towards a centre", renderingVersion: 3,
+            name: "zoom", kind: .area, summary: "Blurs along lines towards a centre", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "amount", .number(minimum: -200, maximum: 200), fallback: .number(20), unit: "%",
-                    summary: "of the way to the centre; away from it where negative")
+                    summary:
+                        "Sets the length of the lines, as a part of the way to the centre. Negative values blur away from the centre"
+                )
             ] + SweepCenter.parameters + [AreaOptions.edge, AreaOptions.light, AreaOptions.within]),
         make: { try ZoomFilter($0) })
 

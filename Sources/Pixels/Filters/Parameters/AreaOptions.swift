@@ -21,20 +21,26 @@ package struct AreaOptions: Hashable, Sendable {
 
     package static let edge = ParameterDescriptor(
         "edge", .choice(Edge.allCases.map(\.rawValue)), fallback: .word("clamp"),
-        summary: "what lies outside the filter's input")
+        summary:
+            "Chooses the pixels outside of the input. 'clamp' repeats the border, 'mirror' reflects the "
+            + "picture, 'wrap' continues at the other side, and 'transparent' is empty")
 
     /// A filter that cannot grow omits this parameter, together with its rules.
     package static let extent = ParameterDescriptor(
         "extent", .choice(["crop", "expand"]), fallback: .word("crop"),
-        summary: "keep the input's size, or grow by the filter's reach")
+        summary:
+            "Chooses the size of the output. 'crop' keeps the size of the input, and 'expand' adds the "
+            + "reach of the filter on each side")
 
     package static let light = ParameterDescriptor(
         "light", .choice(Light.allCases.map(\.rawValue)), fallback: .word("encoded"),
-        summary: "filter the stored values, or linear light")
+        summary:
+            "Chooses what is filtered. 'encoded' means the stored values, and 'linear' means linear "
+            + "light")
 
     /// Point filters have this parameter, too.
     package static let within = ParameterDescriptor(
-        "within", .region, summary: "filter only there, and blend at its border")
+        "within", .region, summary: "Limits the filter to this part of the picture, and blends at its border")
 
     package static let rules: [ParameterRule] = [
         .implies(parameter: "extent", value: "expand", other: "edge", required: "transparent"),
@@ -112,10 +118,10 @@ extension SweepCenter {
     static let parameters = [
         ParameterDescriptor(
             "x", .length(within: farthest), fallback: .length(.percent(50)),
-            summary: "the centre, from the picture's left side"),
+            summary: "Sets the centre, from the left side of the picture"),
         ParameterDescriptor(
             "y", .length(within: farthest), fallback: .length(.percent(50)),
-            summary: "the centre, from the picture's top side"),
+            summary: "Sets the centre, from the top side of the picture"),
     ]
 
     /// Lengths are measured from the corner of `input`, where its first pixel begins. The centre of that pixel is half a pixel

@@ -19,16 +19,16 @@ package struct DeepZoomFormat: ImageFormat {
         options: [
             ParameterDescriptor(
                 "tile_format", .choice(DeepZoomNames.Tile.allCases.map(\.rawValue)), fallback: .word("jpeg"),
-                summary: "of the tiles' files"),
+                summary: "Chooses the format of the tiles"),
             ParameterDescriptor(
                 "tile_size", .integer(minimum: 64, maximum: 4096), fallback: .integer(254), unit: "px",
-                summary: "the side of a tile, without its overlap"),
+                summary: "Sets the side of a tile, without its overlap"),
             ParameterDescriptor(
                 "overlap", .integer(minimum: 0, maximum: 32), fallback: .integer(1), unit: "px",
-                summary: "what a tile has of each neighbour"),
+                summary: "Sets how many pixels a tile shares with each neighbour"),
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
-                summary: "how much detail jpeg and webp tiles keep"),
+                summary: "Sets how much detail 'jpeg' and 'webp' tiles keep"),
         ])
 
     package init() {}

@@ -16,13 +16,13 @@ package struct GIFFormat: ImageFormat {
         options: [
             ParameterDescriptor(
                 "colors", .integer(minimum: 2, maximum: 256), fallback: .integer(256),
-                summary: "of each frame, rounded up to a power of two"),
+                summary: "Sets the number of colours of each frame, rounded up to a power of two"),
             ParameterDescriptor(
                 "palette_dither", .number(minimum: 0, maximum: 1), fallback: .number(1),
-                summary: "how much of the colours' errors is spread over neighbours"),
+                summary: "Sets how much of the colours' errors is spread over neighbours"),
             ParameterDescriptor(
                 "effort", .integer(minimum: 1, maximum: 10), fallback: .integer(7),
-                summary: "1 is fastest, 10 finds the best colours"),
+                summary: "Sets the effort. 1 is fastest, 10 finds the best colours"),
         ])
 
     package init() {}

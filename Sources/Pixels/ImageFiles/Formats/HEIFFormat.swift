@@ -28,7 +28,8 @@ extension HEIFFormat {
         _ name: String, _ extensions: [String], options: [ParameterDescriptor] = []
     ) -> FormatDescriptor {
         let quality = ParameterDescriptor(
-            "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(60), summary: "how much detail is kept")
+            "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(60),
+            summary: "Sets how much detail is kept")
         return FormatDescriptor(
             name: name, extensions: extensions, canRead: true, canWrite: true, streams: .no,
             sampleFormats: [.u8, .u16], holdsAlpha: true, isLossless: false, largestSide: 16384,
@@ -56,7 +57,7 @@ package struct AVIFFormat: HEIFFormat {
         options: [
             ParameterDescriptor(
                 "effort", .integer(minimum: 0, maximum: 9), fallback: .integer(3),
-                summary: "0 is fastest, 9 is smallest")
+                summary: "Sets the effort. 0 is fastest, 9 makes the smallest files")
         ])
 
     package init() {}

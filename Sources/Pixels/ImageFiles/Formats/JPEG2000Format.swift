@@ -19,8 +19,8 @@ package struct JPEG2000Format: ImageFormat {
         options: [
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(60),
-                summary: "how much detail is kept, in decibels of signal to noise"),
-            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+                summary: "Sets how much detail is kept, in decibels of signal to noise"),
+            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "Keeps every sample"),
         ])
 
     package init() {}

@@ -33,16 +33,20 @@ package struct JPEGFormat: ImageFormat {
         options: [
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
-                summary: "how much detail is kept"),
+                summary: "Sets how much detail is kept"),
             ParameterDescriptor(
                 "progressive", .boolean, fallback: .boolean(false),
-                summary: "show a coarse picture first; smaller, and needs memory for the whole picture"),
+                summary:
+                    "Lets browsers show a coarse picture first. Files are smaller, and writing needs memory for the whole picture"
+            ),
             ParameterDescriptor(
                 "subsampling", .choice(Subsampling.allCases.map(\.rawValue)), fallback: .word("auto"),
-                summary: "store colour at half its resolution; auto does below quality 90"),
+                summary: "Stores colour at half its resolution. 'auto' does so below quality 90"),
             ParameterDescriptor(
                 "optimize", .boolean, fallback: .boolean(false),
-                summary: "fit the code tables to the picture; smaller, and needs memory for the whole picture"),
+                summary:
+                    "Fits the code tables to the picture. Files are smaller, and writing needs memory for the whole picture"
+            ),
         ])
 
     package let holdsIPTC = true

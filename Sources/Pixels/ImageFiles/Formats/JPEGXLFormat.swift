@@ -18,11 +18,11 @@ package struct JPEGXLFormat: ImageFormat {
         options: [
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
-                summary: "how much detail is kept"),
-            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+                summary: "Sets how much detail is kept"),
+            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "Keeps every sample"),
             ParameterDescriptor(
                 "effort", .integer(minimum: 3, maximum: 9), fallback: .integer(5),
-                summary: "3 is fastest, 9 is smallest"),
+                summary: "Sets the effort. 3 is fastest, 9 makes the smallest files"),
         ])
 
     package init() {}

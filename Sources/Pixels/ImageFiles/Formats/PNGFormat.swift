@@ -38,11 +38,11 @@ package struct PNGFormat: ImageFormat {
         options: [
             ParameterDescriptor(
                 "compression", .integer(minimum: 0, maximum: 9), fallback: .integer(6),
-                summary: "0 is fastest, 9 is smallest"),
+                summary: "Sets the effort of the compression. 0 is fastest, 9 makes the smallest files"),
             ParameterDescriptor(
                 "filter", .choice(Filter.allCases.map(\.rawValue)), fallback: .word("adaptive"),
                 summary:
-                    "which differences of neighbours are stored; adaptive chooses for every row, none suits few colours"
+                    "Chooses which differences of neighbours are stored. 'adaptive' chooses for every row. 'none' suits pictures with few colours"
             ),
         ])
 

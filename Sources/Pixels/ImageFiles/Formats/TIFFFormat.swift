@@ -37,21 +37,24 @@ package struct TIFFFormat: ImageFormat {
         options: [
             ParameterDescriptor(
                 "compression", .choice(Compression.allCases.map(\.rawValue)), fallback: .word("deflate"),
-                summary: "none is fastest, deflate smallest; jpeg is lossy and for 8-bit samples only"),
+                summary:
+                    "Chooses the compression. 'none' is fastest, 'deflate' makes the smallest files. 'jpeg' loses detail, and takes 8-bit samples only"
+            ),
             ParameterDescriptor(
                 "predictor", .boolean, fallback: .boolean(true),
-                summary: "store differences of neighbours, which deflate and lzw compress better"),
+                summary: "Stores differences of neighbours, which 'deflate' and 'lzw' compress better"),
             ParameterDescriptor(
                 "quality", .integer(minimum: 1, maximum: 100), fallback: .integer(82),
-                summary: "how much detail compression jpeg keeps"),
+                summary: "Sets how much detail the compression 'jpeg' keeps"),
             ParameterDescriptor(
-                "tile", .boolean, fallback: .boolean(false), summary: "tiles of 256 × 256 pixels instead of strips"),
+                "tile", .boolean, fallback: .boolean(false),
+                summary: "Stores tiles of 256 × 256 pixels instead of strips"),
             ParameterDescriptor(
                 "pyramid", .boolean, fallback: .boolean(false),
-                summary: "also store the picture at a half, a quarter, … of its size, in tiles"),
+                summary: "Stores the picture at a half, a quarter, … of its size, too, in tiles"),
             ParameterDescriptor(
                 "bigtiff", .choice(BigTIFF.allCases.map(\.rawValue)), fallback: .word("auto"),
-                summary: "allow more than 4 GB; auto does when the picture may need it"),
+                summary: "Allows more than 4 GB. 'auto' does so if the picture may need it"),
         ])
 
     package let holdsIPTC = true

@@ -14,11 +14,11 @@ package struct WebPFormat: ImageFormat {
         options: [
             ParameterDescriptor(
                 "quality", .integer(minimum: 0, maximum: 100), fallback: .integer(82),
-                summary: "how much detail is kept; with lossless, how hard to try for a small file"),
-            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "keep every sample"),
+                summary: "Sets how much detail is kept. With 'lossless', it sets the effort for a small file"),
+            ParameterDescriptor("lossless", .boolean, fallback: .boolean(false), summary: "Keeps every sample"),
             ParameterDescriptor(
                 "effort", .integer(minimum: 0, maximum: 6), fallback: .integer(4),
-                summary: "0 is fastest, 6 is smallest"),
+                summary: "Sets the effort. 0 is fastest, 6 makes the smallest files"),
         ])
 
     package init() {}

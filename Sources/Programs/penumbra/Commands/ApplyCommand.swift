@@ -1,4 +1,5 @@
 import ArgumentParser
+import Catalogs
 import Coordination
 import Glibc
 import JobModel
@@ -20,28 +21,43 @@ struct ApplyCommand: AsyncParsableCommand {
 
             A file that is there already stays, unless --force is given; no picture is ever written over one that is read. \
             --save-manifest keeps the job as a manifest, to be run again.
+
+            A picture that is called - is read from the standard input. With -o - the picture goes to the standard output, \
+            in its own format or in that of --format:
+
+              curl -s https://example.org/a.png | penumbra apply 'gaussian: {radius: 4}' - -o - --format jpg > a.jpg
             """)
 
-    @Argument(help: ArgumentHelp("Filters, divided by '|'.", valueName: "chain"))
+    @Argument(help: ArgumentHelp("Filters, divided by '|'.", valueName: "chain"), completion: Completions.filters)
     var chain: String
 
-    @Argument(help: ArgumentHelp("Pictures.", valueName: "picture"), completion: .file())
+    @Argument(help: ArgumentHelp("Pictures; - is the standard input.", valueName: "picture"), completion: .file())
     var pictures: [String]
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "A file for one picture, a folder (that exists, or with / at its end), or a path with fields: 'out/{stem}.png'.",
-            valueName: "path"))
+            "A file for one picture, a folder (that exists, or with / at its end), a path with fields: 'out/{stem}.png', or - "
+                + "for the standard output.",
+            valueName: "path"), completion: .file())
     var output: String
+
+    @Option(
+        help: ArgumentHelp(
+            "With -o -: a format, by its name or an extension. Default: that of the picture.", valueName: "name"),
+        completion: Completions.formats)
+    var format: String?
 
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Changes a value of the job: 'save.quality=90'. May be given again.", valueName: "path=value"))
+            "Changes a value of the job: 'save.quality=90'. May be given again.", valueName: "path=value"),
+        completion: Completions.keys)
     var overrides: [String] = []
 
-    @Option(help: ArgumentHelp("Also writes the job to a file that does not exist yet.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Also writes the job to a file that does not exist yet.", valueName: "file"),
+        completion: Completions.manifests)
     var saveManifest: String?
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
@@ -51,37 +67,113 @@ struct ApplyCommand: AsyncParsableCommand {
 
     @OptionGroup var printing: OutputOptions
 
-    func validate() throws { try ManifestOptions.refuseRepeated(overrides) }
+    private var readsInput: Bool { pictures.contains(Self.stream) }
+    private var writesOutput: Bool { output == Self.stream }
+    private static let stream = "-"
+
+    func validate() throws {
+        try ManifestOptions.refuseRepeated(overrides)
+        if pictures.count(where: { $0 == Self.stream }) > 1 {
+            throw ValidationError("- is the standard input, which can be read only once.")
+        }
+        if writesOutput, pictures.count > 1 {
+            throw ValidationError("-o - writes one picture, and there are \(pictures.count); name a folder.")
+        }
+        if format != nil, !writesOutput {
+            throw ValidationError("--format belongs to -o -; the extension of a file decides its format.")
+        }
+        if writesOutput, printing.json {
+            throw ValidationError("-o - and --json would both write to the standard output; leave one of them out.")
+        }
+        if saveManifest != nil, readsInput || writesOutput {
+            throw ValidationError("--save-manifest cannot keep a job with - in it; name files.")
+        }
+    }
 
     func run() async throws {
-        try await ConsoleReporter(printing).handling { reporter in
-            // Penumbra does not record these outputs, so any existing file may belong to the user.
-            let text = try manifest() + "existing: error\n"
+        let quiet = printing.quiet || writesOutput
+        try await ConsoleReporter(json: printing.json, quiet: quiet).handling { reporter in
+            // Mistakes in the chain and missing pictures are reported before anything is read.
+            _ = try manifest()
             try refuseMissing()
+            if writesOutput, Console.outputIsTerminal {
+                throw FarmError(
+                    .usage,
+                    "-o -: the standard output is a terminal\n   = send it to a file, as in '> picture.png', or name a file by -o"
+                )
+            }
             let farm = Farm(try Settings.load(location))
             let control = Signals().control
             let catalog = try await farm.catalogOfFirstWorker()
-            let read = JobReader.read(
-                bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
-                overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,
-                inspect: FilterPictures.inspect)
-            let result = await WorkerChecks(picturesOf: [read], by: farm.worker).adding(to: read)
-            let specs = try reporter.jobs(ManifestFiles.Outcome(result, of: "apply"))
-            if let saveManifest {
-                let manifest = try savedManifest(at: saveManifest, result.pictures)
-                try NewFile.write(manifest, to: saveManifest, "the manifest", option: "--save-manifest")
+            guard readsInput || writesOutput else {
+                return try await apply(try manifest(), farm, catalog, control, reporter)
             }
-            var request = RunRequest(manifests: [], folder: currentFolder())
-            request.isForced = force
-            let preparation = try JobPreparation(
-                request, farm: farm, catalog: catalog, control: control, reread: { _, _ in result })
-            return try await JobRunner(RunContext(request, preparation, reporter, memory: .none)).run(specs)
+            let streams = try StreamedPictures(in: farm.settings.scratch.value)
+            let saved = readsInput ? try await streams.saveInput(control) : nil
+            let inputs = zip(pictures, inputs).map { $0 == Self.stream ? saved ?? $0 : $1 }
+            guard writesOutput else {
+                return try await apply(
+                    try manifest(inputs: inputs, output: output), farm, catalog, control, reporter)
+            }
+            let path = streams.outputPath(extension: try fileExtension(for: saved ?? pictures[0], catalog))
+            let outcome = try await apply(
+                try manifest(inputs: inputs, output: path), farm, catalog, control, reporter)
+            if outcome == .done { try await streams.sendOutput(at: path) }
+            return outcome
         }
+    }
+
+    /// Renders what a manifest says.
+    private func apply(
+        _ manifest: String, _ farm: Farm, _ catalog: Catalog, _ control: RunControl, _ reporter: ConsoleReporter
+    ) async throws -> RunOutcome {
+        // Penumbra does not record these outputs, so any existing file may belong to the user.
+        let text = manifest + "existing: error\n"
+        let read = JobReader.read(
+            bytes: Array(text.utf8), path: "apply", realPath: "\(currentFolder())/apply", catalog: catalog,
+            overrides: overrides.map { Override($0) }, shared: farm.settings.sharedParameters,
+            inspect: FilterPictures.inspect)
+        let result = await WorkerChecks(picturesOf: [read], by: farm.worker).adding(to: read)
+        let specs = try reporter.jobs(ManifestFiles.Outcome(result, of: "apply"))
+        if let saveManifest {
+            let manifest = try savedManifest(at: saveManifest, result.pictures)
+            try NewFile.write(manifest, to: saveManifest, "the manifest", option: "--save-manifest")
+        }
+        var request = RunRequest(manifests: [], folder: currentFolder())
+        request.isForced = force
+        let preparation = try JobPreparation(
+            request, farm: farm, catalog: catalog, control: control, reread: { _, _ in result })
+        return try await JobRunner(RunContext(request, preparation, reporter, memory: .none)).run(specs)
+    }
+
+    /// The extension of the picture that goes to the standard output.
+    private func fileExtension(for picture: String, _ catalog: Catalog) throws(FarmError) -> String {
+        let writable = catalog.formats.filter { $0.canWrite && !$0.isFolder }
+        let known = writable.map(\.name).joined(separator: ", ")
+        func usable(_ word: String) -> String? {
+            let word = (word.hasPrefix(".") ? String(word.dropFirst()) : word).lowercased()
+            return writable.first { $0.name == word || $0.extensions.contains(word) }?.extensions.first
+        }
+        if let format {
+            guard let ext = usable(format) else {
+                throw FarmError(
+                    .usage, "--format: '\(PathText.visible(format))' cannot be written; the formats are \(known)")
+            }
+            return ext
+        }
+        let own = StreamedPictures.fileExtension(at: picture) ?? PathText.split(name: PathText.name(of: picture)).ext
+        guard let ext = usable(own) else {
+            throw FarmError(
+                .usage,
+                "-o -: Penumbra cannot write the format of this picture, or does not know it\n   = choose one by --format: \(known)"
+            )
+        }
+        return ext
     }
 
     /// Refuses missing pictures before others are read.
     private func refuseMissing() throws {
-        let files = pictures.filter { !PathText.isRemote($0) }.map {
+        let files = pictures.filter { !PathText.isRemote($0) && $0 != Self.stream }.map {
             InputFile(argument: RawArguments.bytes(of: $0), in: currentFolder())
         }
         let missing = files.filter(\.isMissing).map { PathText.shown($0.path, from: currentFolder()) }

@@ -11,7 +11,7 @@ struct FiltersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "filters", abstract: "List the filters that your workers offer, or describe one.")
 
-    @Argument(help: ArgumentHelp("A filter, for its parameters.", valueName: "name"))
+    @Argument(help: ArgumentHelp("A filter, for its parameters.", valueName: "name"), completion: Completions.filters)
     var name: String?
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
@@ -46,7 +46,13 @@ struct FiltersCommand: AsyncParsableCommand {
 
 struct FormatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "formats", abstract: "List the image formats that are read and written, with their save options.")
+        commandName: "formats",
+        abstract: "List the image formats that are read and written, with their save options, or describe one.")
+
+    @Argument(
+        help: ArgumentHelp("A format, by its name or an extension of its files: tiff, .tif.", valueName: "name"),
+        completion: Completions.formats)
+    var name: String?
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
@@ -56,13 +62,30 @@ struct FormatsCommand: AsyncParsableCommand {
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
             let catalog = try await Farm(try Settings.load(location)).catalog()
-            if json {
-                printJSON(catalog.formats)
-            } else {
-                CatalogText.list(catalog.formats).forEach(Console.print)
+            guard let name else {
+                json ? printJSON(catalog.formats) : CatalogText.list(catalog.formats).forEach(Console.print)
+                return .done
             }
+            let format = try Self.format(name, in: catalog)
+            json ? printJSON([format]) : CatalogText.describe(format).forEach(Console.print)
             return .done
         }
+    }
+
+    private static func format(_ name: String, in catalog: Catalog) throws(FarmError) -> FormatDescriptor {
+        let word = (name.hasPrefix(".") ? String(name.dropFirst()) : name).lowercased()
+        if let format = catalog.formats.first(where: { $0.name == word }) ?? catalog.format(forExtension: word) {
+            return format
+        }
+        let known = catalog.formats.map(\.name)
+        let nearest = Suggestion.nearest(to: word, among: known + catalog.formats.flatMap(\.extensions))
+        let meant = nearest.map { "did you mean '\($0)'? " } ?? ""
+        throw FarmError(
+            .usage,
+            """
+            no format is called '\(PathText.visible(name))'
+               = \(meant)'penumbra formats' describes \(known.joined(separator: ", "))
+            """)
     }
 }
 

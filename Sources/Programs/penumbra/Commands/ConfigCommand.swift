@@ -1,5 +1,6 @@
 import ArgumentParser
 import JobModel
+import Planning
 import RenderFarm
 import Reports
 import Settings
@@ -8,13 +9,24 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
         abstract: "Print each setting with its origin.",
-        discussion:
-            "The config file overrides defaults. PENUMBRA_… variables override the config file. Flags override both.")
+        discussion: """
+            The config file overrides defaults. PENUMBRA_… variables override the config file. Flags override both.
+
+            With --init the command writes a config file in which every key is explained and commented out. It writes to \
+            the path of --config or PENUMBRA_CONFIG, or else to ~/.config/penumbra/penumbra.yaml.
+            """)
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
     @Flag(help: "Print one JSON object.")
     var json = false
+
+    @Flag(name: .customLong("init"), help: "Write a commented config file. An existing file is never replaced.")
+    var writesFile = false
+
+    func validate() throws {
+        if writesFile, json { throw ValidationError("--init writes a file and prints its path; leave out --json.") }
+    }
 
     private struct Row: Encodable {
         let setting: String
@@ -24,6 +36,11 @@ struct ConfigCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ConsoleReporter(json: false).handling { _ in
+            if writesFile {
+                let path = try ConfigTemplate.write(named: location.configFile)
+                Console.print("\(PathText.visible(path)): written; every key in it is commented out")
+                return .done
+            }
             let rows = Self.rows(try Settings.load(location))
             if json {
                 printJSON(rows)

@@ -27,10 +27,14 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup(title: "Location Options") var location: LocationOptions
     @OptionGroup(title: "Engine Options") var engine: EngineOptions
 
-    @Option(help: ArgumentHelp("The folder of the service. Default: beside the state folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The folder of the service. Default: beside the state folder.", valueName: "dir"),
+        completion: .directory)
     var serviceDir: String?
 
-    @Option(help: ArgumentHelp("With the engine of a cluster: a folder that all nodes share.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("With the engine of a cluster: a folder that all nodes share.", valueName: "dir"),
+        completion: .directory)
     var shared: String?
 
     func run() async throws {

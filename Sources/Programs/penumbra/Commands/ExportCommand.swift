@@ -157,10 +157,14 @@ struct CronOptions: ParsableArguments {
     @Flag(help: "Passed on to 'penumbra run'.")
     var detach = false
 
-    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "file.html"))
+    @Option(
+        help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "file.html"),
+        completion: .file(extensions: ["html"]))
     var report: String?
 
-    @Option(help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "file.prom"))
+    @Option(
+        help: ArgumentHelp("Passed on to 'penumbra run'.", valueName: "file.prom"),
+        completion: .file(extensions: ["prom"]))
     var metrics: String?
 
     /// Accepted, because the line has `--quiet` anyway.
@@ -228,7 +232,7 @@ struct ShardOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Penumbra on the other machines: a path, or a name that they look up. Default: this program's path.",
-            valueName: "program"))
+            valueName: "program"), completion: .file())
     var program: String?
 
     /// Nil for standard output.

@@ -12,13 +12,15 @@ import Settings
 
 /// The locations of settings, state and scratch space.
 struct LocationOptions: ParsableArguments {
-    @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
+    @Option(
+        name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"),
+        completion: Completions.manifests)
     var configFile: String?
 
-    @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"), completion: .directory)
     var stateDir: String?
 
-    @Option(help: ArgumentHelp("Where a run keeps canvases and tiles.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where a run keeps canvases and tiles.", valueName: "dir"), completion: .directory)
     var scratch: String?
 
     @Option(help: ArgumentHelp("Worker processes at once. Default: one a core.", valueName: "n"))
@@ -40,6 +42,12 @@ struct OutputOptions: ParsableArguments {
 
     @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
     var json = false
+}
+
+/// The option of commands whose other output has options of its own.
+struct QuietOption: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
+    var quiet = false
 }
 
 /// The engine of a run.
@@ -72,14 +80,14 @@ extension EngineName: ExpressibleByArgument {}
 /// The manifests, and changes of their values for this command.
 struct ManifestOptions: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("Job manifests.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
+        help: ArgumentHelp("Job manifests.", valueName: "manifest"), completion: Completions.manifests)
     var manifests: [String]
 
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
             "Changes a value of the manifest, for this time: 'filters[0].gaussian.radius=14'. May be given again.",
-            valueName: "path=value"))
+            valueName: "path=value"), completion: Completions.keys)
     var overrides: [String] = []
 
     func validate() throws {
@@ -197,10 +205,12 @@ struct TimeArgument {
 
 /// The options of all commands about runs.
 struct RunLookupOptions: ParsableArguments {
-    @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
+    @Option(
+        name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"),
+        completion: Completions.manifests)
     var configFile: String?
 
-    @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"), completion: .directory)
     var stateDir: String?
 
     @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
@@ -226,7 +236,7 @@ struct RunDirOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The folder of a detached or prepared run, or a folder of such runs. It works on any machine that can read it.",
-            valueName: "dir"))
+            valueName: "dir"), completion: .directory)
     var runDir: String?
 }
 
@@ -235,7 +245,7 @@ struct OpenRunArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "A run, by its name or the beginning of it, or a job, for its latest run. Default: the run that has not "
-                + "ended, where there is only one.", valueName: "run"))
+                + "ended, where there is only one.", valueName: "run"), completion: Completions.runs)
     var run: String?
 }
 
@@ -244,7 +254,7 @@ struct RunArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "A run, by its name or the beginning of it, or a job, for its latest run. Default: the latest run.",
-            valueName: "run"))
+            valueName: "run"), completion: Completions.runs)
     var run: String?
 }
 

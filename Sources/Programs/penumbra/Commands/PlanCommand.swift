@@ -19,7 +19,7 @@ struct PlanCommand: AsyncParsableCommand {
         discussion: """
             Finds the inputs, compares them with what was published, and reads the headers of the pictures that a run would \
             render. For each frame it prints the output, why it would be rendered or not, its size, its tiles, and the halo \
-            that its chain reads. It writes nothing.
+            that its chain reads. With --summary it prints how many frames there are for each reason. It writes nothing.
             """)
 
     @OptionGroup var manifests: ManifestOptions
@@ -28,6 +28,9 @@ struct PlanCommand: AsyncParsableCommand {
 
     @Flag(help: "Print JSON lines, with every tile and the rectangles that it reads.")
     var json = false
+
+    @Flag(help: "Print counts of frames, with the reasons, instead of every frame.")
+    var summary = false
 
     @Flag(help: "Plan as for 'run --force'.")
     var force = false
@@ -94,10 +97,10 @@ struct PlanCommand: AsyncParsableCommand {
 
     private func show(_ prepared: PreparedJob, _ text: PlanText) {
         if json {
-            for line in text.jsonLines { line.print() }
+            if !summary { for line in text.jsonLines { line.print() } }
             for report in prepared.ended { FrameLine(report, job: prepared.job.name).print() }
         } else {
-            for line in text.lines { Console.print(line) }
+            for line in summary ? text.summary : text.lines { Console.print(line) }
             for line in text.failures { Console.complain(line) }
         }
     }

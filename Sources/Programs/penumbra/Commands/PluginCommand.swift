@@ -35,15 +35,16 @@ struct PluginNewCommand: AsyncParsableCommand {
     var language = Language.swift
 
     @Option(
-        name: [.customShort("o"), .long],
-        help: ArgumentHelp("The folder to make. Default: the name, in the current folder.", valueName: "folder"))
+        name: .shortAndLong,
+        help: ArgumentHelp("The folder to make. Default: the name, in the current folder.", valueName: "folder"),
+        completion: .directory)
     var output: String?
 
     @Option(
         help: ArgumentHelp(
             "The package FilterKit, which a plugin in Swift is built with: a folder with Penumbra's sources. Default: the "
                 + "package that is installed with this program, or the sources that it was built from.",
-            valueName: "folder"))
+            valueName: "folder"), completion: .directory)
     var sdk: String?
 
     @OptionGroup(title: "Location Options") var location: LocationOptions

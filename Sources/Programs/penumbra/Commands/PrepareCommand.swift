@@ -31,7 +31,9 @@ struct PrepareCommand: AsyncParsableCommand {
     @OptionGroup(title: "Selection Options") var jobs: SelectionOptions
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
-    @Option(help: ArgumentHelp("The folder for the shards and the run's other files.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The folder for the shards and the run's other files.", valueName: "dir"),
+        completion: .directory)
     var runDir: String
 
     @Option(help: ArgumentHelp("How many: 1 to 10000.", valueName: "n"))
@@ -39,6 +41,8 @@ struct PrepareCommand: AsyncParsableCommand {
 
     @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
     var force = false
+
+    @OptionGroup var printing: QuietOption
 
     func validate() throws {
         guard (1...10_000).contains(shards) else {
@@ -54,7 +58,7 @@ struct PrepareCommand: AsyncParsableCommand {
         var prepared = RequestedRun(request, sharing: .prepared(shards: shards, folder: folder))
         prepared.ownState = Settings.ownState(location)
         let run = prepared
-        try await ConsoleReporter(json: false).handling { reporter in
+        try await ConsoleReporter(json: false, quiet: printing.quiet).handling { reporter in
             try await TemporaryState.with(location.stateDir) { state in
                 var run = run
                 run.request.stateFolder = state

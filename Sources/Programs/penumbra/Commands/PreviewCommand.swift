@@ -22,16 +22,20 @@ struct PreviewCommand: AsyncParsableCommand {
             Renders a crop with exactly the pixels that a run would give (before they are encoded), at about the cost of \
             the crop. Without a picture, the job's first input is shown.
 
+              penumbra preview job.yaml
               penumbra preview job.yaml scan.tif --at 40%,30% --size 800 -o p.png
               penumbra preview job.yaml --sweep radius=4,8,16 --compare side -o p.png
               penumbra preview job.yaml --sweep motion.radius=20,40 -o p.png    (where several filters have a radius)
 
             --compare shows the picture before and after the filters that change pixels: split (left half before, right \
             half after, a line between), side (before to the left), blink (an animation, to .gif or .webp).
+
+            Without -o the terminal shows the preview, if it knows the kitty protocol or sixels. Other terminals, files and \
+            pipes get the path of a temporary PNG file.
             """)
 
     @Argument(
-        help: ArgumentHelp("A job manifest.", valueName: "manifest"), completion: .file(extensions: ["yaml", "yml"]))
+        help: ArgumentHelp("A job manifest.", valueName: "manifest"), completion: Completions.manifests)
     var manifest: String
 
     @Argument(
@@ -45,7 +49,9 @@ struct PreviewCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The size of the crop in px: 800, or 800x600.", valueName: "size"))
     var size = "800"
 
-    @Option(help: ArgumentHelp("Renders a panel for each value: 'radius=4,8,16'.", valueName: "parameter=values"))
+    @Option(
+        help: ArgumentHelp("Renders a panel for each value: 'radius=4,8,16'.", valueName: "parameter=values"),
+        completion: Completions.sweeps)
     var sweep: String?
 
     @Option(help: "Shows the picture before the filters too: split, side or blink.")
@@ -54,10 +60,10 @@ struct PreviewCommand: AsyncParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file that is written; only an earlier preview is replaced.",
+            "The file that is written; only an earlier preview is replaced. Default: the terminal, or a temporary file.",
             valueName: "file"),
         completion: .file())
-    var output: String
+    var output: String?
 
     @Flag(help: "Replace any file that is there, unless it is an input of the job.")
     var force = false
@@ -69,7 +75,7 @@ struct PreviewCommand: AsyncParsableCommand {
         name: .customLong("set"),
         help: ArgumentHelp(
             "Changes a value of the manifest: 'filters[0].gaussian.radius=14'. May be given again.",
-            valueName: "path=value"))
+            valueName: "path=value"), completion: Completions.keys)
     var overrides: [String] = []
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
@@ -87,6 +93,9 @@ struct PreviewCommand: AsyncParsableCommand {
     func validate() throws {
         try ManifestOptions.refuseOddName(manifest)
         try ManifestOptions.refuseRepeated(overrides)
+        if compare == .blink, output == nil {
+            throw ValidationError("--compare blink is an animation; name a .gif or .webp file by -o.")
+        }
     }
 
     func run() async throws {
@@ -95,7 +104,7 @@ struct PreviewCommand: AsyncParsableCommand {
             let farm = Farm(try Settings.load(location))
             let signals = Signals()
             let catalog = try await farm.catalogOfFirstWorker()
-            let format = try fileFormat(catalog)
+            let named = try output.map { try fileFormat($0, catalog) }
             let (spec, filters) = try job(reporter, catalog, farm.settings, set: [])
             guard spec.outputs.indices.contains(outputNumber - 1) else {
                 throw FarmError(
@@ -107,11 +116,12 @@ struct PreviewCommand: AsyncParsableCommand {
             let (labels, specs) = try swept(spec, filters, reporter, catalog, farm.settings)
             let input = try self.input(spec, catalog)
             let outputs = spec.outputs.indices.map { outputSpec(spec, $0, input, catalog) }
-            let target = PreviewTarget(output)
-            let temporary = try target.temporaryPath(showing: input, of: spec, catalog)
+            let target = output.map(PreviewTarget.init)
+            let display = try output == nil ? PreviewDisplay() : nil
+            let path = try target?.temporaryPath(showing: input, of: spec, catalog) ?? display?.path ?? ""
             let book = PreviewRegistry(state: farm.settings.stateFolder.value)
-            if !force { try target.refuseForeign(book) }
-            defer { unlink(temporary) }
+            if !force { try target?.refuseForeign(book) }
+            defer { if target != nil { unlink(path) } }
             // If one value of the sweep needs sRGB, such as a tint, all panels are in sRGB.
             let color = specs.contains { $0.color == .srgb } ? .srgb : spec.color
             let task = PreviewTask(
@@ -119,13 +129,16 @@ struct PreviewCommand: AsyncParsableCommand {
                 chains: specs.map { $0.chain + $0.outputs[outputNumber - 1].shownChain },
                 output: outputs[outputNumber - 1],
                 others: outputs.indices.filter { $0 != outputNumber - 1 }.map { outputs[$0] }, view: view,
-                comparison: compare, fileFormat: format, path: temporary,
+                comparison: compare, fileFormat: named ?? display?.format ?? "png", path: path,
                 memory: farm.runSettings.frameMemory)
             let receipt = try await rendered(task, farm, signals)
-            if !force { try target.refuseForeign(book) }
-            try put(temporary)
-            target.remember(book)
-            show(receipt, labels, input.path)
+            if let target {
+                if !force { try target.refuseForeign(book) }
+                try target.put(path)
+                target.remember(book)
+            }
+            let isShown = try display?.show() ?? false
+            show(receipt, labels, input.path, isShown ? nil : output ?? path)
             return .done
         }
     }
@@ -141,7 +154,7 @@ extension PreviewCommand {
         }
     }
 
-    private func fileFormat(_ catalog: Catalog) throws -> String {
+    private func fileFormat(_ output: String, _ catalog: Catalog) throws -> String {
         let ext = PathText.split(name: PathText.name(of: output)).ext
         let writable = catalog.formats.filter { $0.canWrite && !$0.isFolder }
         guard let format = catalog.format(forExtension: ext), format.canWrite, !format.isFolder else {
@@ -234,7 +247,7 @@ extension PreviewCommand {
             }
             return preview
         } catch let reason as EngineError {
-            throw Self.error(reason, task, output)
+            throw Self.error(reason, task, output ?? task.path)
         }
     }
 
@@ -261,18 +274,12 @@ extension PreviewCommand {
         }
     }
 
-    private func put(_ temporary: String) throws {
-        guard rename(temporary, output) == 0 else {
-            throw FarmError(
-                .storage, "\(PathText.visible(output)): cannot be written: \(String(cString: strerror(errno)))")
-        }
-    }
-
-    private func show(_ receipt: PreviewReceipt, _ labels: [String], _ input: String) {
+    /// - Parameter path: the preview's file; nil if the terminal shows the preview.
+    private func show(_ receipt: PreviewReceipt, _ labels: [String], _ input: String, _ path: String?) {
         let picture = PathText.shown(input, from: currentFolder())
         let panel = receipt.panels[0]
         Console.print(
-            "\(PathText.visible(output)): \(panel.part.width)×\(panel.part.height) px at \(panel.part.x),\(panel.part.y) of \(picture), "
+            "\(path.map { "\(PathText.visible($0)): " } ?? "")\(panel.part.width)×\(panel.part.height) px at \(panel.part.x),\(panel.part.y) of \(picture), "
                 + "\(panel.width)×\(panel.height) px")
         let panels = (compare == .side || compare == .blink ? ["before"] : []) + (labels.isEmpty ? ["after"] : labels)
         if panels.count > 1 || compare == .split {
@@ -409,6 +416,14 @@ struct PreviewTarget {
                 .storage, "\(PathText.visible(output)): its folder is not there; create it, or choose another")
         }
         return "\(folder)/.penumbra-preview-\(getpid())"
+    }
+
+    /// Renames a temporary file to the preview.
+    func put(_ temporary: String) throws {
+        guard rename(temporary, output) == 0 else {
+            throw FarmError(
+                .storage, "\(PathText.visible(output)): cannot be written: \(String(cString: strerror(errno)))")
+        }
     }
 
     /// Refuses to replace a file that no preview wrote, such as a published output or an edited preview.

@@ -21,9 +21,7 @@ struct RunCommand: AsyncParsableCommand {
             A run renders only what changed: 'penumbra plan' says why each frame would run or not. Outputs that were edited, \
             or that Penumbra did not publish, are kept.
 
-            Exit codes: 0 done; 1 some frames failed; 3 a deadline was reached, work is left; 64 usage; 65 a manifest or \
-            config is wrong; 66 inputs are missing; 69 a component is missing; 74 the disk is full or read-only; 75 \
-            another run of the job, or into its folder, is running; 129, 130, 143 interrupted.
+            'penumbra help exit-codes' says what each exit code means.
             """)
 
     @OptionGroup var manifests: ManifestOptions
@@ -79,7 +77,7 @@ struct RunCommand: AsyncParsableCommand {
         name: .customLong("run"),
         help: ArgumentHelp(
             "Name the run, which may have been interrupted under this name. By default its name is its time.",
-            valueName: "name"),
+            valueName: "name"), completion: Completions.runs,
         transform: RunNameArgument.read)
     var runName: RunNameArgument?
 
@@ -99,10 +97,13 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write a page that reports the run, with pictures before and after.", valueName: "file.html"))
+            "Write a page that reports the run, with pictures before and after.", valueName: "file.html"),
+        completion: .file(extensions: ["html"]))
     var report: String?
 
-    @Option(help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"))
+    @Option(
+        help: ArgumentHelp("Write figures for Prometheus' textfile collector.", valueName: "file.prom"),
+        completion: .file(extensions: ["prom"]))
     var metrics: String?
 
     @Flag(help: "Send no notifications of the config file's on_end and on_failure.")

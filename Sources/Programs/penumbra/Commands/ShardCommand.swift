@@ -25,7 +25,8 @@ struct ShardCommand: AsyncParsableCommand {
     var work: String?
 
     @Option(
-        help: ArgumentHelp("The folder that 'penumbra prepare' wrote the shards to.", valueName: "dir"))
+        help: ArgumentHelp("The folder that 'penumbra prepare' wrote the shards to.", valueName: "dir"),
+        completion: .directory)
     var runDir: String?
 
     @Option(help: ArgumentHelp("The shard's number, from 1.", valueName: "k"))

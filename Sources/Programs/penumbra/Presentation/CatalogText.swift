@@ -17,7 +17,7 @@ enum CatalogText {
         ]
         if filter.parameters.isEmpty { return lines + ["It has no parameters: - \(filter.name)"] }
         lines += parameters(filter.parameters).map { "  " + $0 }
-        let rules = filter.rules.map(describe)
+        let rules = filter.rules.map(ParameterWords.rule)
         return rules.isEmpty ? lines : lines + [""] + rules
     }
 
@@ -36,14 +36,39 @@ enum CatalogText {
         return table.lines + options
     }
 
+    static func describe(_ format: FormatDescriptor) -> [String] {
+        let uses = (format.canRead ? ["read"] : []) + (format.canWrite ? ["written"] : [])
+        let streams =
+            switch format.streams {
+            case .yes: "yes: its rows are decoded in order, so that memory does not grow with the picture"
+            case .unlessInterlaced: "unless the file is interlaced; then the whole picture is decoded first"
+            case .no: "no: the whole picture is decoded first"
+            }
+        var table = Table()
+        table.add("extensions", format.extensions.map { ".\($0)" }.joined(separator: " "))
+        table.add("streams", streams)
+        if format.canWrite {
+            table.add("samples", format.sampleFormats.map(\.rawValue).joined(separator: " "))
+            table.add("alpha", yes(format.holdsAlpha))
+            table.add("lossless", yes(format.isLossless))
+            table.add("animations", format.frameTime.map { "yes, with times in steps of \($0) ms" } ?? "no")
+            table.add("largest side", "\(format.largestSide) px")
+        }
+        var lines = ["\(format.name): \(uses.joined(separator: " and "))", ""] + table.lines.map { "  " + $0 }
+        guard format.canWrite else { return lines }
+        if format.isFolder { lines += ["", "An output is a folder of tiles, with a file of its name in it."] }
+        guard !format.options.isEmpty else { return lines + ["", "It has no save options."] }
+        return lines + ["", "save: options of \(format.name)"] + parameters(format.options).map { "  " + $0 }
+    }
+
     static func parameters(_ parameters: [ParameterDescriptor]) -> [String] {
         var table = Table(["parameter", "takes", "default", "meaning"])
         for parameter in parameters {
             let fallback =
                 parameter.requiredLike != nil
-                ? "required" : parameter.fallback.map { text($0) + unit(parameter, $0) } ?? "–"
-            let more = parameter.synonyms.map(synonym).joined() + (parameter.isShared ? "; also a key of the job" : "")
-            table.add(parameter.name, takes(parameter), fallback, parameter.summary + more)
+                ? "required" : parameter.fallback.map { ParameterWords.text($0) + unit(parameter, $0) } ?? "–"
+            table.add(
+                parameter.name, ParameterWords.takes(parameter.kind), fallback, ParameterWords.sentence(of: parameter))
         }
         return table.lines
     }
@@ -64,73 +89,8 @@ enum CatalogText {
         }
     }
 
-    private static func synonym(_ synonym: ParameterDescriptor.Synonym) -> String {
-        synonym.scale == 1
-            ? "; also written \(synonym.name)" : "; \(synonym.name) is \(number(1 / synonym.scale)) times this"
-    }
-
-    private static func describe(_ rule: ParameterRule) -> String {
-        switch rule {
-        case .implies(let parameter, let value, let other, let required):
-            "\(parameter): \(value) implies \(other): \(required)"
-        case .excludes(let parameter, let value, let other):
-            "\(parameter): \(value) cannot be combined with \(other)"
-        case .replaces(let parameter, let others):
-            "\(parameter) takes the place of \(others.joined(separator: ", "))"
-        case .needs(let parameter, let other, let words):
-            words.isEmpty
-                ? "\(parameter) has no effect where \(other) is a word"
-                : "\(parameter) has an effect only with \(other): \(words.joined(separator: " | "))"
-        }
-    }
-
     private static func unit(_ parameter: ParameterDescriptor, _ value: ParameterValue) -> String {
         if case .word = value { return "" }
         return parameter.unit.isEmpty ? "" : " \(parameter.unit)"
-    }
-
-    static func takes(_ parameter: ParameterDescriptor) -> String {
-        switch parameter.kind {
-        case .number(let low, let high): "\(number(low))–\(number(high))"
-        case .numberOrPair(let low, let high): "\(number(low))–\(number(high)), or {x, y}"
-        case .integer(let low, let high): "whole \(low)–\(high)"
-        case .integerOrWord(let low, let high, let words): "whole \(low)–\(high), or \(words.joined(separator: " | "))"
-        case .numberOrWord(let low, let high, let words):
-            "\(number(low))–\(number(high)), or \(words.joined(separator: " | "))"
-        case .length, .distance: "px or %"
-        case .path: "[{x, y}, {x, y}, …], px or %"
-        case .numbers(let ranges):
-            "{" + ranges.map { "\($0.name): \(number($0.minimum))–\(number($0.maximum))" }.joined(separator: ", ") + "}"
-        case .size: "320, 320x, x240, 320x240, 50%"
-        case .choice(let words): words.joined(separator: " | ")
-        case .boolean: "true | false"
-        case .text: "text"
-        case .region: "{x, y, width, height, corner_radius}, px or %"
-        case .color: "#rrggbb, or a name"
-        case .picture, .layer: "a picture's path"
-        }
-    }
-
-    static func text(_ value: ParameterValue) -> String {
-        switch value {
-        case .number(let value): number(value)
-        case .pair(let x, let y): "{x: \(number(x)), y: \(number(y))}"
-        case .integer(let value): String(value)
-        case .boolean(let value): value ? "true" : "false"
-        case .word(let word): word
-        case .text(let text): text
-        case .region: "{…}"
-        case .length(.pixels(let value)): number(value)
-        case .length(.percent(let value)): "\(number(value)) %"
-        case .size(let size): "\(size)"
-        case .path: "[…]"
-        case .numbers: "{…}"
-        case .color(let red, let green, let blue, let alpha): "\(red) \(green) \(blue) \(alpha)"
-        case .picture(let picture): picture.path
-        }
-    }
-
-    private static func number(_ value: Double) -> String {
-        value == value.rounded() && value.magnitude < 1e15 ? String(Int(value)) : String(value)
     }
 }

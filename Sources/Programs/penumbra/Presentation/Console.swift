@@ -1,6 +1,7 @@
 import Glibc
 import JobModel
 import Synchronization
+import Terminals
 
 /// Standard output and standard error.
 enum Console {
@@ -23,13 +24,37 @@ enum Console {
     static func abandonOutput() { isAbandoned.store(true, ordering: .relaxed) }
     private static let isAbandoned = Atomic(false)
 
+    /// The value of `--color`.
+    static func use(_ choice: ColorChoice) { colors.withLock { $0 = choice } }
+    private static let colors = Mutex(ColorChoice.auto)
+
+    /// Those environment variables that say what a terminal can show.
+    private static let environment: [String: String] = {
+        let names = ["TERM", "NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG"]
+        let values = names.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
+        return Dictionary(uniqueKeysWithValues: values)
+    }()
+    private static let needsASCII = ASCIIText.isNeeded(environment)
+
     /// Control characters are shown by their numbers, whatever the text's source.
-    static func print(_ text: String) { put(VisibleText.lines(text)) }
+    static func print(_ text: String) { put(shown(VisibleText.lines(text), isTerminal: outputIsTerminal)) }
 
     /// Control characters are escaped as in JSON.
     static func printJSON(_ json: String) { put(VisibleText.json(json)) }
 
-    static func complain(_ text: String) { _ = write(VisibleText.lines(text) + "\n", to: STDERR_FILENO) }
+    static func complain(_ text: String) {
+        _ = write(shown(VisibleText.lines(text), isTerminal: errorIsTerminal) + "\n", to: STDERR_FILENO)
+    }
+
+    private static func shown(_ text: String, isTerminal: Bool) -> String {
+        let text = isTerminal ? readable(text) : text
+        let isColored = colors.withLock { $0 }.isColored(isTerminal: isTerminal, environment)
+        return isColored ? MessageColors.colored(text) : text
+    }
+
+    /// The text for a terminal: in ASCII if its locale is not UTF-8. Files and pipes get UTF-8 in every locale, so that programs always
+    /// read the same bytes.
+    static func readable(_ text: String) -> String { needsASCII ? ASCIIText.of(text) : text }
 
     private static func put(_ line: String) {
         guard !isAbandoned.load(ordering: .relaxed) else { return }

@@ -7,6 +7,7 @@ import Planning
 import RenderFarm
 import Reports
 import Scheduling
+import Terminals
 import WorkerProtocol
 
 /// The text that `plan` prints for one job.
@@ -18,6 +19,63 @@ struct PlanText {
     init(_ prepared: PreparedJob, _ settings: RunSettings) {
         self.prepared = prepared
         shard = settings.shardPolicy(prepared.job, frames: prepared.targets.count)
+    }
+
+    /// How many frames would be rendered, and how many not, for each reason.
+    var summary: [String] {
+        let counts = Dictionary(prepared.targets.map { (Group(of: $0), 1) }, uniquingKeysWith: +)
+        let groups = counts.sorted { a, b in
+            a.key.fate != b.key.fate
+                ? a.key.fate < b.key.fate : (b.value, a.key.reason) < (a.value, b.key.reason)
+        }
+        var table = Table()
+        for (group, count) in groups.prefix(Self.mostGroups) {
+            table.add(Figures.count(count), group.fate.rawValue, group.reason)
+        }
+        let others = groups.dropFirst(Self.mostGroups).reduce(0) { $0 + $1.value }
+        let rest = others > 0 ? ["  \(Figures.plural(others, "frame")) for other reasons"] : []
+        return [total] + table.lines.map { "  " + $0 } + rest + skipped
+    }
+
+    /// Reasons may name single outputs, so that there could be one for each frame.
+    private static let mostGroups = 20
+
+    /// Frames that have the same fate for the same reason.
+    private struct Group: Hashable {
+        enum Fate: String, Comparable, CaseIterable {
+            case rendered = "to render"
+            case skipped
+            case kept
+            case stillBroken = "still broken"
+            case refused
+
+            static func < (a: Fate, b: Fate) -> Bool { a.place < b.place }
+
+            private var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+        }
+
+        let fate: Fate
+        let reason: String
+
+        init(of target: FrameTarget) {
+            (fate, reason) =
+                switch target.verdict {
+                case .render(_, let reason, _): (.rendered, reason)
+                case .compare: (.rendered, "not told apart")
+                case .current(let reason): (.skipped, reason)
+                case .tooRecent: (.skipped, "changed too recently; 'min_age' leaves them for the next run")
+                case .kept(let outputs): (.kept, outputs.first?.reason ?? "")
+                case .stillBroken: (.stillBroken, "not tried again until the picture changes")
+                case .refused: (.refused, "the output is there")
+                }
+        }
+    }
+
+    private var total: String {
+        let rendered = prepared.targets.filter(isRendered)
+        let megapixels = rendered.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
+        let count = Figures.plural(prepared.targets.count, "frame")
+        return "\(prepared.job.name): \(count), \(rendered.count) to render, \(Figures.fixed(megapixels, 1)) MP"
     }
 
     var lines: [String] {
@@ -38,10 +96,6 @@ struct PlanText {
                 table.add("", "", probe.map { size($0, $0.outputs[index]) } ?? "", path, "", "", reasons[index])
             }
         }
-        let rendered = prepared.targets.filter(isRendered)
-        let megapixels = rendered.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
-        let count = Figures.plural(prepared.targets.count, "frame")
-        let total = "\(prepared.job.name): \(count), \(rendered.count) to render, \(Figures.fixed(megapixels, 1)) MP"
         return [total] + table.lines.map { "  " + $0 } + skipped
     }
 
@@ -72,14 +126,16 @@ struct PlanText {
     }
 
     /// Why a run would or would not render a frame, and how.
-    private func reason(_ target: FrameTarget) -> String {
+    ///
+    /// - Parameter day: the day of a time in seconds since 1970.
+    private func reason(_ target: FrameTarget, day: (Int) -> String = LocalTime.day) -> String {
         switch target.verdict {
         case .render(_, let reason, _):
             target.probe.map { "\(reason); \(shard.decision(for: $0).reason)" } ?? reason
         case .current(let reason), .tooRecent(let reason): "skipped: \(reason)"
         case .kept(let outputs): "kept: \(outputs.first?.reason ?? "")"
         case .stillBroken(let since, let message):
-            "skipped: still broken since \(Figures.day(since)): \(PathText.visible(message))"
+            "skipped: still broken since \(day(since)): \(PathText.visible(message))"
         case .refused: "refused: the output is there"
         case .compare: "not told apart"
         }
@@ -123,7 +179,7 @@ struct PlanText {
         prepared.targets.map { target in
             PlanLine(
                 job: prepared.job.name, target: target, decision: target.probe.map(shard.decision),
-                reason: reason(target), isRendered: isRendered(target))
+                reason: reason(target, day: Figures.day), isRendered: isRendered(target))
         }
     }
 }

@@ -43,10 +43,11 @@ struct ProgressBar {
 
     /// Draws the bar if it has changed.
     mutating func show(_ run: LiveRun) {
-        let line = Self.line(run, width: Console.width)
+        let width = Console.width
+        let line = Console.readable(VisibleText.line(Self.line(run, width: width))).prefix(columns: max(1, width - 1))
         guard line != lastLine else { return }
         lastLine = line
-        Console.draw("\r\u{1b}[K" + VisibleText.line(line))
+        Console.draw("\r\u{1b}[K" + line)
     }
 
     mutating func clear() {

@@ -6,6 +6,7 @@ import Planning
 import Reports
 import Runs
 import Scheduling
+import Terminals
 
 extension RunLine: JSONLine {}
 extension StoredFrameLine: JSONLine {}
@@ -18,7 +19,8 @@ enum RunText {
         var table = Table(["run", "job", "state", "started", "frames", "of these", "because"])
         for line in lines {
             table.add(
-                PathText.visible(line.run), PathText.visible(line.job), line.state, line.started, progress(line),
+                PathText.visible(line.run), PathText.visible(line.job), line.state, LocalTime.text(utc: line.started),
+                progress(line),
                 kinds(line), firstLine(line.reason ?? ""))
         }
         return table.lines
@@ -51,7 +53,7 @@ enum RunText {
             "run       \(PathText.visible(line.run))", "job       \(PathText.visible(line.job))",
             "manifest  \(PathText.shown(line.manifest, from: currentFolder()))",
             "state     \(line.state)\(line.reason.map { ": \(VisibleText.message($0))" } ?? "")",
-            "started   \(line.started)\(line.ended.map { ", ended \($0)" } ?? "")\(epochs(line))",
+            "started   \(LocalTime.text(utc: line.started))\(ended(line))\(epochs(line))",
             "frames    \(Self.counts(line))",
         ]
         if let live = line.live {
@@ -77,7 +79,7 @@ enum RunText {
         return [title]
             + records.map { record in
                 let words = SummaryText.line(record.input, record.message, currentFolder())
-                return "  \(words) (since \(record.since.prefix(10)))"
+                return "  \(words) (since \(LocalTime.text(utc: record.since).prefix(10)))"
             }
     }
 
@@ -94,6 +96,10 @@ enum RunText {
             cells = cells.dropFirst(100)
         }
         return lines
+    }
+
+    private static func ended(_ line: RunLine) -> String {
+        line.ended.map { ", ended \(LocalTime.text(utc: $0))" } ?? ""
     }
 
     private static func epochs(_ line: RunLine) -> String {
@@ -125,7 +131,8 @@ enum RunText {
     }
 
     static func lines(of line: AttemptLine) -> [String] {
-        let beginning = "\(line.started)  \(line.task)  attempt \(line.attempt), worker \(line.worker)"
+        let beginning =
+            "\(LocalTime.text(utc: line.started))  \(line.task)  attempt \(line.attempt), worker \(line.worker)"
         let end = "\(line.state)\(line.message.map { ": \(VisibleText.message($0))" } ?? "")"
         // A worker's log is indented, so that its lines do not look like Penumbra's own.
         let log = (line.log ?? "").split(whereSeparator: \.isNewline).map { "    \(PathText.visible(String($0)))" }

@@ -4,6 +4,7 @@ import JobModel
 import Planning
 import Reports
 import Scheduling
+import Terminals
 
 /// The text at the end of a run: failures by cause, then one line of counts.
 enum SummaryText {
@@ -39,7 +40,7 @@ enum SummaryText {
     static func known(_ summary: RunSummary, of job: String? = nil, folder: String) -> [String] {
         let broken = summary.stillBroken.compactMap { report -> String? in
             guard case .stillBroken(let since, let message) = report.state else { return nil }
-            return line(report, message, folder) + " (since \(Figures.day(since)))"
+            return line(report, message, folder) + " (since \(LocalTime.day(since)))"
         }
         return list(
             owned(job, "\(Figures.plural(broken.count, "picture")) still broken, and not tried again"), broken)

@@ -38,13 +38,22 @@ package struct APIResponse: Sendable {
     }
 
     /// A document, script, style sheet or picture of the service's page. It may load only what the service itself serves.
-    package static func page(_ bytes: [UInt8], contentType: String, for request: APIRequest) throws -> APIResponse {
+    ///
+    /// - Parameter gzip: the same bytes compressed, for clients that take them so. They have a tag of their own.
+    package static func page(
+        _ bytes: [UInt8], gzip: [UInt8]? = nil, contentType: String, for request: APIRequest
+    ) throws -> APIResponse {
+        let compressed = request.takesGzip ? gzip : nil
+        let bytes = compressed ?? bytes
         var response = APIResponse(headers: ["Content-Type": contentType], body: .bytes(bytes))
+        if gzip != nil { response.headers["Vary"] = "Accept-Encoding" }
         response.headers["Content-Security-Policy"] =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
             + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
         response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
-        return response.tagged(try EntityTag(of: bytes), for: request)
+        response = response.tagged(try EntityTag(of: bytes), for: request)
+        if compressed != nil, response.status == 200 { response.headers["Content-Encoding"] = "gzip" }
+        return response
     }
 }
 

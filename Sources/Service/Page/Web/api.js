@@ -46,6 +46,9 @@ export async function lines(address, body, options) {
 /** A key that makes a request count once, also if it is repeated. */
 export const freshKey = () => ({headers: {'Idempotency-Key': 'page-' + Array.from(crypto.getRandomValues(new Uint8Array(12)), byte => byte.toString(16).padStart(2, '0')).join('')}});
 
+/** Hands in a new job that renders what failed in a run. Outputs that are up to date stay. */
+export const retryRun = run => send('POST', `runs/${encoded(run)}/retry`, {}, freshKey());
+
 // ---- Pictures
 
 /** At most four requests for pictures at a time; the newest is the first, because it is what somebody looks at now. */

@@ -1,6 +1,6 @@
 // A picture before and after, side by side at a line that one can move, at fit or with exact pixels. Pictures of any size: only
 // the rectangles that are in view are asked for, at the size at which they are shown.
-import {h, fill, plain, say} from './dom.js';
+import {h, plain, say} from './dom.js';
 import {picture} from './api.js';
 import {count} from './words.js';
 

@@ -71,7 +71,7 @@ export function editor(options) {
     'aria-autocomplete': 'list', 'aria-controls': 'completions', 'aria-describedby': 'findings',
   });
   const gutter = h('div.gutter', {'aria-hidden': 'true'}), menu = h('ul.menu', {id: 'completions', role: 'listbox', 'aria-label': 'Completions', hidden: true}), findings = h('div.findings', {id: 'findings', role: 'status'});
-  const element = h('div.editor', h('div.code', gutter, area, menu), findings);
+  const code = h('div.code', gutter, area, menu), element = h('div.editor', code, findings);
   let errors = [], offered = [], chosen = 0;
 
   function showGutter() {
@@ -136,16 +136,18 @@ export function editor(options) {
 
   element.area = area;
   element.set = text => { area.value = text; changed(); };
-  /** Shows findings with the line and a caret, as the command line does. */
+  element.show = isShown => { code.hidden = !isShown; };
+  /** Shows findings with the line and a caret, as the command line does. While the text is not shown, they are those of a file, which is not here. */
   element.findings = (next, warnings, good) => {
     errors = next;
-    const rows = area.value.split('\n');
+    const rows = code.hidden ? [] : area.value.split('\n');
+    const where = finding => finding.line ? `line ${finding.line}, column ${finding.column ?? 1}` : '';
     const shown = (finding, kind) => h('li', {class: kind},
-      h('button', {type: 'button', class: 'where', onclick: () => {
+      code.hidden ? h('b.where', where(finding) || kind) : h('button', {type: 'button', class: 'where', onclick: () => {
         const start = rows.slice(0, (finding.line ?? 1) - 1).reduce((sum, row) => sum + row.length + 1, 0) + (finding.column ?? 1) - 1;
         area.focus();
         area.setSelectionRange(start, start);
-      }}, finding.line ? `line ${finding.line}, column ${finding.column ?? 1}` : kind), ' ', visible(finding.message),
+      }}, where(finding) || kind), ' ', visible(finding.message),
       finding.line && rows[finding.line - 1] !== undefined ? h('pre', {'aria-hidden': 'true'}, `${String(finding.line).padStart(3)} | `, visible(rows[finding.line - 1]), '\n', `    | ${' '.repeat((finding.column ?? 1) - 1)}^`) : null,
       (finding.remedy ?? '').split('\n').filter(Boolean).map(remedy => h('p.remedy', visible(remedy))));
     fill(findings,

@@ -1,10 +1,10 @@
 // Failed frames, grouped by what is wrong.
 import {action, announce, copyable, failed, fill, fileName, h, renew, visible} from './dom.js';
-import {encoded, freshKey, get, send} from './api.js';
+import {encoded, get, retryRun} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
 import {thumb} from './thumbs.js';
-import {count, frameName, plural} from './words.js';
+import {count, frameName, plural, withoutPath} from './words.js';
 
 /** The pattern of a message, as the service groups by it: without names and numbers. */
 const pattern = frame => (frame.message ?? '').replaceAll(frame.input, '').replace(/\d+/g, '#');
@@ -42,9 +42,8 @@ export function errorGroups({errors, total}, {run} = {}) {
     const {first, last} = group, spread = first.run !== last.run;
     const frames = [first, last].filter((frame, index) => index === 0 || frame.run !== first.run || frame.frame !== first.frame || frame.page !== first.page);
     const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
-    const message = group.message.startsWith(group.inputs[0] + ': ') ? group.message.slice(group.inputs[0].length + 2) : group.message;
     const lines = h('div');
-    const shownThumb = frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame)});
+    const shownThumb = frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: group.cause});
     // The third picture: the answer has its path, and its run has its number.
     const other = group.inputs.find(input => frames.every(frame => frame.input !== input)), third = h('span.thumb', {hidden: true});
     if (other) {
@@ -53,7 +52,7 @@ export function errorGroups({errors, total}, {run} = {}) {
     }
     return h('article.group.bad',
       h('h3.cause', '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'))),
-      h('p.message', visible(message, true)),
+      h('p.message', visible(withoutPath(group.message, group.inputs[0]), true)),
       h('div', {class: 'thumbs'},
         frames.map(shownThumb), third),
       h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run || (index < frames.length - 1 && !spread) ? '' : [' of ', h('a', {href: `#/runs/${encoded(frame.run)}`}, frame.run)]])),
@@ -61,7 +60,7 @@ export function errorGroups({errors, total}, {run} = {}) {
         !run && may('submit') ? action('Retry these', async () => {
           // Published outputs are up to date, so only the failed frames are rendered.
           const runs = [...new Set([first.run, last.run])];
-          for (const one of runs) await send('POST', `runs/${encoded(one)}/retry`, {}, freshKey());
+          for (const one of runs) await retryRun(one);
           announce('Handed in again');
           location.hash = '#/queue';
         }, {name: `Retry the ${spread ? 'runs' : 'run'} with ${group.cause}`}) : null,

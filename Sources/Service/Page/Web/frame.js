@@ -1,51 +1,52 @@
 // One frame: its picture before and after, its facts, and what workers tried.
-import {facts, fill, h, path, renew, say, visible} from './dom.js';
-import {encoded, get} from './api.js';
-import {calmly, eachSecond} from './farm.js';
+import {action, enable, facts, fileName, fill, h, path, plain, renew, say, visible} from './dom.js';
+import {encoded, get, retryRun} from './api.js';
+import {calmly, eachSecond, may} from './farm.js';
 import {compare} from './compare.js';
 import {frameAddress} from './thumbs.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameState, isRunOpen, sign, when} from './words.js';
+import {bytes, count, duration, elapsed, frameState, isRunOpen, measure, sign, when, withoutPath} from './words.js';
 
 /** `RGB, 8 bits` */
 const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with alpha', rgb: 'RGB', rgba: 'RGB with alpha'}[layout] ?? layout, {u8: '8 bits', u16: '16 bits', f32: '32 bits, floating'}[samples]].filter(Boolean).join(', ');
 
-/** The `after` that makes a page of frames begin with this one. */
-function before(name) {
-  const [, number, page] = /^(\d+)(?:p(\d+))?$/.exec(name);
-  if (page) return page === '2' ? number : `${number}p${page - 1}`;
-  return number === '1' ? '' : `${number - 1}p999999999`;
-}
-
 export function frameView(run, name, view) {
   const address = `runs/${encoded(run)}`, here = `#/runs/${encoded(run)}`;
   const number = Number.parseInt(name, 10);
-  let frame = null, runState = '', total = 0, isCompared = false, close = () => {};
+  let frame = null, output = 0, asked = 0, runState = '', total = 0, isCompared = false, close = () => {};
   const badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
+  const choice = h('select', {onchange: () => { output = choice.selectedIndex; showPictures(); }}), choices = h('label.tools', {hidden: true}, h('span', 'Output'), choice);
   const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
   const previous = h('a.button', '◀\ufe0e previous'), next = h('a.button', 'next ▶\ufe0e');
+  const retry = action('Retry', async () => {
+    location.hash = `#/jobs/${(await retryRun(run)).id}`;
+  }, {class: 'primary', title: 'A new job that renders what failed in this run (r)', name: 'Retry what failed in this run'});
+  retry.hidden = true;
   fill(view,
     h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run))),
-    h('div.head', h('div', h('h1', `Frame ${name}`), h('p.sub', badge, sub)), h('div.buttons', previous, next)),
-    cause, picture, sides, recipe, h('section', h('h2', 'What workers tried'), attempts));
+    h('div.head', h('div', h('h1', `Frame ${name}`), h('p.sub', badge, sub)), h('div.buttons', retry, previous, next)),
+    cause, choices, picture, sides, recipe, h('section', h('h2', 'What workers tried'), attempts));
 
   async function load() {
-    const after = before(name);
-    const [answer, now] = await Promise.all([get(`${address}/frames?limit=1${after && `&after=${after}`}`), get(address)]);
+    const [found, now] = await Promise.all([
+      get(`${address}/frames/${name}`).catch(error => error.type === '/problems/no-frame' ? null : Promise.reject(error)), get(address)]);
     runState = now.state;
     total = now.counts.frames;
-    const found = answer.frames[0];
-    frame = found && (found.page ? `${found.frame}p${found.page + 1}` : `${found.frame}`) === name ? found : null;
+    frame = found;
     const state = frameState(frame?.state ?? 'skipped');
     const isInWork = frame?.state === 'open';
     badge.className = `badge ${state.name}`;
     say(badge, isInWork ? (isRunOpen(runState) ? '… not finished' : 'not finished') : `${state.sign}\ufe0e ${state.words}`);
-    fill(sub, frame ? path(frame.input) : 'there was nothing to do with this frame', frame?.seconds ? ` · ${duration(frame.seconds)} of work` : '', frame?.published ? ` · ${when(frame.published)}` : '');
-    cause.hidden = !frame?.cause;
-    if (frame?.cause) {
-      const message = frame.message?.startsWith(frame.input + ': ') ? frame.message.slice(frame.input.length + 2) : frame.message;
-      fill(cause, h('p.cause', '✗\ufe0e ', visible(frame.cause)), h('p.message', visible(message ?? '', true)));
+    fill(sub, frame ? path(frame.input) : 'there was nothing to do with this frame, and which picture it was is not known any more', frame?.seconds ? ` · ${duration(frame.seconds)} of work` : '', frame?.published ? ` · ${when(frame.published)}` : '');
+    const failure = frame?.cause ?? (frame?.state === 'still_broken' ? 'failed in an earlier run, and was not tried again' : null);
+    cause.hidden = !failure;
+    if (failure) {
+      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), h('p.message', visible(withoutPath(frame.message, frame.input), true)));
     }
+    retry.hidden = !failure || isRunOpen(runState) || !may('submit');
+    enable(retry.button, !retry.hidden);
+    const recipes = frame?.recipes?.filter(Boolean) ?? [];
+    renew(recipe, recipes, () => recipes.length ? h('section', h('h2', 'Recipe'), recipes.map(text => h('pre.log.recipe', {tabindex: 0, role: 'region', 'aria-label': 'Recipe'}, visible(text.trimEnd(), true)))) : null);
     previous.hidden = number <= 1;
     next.hidden = number >= total && total > 0;
     previous.setAttribute('href', `${here}/frames/${number - 1}`);
@@ -55,30 +56,35 @@ export function frameView(run, name, view) {
     await loadAttempts();
   }
   async function showPictures() {
-    const side = which => get(frameAddress(run, name, `facts?side=${which}`)).then(value => ({value}), error => ({error}));
+    const outputs = frame?.outputs ?? [], shown = output, mine = ++asked;
+    choices.hidden = outputs.length < 2;
+    renew(choice, outputs, () => outputs.map(text => h('option', plain(fileName(text)))));
+    const of = which => `side=${which}${which === 'after' && shown ? `&output=${shown + 1}` : ''}`;
+    const side = which => get(frameAddress(run, name, `facts?${of(which)}`)).then(value => ({value}), error => ({error}));
     const [left, right] = await Promise.all([side('before'), side('after')]);
+    // Somebody may have chosen another output meanwhile.
+    if (mine !== asked) return;
     isCompared = right.value ? 'both' : 'before';
     close();
     if (left.value || right.value) {
       const viewer = compare({
         before: left.value, after: right.value,
-        thumb: which => frameAddress(run, name, `picture?side=${which}&width=1024`),
-        crop: (which, {x, y, width, height, scale}) => frameAddress(run, name, `crop?side=${which}&x=${x}&y=${y}&width=${width}&height=${height}&scale=${scale}`),
+        thumb: which => frameAddress(run, name, `picture?${of(which)}&width=1024`),
+        crop: (which, {x, y, width, height, scale}) => frameAddress(run, name, `crop?${of(which)}&x=${x}&y=${y}&width=${width}&height=${height}&scale=${scale}`),
       });
       close = viewer.close;
       fill(picture, viewer);
     } else {
-      fill(picture, h('p.none', visible(left.error.message)));
+      // Why a frame has failed is told above.
+      fill(picture, cause.hidden ? h('p.none', visible(left.error.message)) : null);
     }
     const one = (title, {value, error}, file) => h('div', h('h2', title), file ? h('p.file', path(file)) : null,
       value ? facts(
-        ['Size', `${count(value.width)} × ${count(value.height)}`], ['Megapixels', (value.width * value.height / 1e6).toFixed(1)],
+        ['Size', `${count(value.width)} × ${count(value.height)}`], ['Megapixels', measure(value.width * value.height / 1e6)],
         ['Format', visible(value.format ?? '')], ['Pixels', visible(pixels(value))], ['Frames', value.frames > 1 ? count(value.frames) : null],
         ['File', value.bytes != null ? bytes(value.bytes) : null], ['Digest', value.digest && h('code.digest', visible(value.digest))])
-        : h('p.quiet', visible(error.message)));
-    fill(sides, one('Before', left, frame?.input), one('After', right, frame?.outputs[0]));
-    const words = right.value?.recipe ?? left.value?.recipe;
-    fill(recipe, words ? h('section', h('h2', 'Recipe'), h('pre.log', visible(typeof words === 'string' ? words : JSON.stringify(words, null, 2), true))) : null);
+        : h('p.quiet', visible(withoutPath(error.message, frame?.input))));
+    fill(sides, one('Before', left, frame?.input), one('After', right, outputs[shown]));
   }
   async function loadAttempts() {
     const answer = await get(`${address}/attempts?task=${number}&limit=100`).catch(error => error.status === 422 ? get(`${address}/frames/${number}/attempts`) : Promise.reject(error));
@@ -86,7 +92,7 @@ export function frameView(run, name, view) {
     renew(attempts, [shown, isRunOpen(runState)], () => shown.length ? h('ol.attempts', shown.map(attempt => h('li', {},
       h('div.attempt', h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', attempt.task), ` try ${attempt.attempt}, worker ${attempt.worker}`,
         h('span.quiet', ` ${when(attempt.started)}${attempt.ended ? `, ${elapsed((new Date(attempt.ended) - new Date(attempt.started)) / 1000)}` : ''}`)),
-      attempt.message ? h('p.message', visible(attempt.message, true)) : null,
+      attempt.message ? h('p.message', visible(withoutPath(attempt.message, frame?.input), true)) : null,
       attempt.log ? h('pre.log', {tabindex: 0, role: 'region', 'aria-label': `What ${attempt.task} wrote`}, visible(attempt.log, true)) : null)))
       : h('p.quiet', isRunOpen(runState) ? 'No worker has tried it yet.' : 'The tries of this run are not kept any more, or there were none.'));
   }
@@ -99,6 +105,6 @@ export function frameView(run, name, view) {
   ];
   return {
     begin: load, title: `frame ${name}`, close: () => { close(); endings.forEach(end => end()); },
-    keys: {'[': () => { if (!previous.hidden) previous.click(); }, ']': () => { if (!next.hidden) next.click(); }},
+    keys: {r: () => { if (!retry.hidden) retry.button.click(); }, '[': () => { if (!previous.hidden) previous.click(); }, ']': () => { if (!next.hidden) next.click(); }},
   };
 }

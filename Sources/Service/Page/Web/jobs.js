@@ -20,7 +20,7 @@ const actions = {
       return sure ? post(job, 'cancel') : null;
     },
   },
-  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => retryable.includes(job.state), body: job => send('POST', `jobs/${job.id}/retry`, {}, freshKey())},
+  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => retryable.includes(job.state) || job.still_broken > 0, body: job => send('POST', `jobs/${job.id}/retry`, {}, freshKey())},
 };
 
 /**
@@ -109,7 +109,7 @@ export function jobView(id, view) {
     if (job.tries) {
       try {
         const next = await (await request('GET', `jobs/${id}/log`)).text();
-        if (next !== wrote) { wrote = next; fill(log, visible(text, true)); }
+        if (next !== wrote) { wrote = next; fill(log, visible(next, true)); }
         logPart.hidden = !wrote;
       } catch (error) { if (error.status !== 404) throw error; }
     }

@@ -1,13 +1,13 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, visible} from './dom.js';
-import {encoded, freshKey, get, lines, request, send} from './api.js';
+import {encoded, get, lines, request, retryRun, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
 import {frameMap, tileMap} from './map.js';
 import {thumb} from './thumbs.js';
 import {priorityStepper} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, word} from './words.js';
+import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, withoutPath, word} from './words.js';
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
@@ -32,8 +32,7 @@ export function runView(name, view) {
     if (await ask(`Cancel ${name}?`, 'It ends within a task’s time. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
   }, {title: 'c'});
   const retry = action('Retry', async () => {
-    const again = await send('POST', `${address}/retry`, {}, freshKey());
-    location.hash = `#/jobs/${again.id}`;
+    location.hash = `#/jobs/${(await retryRun(name)).id}`;
   }, {title: 'r'});
   const verify = action('Verify outputs', async button => {
     fill(verified, h('p', 'Reading outputs …'));
@@ -72,9 +71,11 @@ export function runView(name, view) {
     if (!pictures.length) for (const frame of map.last('published', 8).reverse()) addPicture(frame, true);
   }
   async function loadErrors() {
-    const answer = await get(`${address}/errors`);
-    problemsPart.hidden = !answer.errors.length;
-    renew(problems, answer, () => errorGroups(answer, {run: name}));
+    const [answer, {broken}] = await Promise.all([get(`${address}/errors`), run.counts.stillBroken ? get(`${address}/broken`) : {broken: []}]);
+    problemsPart.hidden = !answer.errors.length && !broken.length;
+    // Both are in the order of the inputs' paths.
+    const frames = map.count('still_broken') === broken.length ? map.last('still_broken', broken.length) : [];
+    renew(problems, [answer, broken, frames], () => [errorGroups(answer, {run: name}), broken.length ? stillBroken(broken, frames.map(frame => `${here}/frames/${frame}`)) : null]);
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
@@ -108,7 +109,7 @@ export function runView(name, view) {
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
     enable(cancel.button, isGoingOn);
-    enable(retry.button, !isGoingOn && condition !== 'done');
+    enable(retry.button, !isGoingOn && (condition !== 'done' || run.counts.stillBroken > 0));
     enable(verify.button, !isGoingOn || run.concluded > 0);
     const parts = [];
     if (news && isGoingOn) {
@@ -124,11 +125,12 @@ export function runView(name, view) {
       document.title = `${percent(done)} ${plain(run.job)} – Penumbra`;
     } else {
       share.set(run.work ? run.concluded / run.work : 1, run.work ? run.counts.failed / run.work : 0, true);
-      parts.push(run.work ? `${count(run.concluded)} of ${plural(run.work, 'frame')} with work` : 'nothing to do: all outputs are up to date');
+      parts.push(run.work ? `${count(run.concluded)} of ${plural(run.work, 'frame')} with work` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
+      if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
       if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);
       if (run.counts.bytesWritten) parts.push(`${bytes(run.counts.bytesWritten)} written`);
-      if (run.counts.seconds > 0 && run.counts.megapixels) parts.push(`${count(run.counts.megapixels)} megapixels in ${duration(run.counts.seconds)} of work`);
+      if (run.counts.seconds > 0 && run.counts.megapixels) parts.push(`${measure(run.counts.megapixels)} megapixels in ${duration(run.counts.seconds)} of work`);
       document.title = `${word(condition)} ${plain(run.job)} – Penumbra`;
     }
     say(line, parts.join(' · '));
@@ -209,9 +211,17 @@ export function runView(name, view) {
     await untilItIsThere();
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
+    // Without the map it is not known which frames are still broken.
+    if (run.counts.stillBroken && hasMap) await loadErrors();
     if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
     if (parts[1].status === 'rejected') { problemsPart.hidden = false; renew(problems, null, () => failedView(parts[1].reason, loadErrors)); }
   };
   const press = button => { if (!button.button.disabled && button.isConnected) button.button.click(); };
   return {begin, close: () => { isClosed = true; endings.forEach(end => end()); }, title: name, keys: {p: () => press(pause), c: () => press(cancel), r: () => press(retry)}};
 }
+
+/** Pictures that failed in earlier runs. This run did not try them, because they have not changed. `links` lead to their frames, if they are known. */
+const stillBroken = (broken, links) => h('article.group.bad',
+  h('h3.cause', '✗\ufe0e still broken', h('span', plural(broken.length, 'picture'))),
+  h('p.message', 'They failed in an earlier run and have not changed, so this run did not try them. “Retry” tries them again.'),
+  h('ul.plain', broken.slice(0, 100).map((one, index) => h('li', links[index] ? h('a', {href: links[index]}, path(one.input)) : path(one.input), h('p.message', visible(withoutPath(one.message, one.input), true))))));

@@ -36,42 +36,65 @@ export function numbers(text, filters) {
 
 export function submitView(query, view) {
   let schema = null, filters = [], isValid = false, checked = '', checking = null, version = 0;
-  const controllers = new Set();
+  const controllers = new Set(), ending = new AbortController();
   const folder = h('input', {id: 'folder', value: stored.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
   const write = editor({value: stored.get('draft') || example, schema: () => schema, changed: text => { stored.set('draft', text); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
   const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
   const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
+  // The manifest is a text that is sent, or a file that the service reads.
+  let isFile = stored.get('source') === 'file';
+  const place = h('input', {id: 'path', value: stored.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
+  const sources = [[false, 'A text'], [true, 'A file on the farm']].map(([value, text]) => h('button', {type: 'button', onclick: () => choose(value)}, text));
   const hand = action('Hand it in', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
   const planned = h('section.planned', {hidden: true});
+  const ofText = h('div.source',
+    field('Folder on the farm', folder, 'where relative paths of the manifest start'),
+    h('p.tools', h('label', {for: 'manifest', class: 'field-name'}, 'Manifest'), h('span.quiet', 'paste it, drop a file here, or '), h('button', {type: 'button', onclick: () => file.click()}, 'open one …'), file, h('span.quiet', 'Ctrl Space completes')));
+  const ofFile = field('Manifest on the farm', place, 'the path of a file that the service can read. Each run reads it again');
   const preview = previewPart();
   fill(view, h('h1', 'Submit a job'),
     h('div', {class: 'submit'},
       h('div', {},
-        field('Folder on the farm', folder, 'where relative paths of the manifest start'),
-        h('p.tools', h('label', {for: 'manifest', class: 'field-name'}, 'Manifest'), h('span.quiet', 'paste it, drop a file here, or '), h('button', {type: 'button', onclick: () => file.click()}, 'open one …'), file, h('span.quiet', 'Ctrl Space completes')),
-        write,
+        h('div.chips', {role: 'group', 'aria-label': 'Where the manifest is'}, sources),
+        ofText, ofFile, write,
         h('details', h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, '0 to 100'), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, ' hold it until it is released'))),
         h('div.buttons', hand, plan)),
       preview.element),
     planned);
 
   // ---- The text
-  const body = (more = {}) => ({text: write.area.value, folder: folder.value.trim(), ...more});
+  const body = (more = {}) => ({...isFile ? {manifest: place.value.trim()} : {text: write.area.value, folder: folder.value.trim()}, ...more});
+  function choose(value) {
+    isFile = value;
+    stored.set('source', value ? 'file' : 'text');
+    showSource();
+    checkSoon();
+  }
+  function showSource() {
+    sources.forEach((button, index) => button.setAttribute('aria-pressed', String(isFile === (index === 1))));
+    ofText.hidden = isFile;
+    ofFile.hidden = !isFile;
+    write.show(!isFile);
+    showSliders();
+  }
   async function take(one) {
     if (one.size > 1 << 20) { write.findings([{message: `${one.name} is larger than a manifest may be: 1 MiB`}], []); return; }
+    if (isFile) choose(false);
     write.set(await one.text());
     write.area.focus();
   }
-  view.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files')) { event.preventDefault(); view.classList.add('dropping'); } });
-  view.addEventListener('dragleave', event => { if (!view.contains(event.relatedTarget)) view.classList.remove('dropping'); });
+  // The element of all views stays when this view is closed. Its listeners must not.
+  const {signal} = ending;
+  view.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files')) { event.preventDefault(); view.classList.add('dropping'); } }, {signal});
+  view.addEventListener('dragleave', event => { if (!view.contains(event.relatedTarget)) view.classList.remove('dropping'); }, {signal});
   view.addEventListener('drop', event => {
     view.classList.remove('dropping');
     if (!event.dataTransfer.files[0]) return;
     event.preventDefault();
     take(event.dataTransfer.files[0]);
-  });
-  folder.addEventListener('input', () => { stored.set('folder', folder.value.trim()); checkSoon(); });
+  }, {signal});
+  for (const [input, key] of [[folder, 'folder'], [place, 'path']]) input.addEventListener('input', () => { stored.set(key, input.value.trim()); checkSoon(); });
   function checkSoon() {
     clearTimeout(checking);
     setValid(false);
@@ -84,7 +107,8 @@ export function submitView(query, view) {
   }
   async function check() {
     const mine = ++version;
-    if (!folder.value.trim().startsWith('/')) { write.findings([], [{message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
+    if (isFile && !place.value.trim().startsWith('/')) { write.findings([], [{message: 'the path of the manifest is missing', remedy: 'it is a path of the farm that begins with /'}]); return; }
+    if (!isFile && !folder.value.trim().startsWith('/')) { write.findings([], [{message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
     try {
       const answer = await send('POST', 'check', body());
       if (mine !== version) return;
@@ -104,7 +128,7 @@ export function submitView(query, view) {
     if (Object.keys(labels).length) more.labels = labels;
     const job = await send('POST', 'jobs', body(more), freshKey());
     announce(`Job ${job.id}, ${job.name}, is handed in`);
-    stored.set('draft', '');
+    if (!isFile) stored.set('draft', '');
     location.hash = `#/jobs/${job.id}`;
   }
   async function showPlan(button) {
@@ -169,14 +193,15 @@ export function submitView(query, view) {
     input.addEventListener('input', () => { stored.set('picture', input.value.trim()); soon(); });
     return {element, refresh: soon, sliders, close: () => { clearTimeout(timer); for (const url of urls) URL.revokeObjectURL(url); }};
   }
-  let shownNumbers = '';
+  let shownNumbers = null;
   function showSliders() {
-    const found = numbers(write.area.value, filters), key = found.map(one => `${one.filter}.${one.parameter}`).join();
+    const found = isFile ? [] : numbers(write.area.value, filters), key = isFile ? 'file' : found.map(one => `${one.filter}.${one.parameter}`).join();
     if (key === shownNumbers) {
       found.forEach((one, index) => { const row = preview.sliders.children[index]; row.set(one); });
       return;
     }
     shownNumbers = key;
+    if (isFile) { fill(preview.sliders, h('p.quiet', 'The file is shown as it is. Paste its text to try other numbers.')); return; }
     fill(preview.sliders, found.map((first, index) => {
       // A slider reaches a little beyond the value: most ranges are far larger than what anybody wants.
       const reach = Math.min(first.maximum ?? 1000, Math.max(50, Math.abs(first.value) * 3)), start = Math.max(first.minimum ?? 0, first.minimum < 0 ? -reach : first.minimum ?? 0);
@@ -202,8 +227,8 @@ export function submitView(query, view) {
     const [known, jobs] = await Promise.all([Promise.all([get('schema'), get('filters')]), folder.value ? null : get('jobs?limit=1')]);
     [schema, filters] = known;
     if (jobs?.jobs[0] && !folder.value) folder.value = jobs.jobs[0].manifest.replace(/\/[^/]*$/, '') || '/';
-    showSliders();
+    showSource();
     await check();
   }
-  return {begin, title: 'Submit', close: () => { clearTimeout(checking); version++; preview.close(); for (const one of controllers) one.abort(); }};
+  return {begin, title: 'Submit', close: () => { clearTimeout(checking); version++; ending.abort(); preview.close(); for (const one of controllers) one.abort(); }};
 }

@@ -21,8 +21,11 @@ const watcher = new IntersectionObserver(entries => {
 
 export const frameAddress = (run, frame, what) => `runs/${encoded(run)}/frames/${encoded(frame)}/${what}`;
 
-/** A picture of a frame. `side` is `before` or `after`. `link` is where a click leads. */
-export function thumb({run, frame, side, name, link}) {
+/** Why there is no picture, in few words. The page of the frame says it in full. */
+const reasons = {'/problems/broken-picture': 'broken picture', '/problems/no-picture': 'no picture', '/problems/busy': 'busy'};
+
+/** A picture of a frame. `side` is `before` or `after`. `link` is where a click leads. `cause` is shown if there is no picture. */
+export function thumb({run, frame, side, name, link, cause}) {
   const address = frameAddress(run, frame, `picture?side=${side}&width=480`);
   const place = h('span.place');
   const element = h(link ? 'a' : 'span', {class: 'thumb', href: link, title: plain(name)}, place, h('span.thumb-name', h('bdi', plain(name))));
@@ -42,7 +45,7 @@ export function thumb({run, frame, side, name, link}) {
       show(url);
     } catch (error) {
       element.isShown = error.name !== 'AbortError';
-      if (element.isShown) say(plain(error.message));
+      if (element.isShown) say(plain(cause ?? reasons[error.type] ?? 'not shown'));
     } finally {
       controller = null;
     }

@@ -28,7 +28,7 @@ export const isRunOpen = state => state === 'running' || state === 'paused';
 
 export const count = number => Math.round(number).toLocaleString('en-US');
 export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
-export const measure = value => value < 99.95 ? value.toFixed(1) : count(value);
+export const measure = value => value < 0.05 ? String(Number(value.toPrecision(2))) : value < 99.95 ? value.toFixed(1) : count(value);
 export function bytes(number) {
   if (number < 1000) return `${number} B`;
   for (const unit of ['kB', 'MB', 'GB', 'TB']) {
@@ -54,6 +54,8 @@ export function when(time) {
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
   return date.toDateString() === new Date().toDateString() ? `${clock}:${two(date.getSeconds())}` : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
 }
+/** The message of a picture without its path before it: the path stands beside it. */
+export const withoutPath = (message, input) => message?.startsWith(`${input}: `) ? message.slice(input.length + 2) : message ?? '';
 /** The name of a frame: `37`, and `37p2` for the second page of a picture. */
 export const frameName = (frame, page) => page ? `${frame}p${page + 1}` : `${frame}`;
 

@@ -25,6 +25,8 @@ package struct QueueEntry: Hashable, Sendable, Codable {
     package let exitCode: Int?
     /// How it ended, in words. Nil before its end.
     package let result: String?
+    /// How many pictures failed in earlier runs, and were not tried again. Nil if there are none, and before its end.
+    package let stillBroken: Int?
     /// Whether its run has been asked to end.
     package let cancelling: Bool?
     /// Whether somebody has paused its run. Only lists and answers about jobs know it, events do not.
@@ -62,8 +64,11 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         paused = isPaused && job.state.name == .running ? true : nil
         started = job.state.started
         switch job.state {
-        case .held, .waiting, .starting, .running: (ended, exitCode, result) = (nil, nil, nil)
-        case .ended(let end): (ended, exitCode, result) = (end.time, end.end.exitCode, end.words)
+        case .held, .waiting, .starting, .running:
+            (ended, exitCode, result, stillBroken) = (nil, nil, nil, nil)
+        case .ended(let end):
+            (ended, exitCode, result) = (end.time, end.end.exitCode, end.words)
+            stillBroken = end.leftovers.stillBroken > 0 ? end.leftovers.stillBroken : nil
         }
     }
 
@@ -78,6 +83,7 @@ package struct QueueEntry: Hashable, Sendable, Codable {
         case submitted, started, ended
         case exitCode = "exit_code"
         case result, cancelling, paused, position
+        case stillBroken = "still_broken"
         case waitingFor = "waiting_for"
     }
 }

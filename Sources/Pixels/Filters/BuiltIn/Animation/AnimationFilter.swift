@@ -118,16 +118,20 @@ enum AnimationParameters {
         [
             ParameterDescriptor(
                 "duration", .number(minimum: 0.001, maximum: 36_000), fallback: .number(duration), unit: "s",
-                summary: "from the first frame to the last one"),
+                summary: "Sets the time from the first frame to the last one"),
             ParameterDescriptor(
-                "fps", .number(minimum: 0.1, maximum: 240), fallback: .number(30), summary: "frames a second"),
+                "fps", .number(minimum: 0.1, maximum: 240), fallback: .number(30),
+                summary: "Sets the number of frames a second"),
             ParameterDescriptor(
                 "repeat", .integer(minimum: 0, maximum: 65535), fallback: .integer(0),
-                summary: "how many times it is played; 0 for without end"),
+                summary: "Sets how often a viewer plays the animation. 0 plays it without end"),
             ParameterDescriptor(
                 FilterInvocation.frame,
                 .integerOrWord(minimum: 1, maximum: AnimationFilter.most, words: ["all", "last"]),
-                fallback: .word("all"), summary: "the only one that is made; {frame} in the output's name makes each"),
+                fallback: .word("all"),
+                summary:
+                    "Chooses the only frame that is rendered. With {frame} in the output's path, each frame becomes a file"
+            ),
         ]
     }
 

@@ -7,15 +7,17 @@ import Raster
 enum CrossfadeFilter {
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "crossfade", kind: .animation, summary: "From the picture to what filters make of it",
+            name: "crossfade", kind: .animation, summary: "Fades from the picture to its filtered version",
             renderingVersion: 1,
             parameters: AnimationParameters.all(duration: 0.2) + [
                 ParameterDescriptor(
                     "curve", .choice(AnimationParameters.curves), fallback: .word("ease-in"),
-                    summary: "how the speed changes on the way"),
+                    summary: "Chooses how the speed changes on the way"),
                 ParameterDescriptor(
                     "filters", .integer(minimum: 1, maximum: 1000),
-                    summary: "how many of the last filters; without it, all behind the last that changes the size"),
+                    summary:
+                        "Sets how many of the last filters fade in. By default these are all filters after the last one that changes the size"
+                ),
             ])
     ) { arguments in
         let easing = Easing(curve: try arguments.word("curve"))

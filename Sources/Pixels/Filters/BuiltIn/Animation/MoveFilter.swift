@@ -9,33 +9,38 @@ import Synchronization
 enum MoveFilter {
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "move", kind: .animation, summary: "Another picture moves in front of it, blurred by its speed",
+            name: "move", kind: .animation,
+            summary: "Moves another picture in front of the picture, blurred by its speed",
             renderingVersion: 2,
             parameters: [
-                ParameterDescriptor("picture", .layer, summary: "its path", requiredLike: "logo.png"),
                 ParameterDescriptor(
-                    "path", .path, summary: "where its first corner goes, from place to place",
+                    "picture", .layer, summary: "Names the picture that moves, from the folder of the manifest",
+                    requiredLike: "logo.png"),
+                ParameterDescriptor(
+                    "path", .path, summary: "Lists the places of its top left corner, from the first to the last one",
                     requiredLike: "[{x: 0, y: 50%}, {x: 80%, y: 50%}]"),
             ] + AnimationParameters.all(duration: 1) + [
                 ParameterDescriptor(
                     "curve", .choice(AnimationParameters.curves), fallback: .word("ease-in-out"),
-                    summary: "how the speed changes on the way"),
+                    summary: "Chooses how the speed changes on the way"),
                 ParameterDescriptor(
                     "spring",
                     .numbers([
                         NamedRange("damping", 0.01...1), NamedRange("velocity", -1000...1000, fallback: 0),
                     ]),
                     summary:
-                        "swings about the end: damping 1 does not, velocity is that of the beginning in ways a second"),
+                        "Lets the picture swing about its end. With damping 1 it does not swing. 'velocity' is the speed at the beginning, in lengths of the way a second"
+                ),
                 ParameterDescriptor(
                     "radius", .number(minimum: 0, maximum: 1000), fallback: .number(40), unit: "px",
-                    summary: "of the blur that is laid over it the more the faster it is"),
+                    summary:
+                        "Sets the radius of a blurred copy. The faster the picture moves, the more visible the copy is"),
                 ParameterDescriptor(
                     "shutter", .boolean, fallback: .boolean(false),
-                    summary: "a camera's blur in place of that: the mean of all places while the shutter is open"),
+                    summary: "Blurs as a camera does instead: by the mean of all places while the shutter is open"),
                 ParameterDescriptor(
                     "shutter_angle", .number(minimum: 0, maximum: 360), fallback: .number(180), unit: "°",
-                    summary: "how long it is open: 360 for all of a frame's time"),
+                    summary: "Sets how long the shutter is open. 360 is the whole time of a frame"),
             ],
             rules: [.replaces(parameter: "spring", others: ["curve"])]),
         make: { try make($0) })

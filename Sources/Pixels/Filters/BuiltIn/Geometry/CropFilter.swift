@@ -12,14 +12,18 @@ package struct CropFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "crop", kind: .geometry, summary: "Keep a rectangle of the picture", renderingVersion: 1,
+            name: "crop", kind: .geometry, summary: "Keeps a rectangle of the picture", renderingVersion: 1,
             parameters: [
                 ParameterDescriptor(
-                    "x", .length(), fallback: .length(.pixels(0)), summary: "left side, from the picture's"),
+                    "x", .length(), fallback: .length(.pixels(0)),
+                    summary: "Sets the left side of the rectangle, from the left side of the picture"),
                 ParameterDescriptor(
-                    "y", .length(), fallback: .length(.pixels(0)), summary: "top side, from the picture's"),
-                ParameterDescriptor("width", .distance, fallback: .length(.percent(100)), summary: "of what is kept"),
-                ParameterDescriptor("height", .distance, fallback: .length(.percent(100)), summary: "of what is kept"),
+                    "y", .length(), fallback: .length(.pixels(0)),
+                    summary: "Sets the top side of the rectangle, from the top side of the picture"),
+                ParameterDescriptor(
+                    "width", .distance, fallback: .length(.percent(100)), summary: "Sets the width of the rectangle"),
+                ParameterDescriptor(
+                    "height", .distance, fallback: .length(.percent(100)), summary: "Sets the height of the rectangle"),
             ]),
         make: { try CropFilter($0) })
 

@@ -9,12 +9,13 @@ package struct FlattenFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "flatten", kind: .point, summary: "Put the picture in front of a background, without alpha",
+            name: "flatten", kind: .point,
+            summary: "Puts the picture in front of a background and removes its transparency",
             renderingVersion: 2,
             parameters: [
                 ParameterDescriptor(
                     "background", .color, fallback: .color(red: 255, green: 255, blue: 255, alpha: 255),
-                    summary: "what shows through; its alpha is not used")
+                    summary: "Sets the colour of the background. Its alpha is ignored")
             ]),
         make: { FlattenFilter(background: try $0.color("background")) })
 

@@ -9,11 +9,13 @@ package struct FlipFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "flip", kind: .geometry, summary: "Mirror the picture", renderingVersion: 1,
+            name: "flip", kind: .geometry, summary: "Mirrors the picture", renderingVersion: 1,
             parameters: [
                 ParameterDescriptor(
                     "axis", .choice(["horizontal", "vertical"]), fallback: .word("horizontal"),
-                    summary: "horizontal exchanges left and right, vertical top and bottom")
+                    summary:
+                        "Chooses the direction. 'horizontal' exchanges left and right, 'vertical' exchanges top and bottom"
+                )
             ]),
         make: { FlipFilter(isHorizontal: try $0.word("axis") == "horizontal") })
 

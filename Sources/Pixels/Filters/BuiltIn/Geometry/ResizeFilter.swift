@@ -9,12 +9,12 @@ package struct ResizeFilter: ScalingFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "resize", kind: .geometry, summary: "Change the size, up or down", renderingVersion: 2,
+            name: "resize", kind: .geometry, summary: "Makes the picture larger or smaller", renderingVersion: 2,
             parameters: [
                 Scaling.size,
                 ParameterDescriptor(
                     "kernel", .choice(ResamplingKernel.allCases.map(\.rawValue)), fallback: .word("lanczos3"),
-                    summary: "lanczos3 is sharp; box averages the pixels that are covered"),
+                    summary: "Chooses how pixels are combined. 'lanczos3' is sharp. 'box' averages the covered pixels"),
                 AreaOptions.light,
             ]),
         make: { arguments in

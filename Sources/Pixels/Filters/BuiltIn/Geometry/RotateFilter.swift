@@ -19,14 +19,18 @@ package struct RotateFilter: Filter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "rotate", kind: .geometry, summary: "Turn the picture", renderingVersion: 3,
+            name: "rotate", kind: .geometry, summary: "Turns the picture", renderingVersion: 3,
             parameters: [
                 ParameterDescriptor(
                     "angle", .numberOrWord(minimum: -3600, maximum: 3600, words: ["right", "left", "half"]), unit: "°",
-                    summary: "right and left turn by 90°; degrees count counter-clockwise", requiredLike: "right"),
+                    summary:
+                        "Sets the angle. 'right' and 'left' turn by 90°, 'half' by 180°. Degrees count counter-clockwise",
+                    requiredLike: "right"),
                 ParameterDescriptor(
                     "background", .color, fallback: .color(red: 0, green: 0, blue: 0, alpha: 0),
-                    summary: "behind the turned picture when the angle is no multiple of 90°; transparent adds alpha"),
+                    summary:
+                        "Sets the colour of the corners if the angle is no multiple of 90°. 'transparent' adds transparency"
+                ),
             ], rules: [.needs(parameter: "background", other: "angle", words: [])]),
         make: { try RotateFilter($0) })
 

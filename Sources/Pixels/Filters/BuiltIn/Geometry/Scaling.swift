@@ -21,7 +21,8 @@ package struct Scaling: Sendable {
 
     static let size = ParameterDescriptor(
         "size", .size,
-        summary: "no side longer (320), a width (320x), a height (x240), both (320x240), or a part (50%)",
+        summary:
+            "Sets the longest side (320), a width (320x), a height (x240), both (320x240), or a part of the size (50%)",
         requiredLike: "320x240")
 
     private func source(_ input: PixelRect) -> Sizing.Size { original ?? Sizing.Size(input.width, input.height) }

@@ -13,20 +13,24 @@ package struct ThumbnailFilter: ScalingFilter {
 
     static let entry = FilterEntry(
         FilterDescriptor(
-            name: "thumbnail", kind: .geometry, summary: "Make a small picture of a large one", renderingVersion: 2,
+            name: "thumbnail", kind: .geometry, summary: "Makes a small picture of a large one", renderingVersion: 2,
             parameters: [
                 Scaling.size,
                 ParameterDescriptor(
                     "fit", .choice(Fit.allCases.map(\.rawValue)), fallback: .word("inside"),
-                    summary: "inside the size, cover it and cut, fill it exactly, or pad it with bars"),
+                    summary:
+                        "Chooses how the picture fits the size: 'inside' it, 'cover' it and cut the rest off, 'fill' it and change the proportions, or 'pad' it with bars"
+                ),
                 ParameterDescriptor(
                     "crop", .choice(CropChoice.allCases.map(\.rawValue)), fallback: .word("centre"),
-                    summary: "what fit: cover keeps: the middle, what draws the eye, or what varies most"),
+                    summary:
+                        "Chooses the part that 'fit: cover' keeps: the middle, the part that draws the eye, or the part with most details"
+                ),
                 ParameterDescriptor(
-                    "enlarge", .boolean, fallback: .boolean(false), summary: "also make small pictures larger"),
+                    "enlarge", .boolean, fallback: .boolean(false), summary: "Lets small pictures become larger"),
                 ParameterDescriptor(
                     "background", .color, fallback: .color(red: 255, green: 255, blue: 255, alpha: 255),
-                    summary: "of the bars that fit: pad adds"),
+                    summary: "Sets the colour of the bars that 'fit: pad' adds"),
                 AreaOptions.light,
             ],
             rules: [

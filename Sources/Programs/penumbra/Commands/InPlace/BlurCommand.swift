@@ -12,6 +12,7 @@ import Runs
 import SafeFiles
 import Scheduling
 import Settings
+import Terminals
 
 struct BlurCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,7 +52,7 @@ struct BlurCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Any filters in place of a Gaussian, as in a manifest, divided by '|': 'halftone: {size: 6}'.",
-            valueName: "chain"))
+            valueName: "chain"), completion: Completions.filters)
     var filter: String?
 
     @Option(
@@ -245,10 +246,10 @@ struct BlurList {
         } else if lines.isEmpty {
             reporter.say("no originals are kept")
         } else {
-            var table = Table(["state", "since (UTC)", "filters", "picture"])
+            var table = Table(["state", "since", "filters", "picture"])
             for line in lines {
                 table.add(
-                    line.state, line.day, PathText.visible(line.filters),
+                    line.state, LocalTime.text(line.time), PathText.visible(line.filters),
                     PathText.shown(line.path, from: currentFolder()))
             }
             for line in table.lines { Console.print(line) }
@@ -296,11 +297,4 @@ struct KeptLine: JSONLine {
         }
     }
 
-    /// `2026-11-21 21:30`
-    var day: String {
-        let date = Date(timeIntervalSince1970: Double(time))
-        let text = date.formatted(
-            .iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false))
-        return String(text.prefix(16))
-    }
 }

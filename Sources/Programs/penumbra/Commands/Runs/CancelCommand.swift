@@ -14,12 +14,13 @@ struct CancelCommand: AsyncParsableCommand {
     @OptionGroup var argument: OpenRunArgument
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
+    @OptionGroup var printing: QuietOption
     @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     func validate() throws { try remote.check(options, shared) }
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporter in
+        try await ConsoleReporter(json: options.json, quiet: printing.quiet).handling { reporter in
             if let service = remote.service {
                 let name = argument.run
                 return try await service.asking { try Self.cancel(name, $0, reporter) }
@@ -64,6 +65,7 @@ struct PauseCommand: AsyncParsableCommand {
     @OptionGroup var argument: OpenRunArgument
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
+    @OptionGroup var printing: QuietOption
     @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     func validate() throws { try remote.check(options, shared) }
@@ -77,7 +79,7 @@ struct PauseCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporter in
+        try await ConsoleReporter(json: options.json, quiet: printing.quiet).handling { reporter in
             if let service = remote.service {
                 let name = argument.run
                 return try await service.asking { remote in

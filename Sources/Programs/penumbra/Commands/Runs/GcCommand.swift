@@ -20,6 +20,7 @@ struct GcCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var options: RunLookupOptions
+    @OptionGroup var printing: QuietOption
 
     @Option(help: ArgumentHelp("How many runs of each job are remembered.", valueName: "n"))
     var keep = 100
@@ -38,7 +39,8 @@ struct GcCommand: AsyncParsableCommand {
         name: .customLong("give-up"),
         help: ArgumentHelp(
             "Forget the originals of a picture that was removed since it was blurred, or of all such pictures of a folder. They "
-                + "cannot be put back then, not even under other names. Repeatable.", valueName: "picture"))
+                + "cannot be put back then, not even under other names. Repeatable.", valueName: "picture"),
+        completion: .file())
     var givenUp: [String] = []
 
     func validate() throws {
@@ -47,7 +49,7 @@ struct GcCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporter in
+        try await ConsoleReporter(json: options.json, quiet: printing.quiet).handling { reporter in
             let archive = try options.archive()
             let before = try archive.runs()
             var givenUp = 0

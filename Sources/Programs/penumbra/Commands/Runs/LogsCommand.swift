@@ -16,8 +16,8 @@ struct LogsCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A run, by its name or the beginning of it, or a job. With --run-dir it may be left out.", valueName: "run")
-    )
+            "A run, by its name or the beginning of it, or a job. With --run-dir it may be left out.", valueName: "run"),
+        completion: Completions.runs)
     var run: String?
 
     @Argument(help: ArgumentHelp("A frame, or one of its tasks.", valueName: "task"))

@@ -24,10 +24,11 @@ struct ResumeCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "A run, by its name or the beginning of it, or a job, for its latest run. Default: all runs that were "
-                + "interrupted or paused.", valueName: "run"))
+                + "interrupted or paused.", valueName: "run"), completion: Completions.runs)
     var run: String?
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
+    @OptionGroup var printing: QuietOption
     @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     @Option(
@@ -66,7 +67,7 @@ struct ResumeCommand: AsyncParsableCommand {
     func run() async throws {
         if let service = remote.service {
             let name = run
-            return try await ConsoleReporter(json: options.json).handling { reporter in
+            return try await ConsoleReporter(json: options.json, quiet: printing.quiet).handling { reporter in
                 try await service.asking { try Self.resume(name, $0, reporter) }
             }
         }
@@ -131,6 +132,7 @@ struct ResumeCommand: AsyncParsableCommand {
             SummaryLine(exitCode: 0, []).print()
             return
         }
+        guard !printing.quiet else { return }
         Console.print("no run was interrupted")
         if let latest = try archive.runs().first, latest.exitCode == Int(RunOutcome.workLeft.rawValue),
             let left = latest.leftFrames(shownFrom: currentFolder())
@@ -144,7 +146,7 @@ struct ResumeCommand: AsyncParsableCommand {
         switch await Resumption(of: run, in: archive, shownFrom: currentFolder()) {
         case .carriedOut(let shared): return try await carryOut(run, archive, shared)
         case .unpaused(let message):
-            if !options.json { Console.print(message) }
+            if !options.json, !printing.quiet { Console.print(message) }
             return 0
         case .refused(let message, let code):
             if !options.json { Console.print(message) }
@@ -166,13 +168,15 @@ struct ResumeCommand: AsyncParsableCommand {
         }
         run.request.engine = engine ?? run.request.engine
         run.request.workers = workers ?? run.request.workers
-        guard let shared else { return try await run.exitCode(options, openjd: openjd, notifies: !noNotify) }
+        guard let shared else {
+            return try await run.exitCode(options, quiet: printing.quiet, openjd: openjd, notifies: !noNotify)
+        }
         run.sharing = .resumed(shared, asJob: asJob)
         run.ownState = Settings.ownState(options.location)
         return try await TemporaryState.with(options.stateDir) { state in
             var run = run
             run.request.stateFolder = state
-            return try await run.exitCode(options, openjd: openjd, notifies: !noNotify)
+            return try await run.exitCode(options, quiet: printing.quiet, openjd: openjd, notifies: !noNotify)
         }
     }
 }
@@ -190,13 +194,14 @@ extension RequestedRun {
     /// Carries out the request, with its own first and last JSON line.
     ///
     /// - Parameters:
+    ///   - quiet: as if the request had been quiet.
     ///   - notifies: whether the targets of the config file are told how the run ended.
     ///   - notes: messages that are printed first.
     func exitCode(
-        _ options: RunLookupOptions, openjd: Bool = false, notifies: Bool = true, notes: [String] = []
+        _ options: RunLookupOptions, quiet: Bool, openjd: Bool = false, notifies: Bool = true, notes: [String] = []
     ) async throws -> Int32 {
         let reporter = ConsoleReporter(
-            json: options.json || request.printsJSON, quiet: request.isQuiet, isStrict: request.isStrict,
+            json: options.json || request.printsJSON, quiet: quiet || request.isQuiet, isStrict: request.isStrict,
             openjd: openjd)
         do {
             try await reporter.handling { reporter in

@@ -20,6 +20,7 @@ struct RetryCommand: AsyncParsableCommand {
 
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunLookupOptions
+    @OptionGroup var printing: QuietOption
     @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     @Option(help: "Frames that ended like this. Default: failed, unless --frames names some.")
@@ -49,9 +50,9 @@ struct RetryCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let service = remote.service {
-            let (name, printer) = (argument.run, JobPrinter(json: options.json, quiet: false))
+            let (name, printer) = (argument.run, JobPrinter(json: options.json, quiet: printing.quiet))
             let change = RetryRequest(deadline: deadline.map { .seconds(Int($0.seconds)) } ?? .kept)
-            return try await ConsoleReporter(json: options.json).handling { _ in
+            return try await ConsoleReporter(json: options.json, quiet: printing.quiet).handling { _ in
                 try await service.asking { remote in
                     let run = try remote.run(name)
                     guard let job = try remote.job(of: run) else {
@@ -77,13 +78,13 @@ struct RetryCommand: AsyncParsableCommand {
                     request.workers = workers ?? request.workers
                     request.deadline = deadline?.seconds.rounded(.up) ?? request.deadline
                 }
-                throw ExitCode(try await repeated.run.exitCode(options, notes: notes))
+                throw ExitCode(try await repeated.run.exitCode(options, quiet: printing.quiet, notes: notes))
             }
         }
     }
 
     private func report(_ words: String, _ status: RunOutcome) -> RunOutcome {
-        let reporter = ConsoleReporter(json: options.json)
+        let reporter = ConsoleReporter(json: options.json, quiet: printing.quiet)
         if options.json { HeaderLine().print() }
         if status == .done { reporter.say(words) } else { reporter.complain(words) }
         if options.json { SummaryLine(exitCode: status.rawValue, []).print() }

@@ -11,13 +11,13 @@ struct RunServerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Ask this service, in place of the state folder: a socket's path, or http://127.0.0.1:PORT.",
-            valueName: "address"))
+            valueName: "address"), completion: .file())
     var server: String?
 
     @Option(
         help: ArgumentHelp(
             "With --server: a file with a token, which only its owner may read. Default: the token in PENUMBRA_TOKEN.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var tokenFile: String?
 
     func validate() throws {

@@ -13,7 +13,7 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: """
             'interrupted' is a run whose coordinator was killed. 'penumbra resume' resumes it, and so does the next run of \
             its job. 'detached' is a run that was handed to a cluster, or to another scheduler, and that no coordinator has \
-            continued yet. Times are UTC.
+            continued yet. Times are local, with their offset from UTC; in JSON they are UTC.
             """)
 
     @OptionGroup var options: RunLookupOptions

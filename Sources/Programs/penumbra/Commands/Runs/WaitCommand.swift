@@ -19,6 +19,7 @@ struct WaitCommand: AsyncParsableCommand {
     @OptionGroup var argument: RunArgument
     @OptionGroup var options: RunLookupOptions
     @OptionGroup var shared: RunDirOption
+    @OptionGroup var printing: QuietOption
     @OptionGroup(title: "Service Options") var remote: RunServerOptions
 
     @Option(
@@ -29,7 +30,7 @@ struct WaitCommand: AsyncParsableCommand {
     func validate() throws { try remote.check(options, shared) }
 
     func run() async throws {
-        try await ConsoleReporter(json: options.json).handling { reporter in
+        try await ConsoleReporter(json: options.json, quiet: printing.quiet).handling { reporter in
             if let service = remote.service {
                 let (name, json, timeout) = (argument.run, options.json, timeout?.duration)
                 return try await service.asking { remote in
@@ -43,7 +44,7 @@ struct WaitCommand: AsyncParsableCommand {
             let archive = try options.archive(shared)
             // Runs that begin later are not waited for.
             let runs = try archive.isShared && argument.run == nil ? archive.meantRuns() : [archive.run(argument.run)]
-            if runs.count > 1 { reporter.note("waiting for \(runs.count) runs") }
+            if runs.count > 1, !printing.quiet { reporter.note("waiting for \(runs.count) runs") }
             let waiter = RunWaiter(archive: archive, end: timeout.map { .now + $0.duration })
             var worst: Int32 = 0
             for run in runs {
@@ -68,8 +69,9 @@ struct WaitCommand: AsyncParsableCommand {
     private static func report(_ line: RunLine, _ reporter: ConsoleReporter, json: Bool, option: String) -> Int32 {
         if json {
             line.print()
-        } else if line.exitCode != nil {
-            Console.print(RunText.ending(line))
+        } else if let code = line.exitCode {
+            // Only good news are left out with --quiet.
+            code == 0 ? reporter.say(RunText.ending(line)) : Console.print(RunText.ending(line))
         }
         guard let code = line.exitCode else {
             let reason = line.reason ?? "its coordinator was killed"

@@ -409,7 +409,7 @@ enum QueueText {
         for job in jobs {
             table.add(
                 "\(job.id.number)", VisibleText.line(job.name), job.paused == true ? "paused" : job.state.rawValue,
-                job.runNext == nil ? "\(job.priority.value)" : "next", job.submitted.text,
+                job.runNext == nil ? "\(job.priority.value)" : "next", job.submitted.local,
                 VisibleText.line(names[job]),
                 because(job))
         }
@@ -418,7 +418,7 @@ enum QueueText {
 
     /// Why a job is where it is: what it waits for, its run, or how it ended.
     private static func because(_ job: QueueEntry) -> String {
-        if let reason = job.waitingFor { return reason.words }
+        if let reason = job.waitingFor { return reason.localWords }
         if job.state.isEnd { return job.result.map(VisibleText.line) ?? "" }
         let cancelling = job.cancelling == true ? ", to be cancelled" : ""
         return job.run.map { "run \(VisibleText.line($0))\(cancelling)" } ?? ""
@@ -432,16 +432,16 @@ enum QueueText {
         let labels = job.labels.texts.joined(separator: ", ")
         return [job.title]
             + line("state", job.stateWords)
-            + line("result", job.result) + line("waits", job.waitingFor?.words)
+            + line("result", job.result) + line("waits", job.waitingFor?.localWords)
             + line("position", job.position.map(String.init)) + line("manifest", job.manifest) + line("run", job.run)
             + line("processes", job.tries > 1 ? "\(job.tries)" : nil)
             + line("priority", job.runNext == nil ? "\(job.priority.value)" : "\(job.priority.value), runs next")
             + line("after", after.isEmpty ? nil : after) + line("labels", labels.isEmpty ? nil : labels)
-            + line("not before", job.notBefore?.text)
+            + line("not before", job.notBefore?.local)
             + line("owner", job.ownerName.map { "\($0) (\(job.owner.text))" } ?? job.owner.text)
             + line("key", job.key)
-            + line("submitted", job.submitted.text) + line("started", job.started?.text)
-            + line("ended", job.ended?.text)
+            + line("submitted", job.submitted.local) + line("started", job.started?.local)
+            + line("ended", job.ended?.local)
             + line("exit code", job.exitCode.map(String.init)) + line("retry of", job.retryOf.map { "\($0)" })
     }
 }

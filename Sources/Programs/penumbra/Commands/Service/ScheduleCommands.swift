@@ -130,12 +130,12 @@ private enum ScheduleText {
         }
     }
 
-    /// `next 2026-11-27T01:00:00Z`
+    /// `next 2026-11-27 02:00:00 +01:00`
     static func state(_ entry: ScheduleEntry) -> String {
         switch (entry.request.isEnabled, entry.origin) {
         case (false, .removed): "removed from the config file"
         case (false, .config), (false, .api): "disabled"
-        case (true, _): entry.next.map { "next \($0)" } ?? "watching"
+        case (true, _): entry.next.map { "next \($0.local)" } ?? "watching"
         }
     }
 }

@@ -11,25 +11,28 @@ import Settings
 
 /// Which service a command talks to.
 struct ServiceOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of a service of this machine.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of a service of this machine.", valueName: "dir"), completion: .directory)
     var serviceDir: String?
 
     @Option(
         help: ArgumentHelp(
             "The address of a service: a socket's path, or http://127.0.0.1:PORT. Default: PENUMBRA_SERVER, or the service "
-                + "beside the state folder.", valueName: "address"))
+                + "beside the state folder.", valueName: "address"), completion: .file())
     var server: String?
 
     @Option(
         help: ArgumentHelp(
             "A file with a token, which only its owner may read. Default: the token in PENUMBRA_TOKEN.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     var tokenFile: String?
 
-    @Option(help: ArgumentHelp("The state folder beside which the service is.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("The state folder beside which the service is.", valueName: "dir"), completion: .directory)
     var stateDir: String?
 
-    @Option(name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"))
+    @Option(
+        name: .customLong("config"), help: ArgumentHelp("The config file.", valueName: "file"),
+        completion: Completions.manifests)
     var configFile: String?
 
     func validate() throws {

@@ -192,7 +192,7 @@ struct JobPrinter: Sendable {
         guard !json, !quiet else { return }
         var words = job.state.rawValue
         if let run = job.run, job.state == .running { words += ", run \(VisibleText.line(run))" }
-        if let reason = job.waitingFor { words += ": \(reason.words)" }
+        if let reason = job.waitingFor { words += ": \(reason.localWords)" }
         Console.complain("\(job.title): \(words)")
     }
 

@@ -34,7 +34,8 @@ struct TokenAddCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("root"),
         help: ArgumentHelp(
-            "A folder that its jobs may use. May be given again. Default: all folders.", valueName: "dir"))
+            "A folder that its jobs may use. May be given again. Default: all folders.", valueName: "dir"),
+        completion: .directory)
     var roots: [String] = []
 
     @OptionGroup var lifetime: TokenLifetime
@@ -173,9 +174,10 @@ struct TokenListCommand: AsyncParsableCommand {
                 table.add(
                     token.id, VisibleText.line(token.name), token.scope.rawValue,
                     token.roots.isEmpty ? "all" : token.roots.map(VisibleText.line).joined(separator: " "),
-                    token.created.text, token.expires?.text ?? "never",
-                    token.revoked.map { "revoked \($0)" } ?? (token.expires.map { $0 <= now } == true ? "expired" : nil)
-                        ?? token.used.map { "used \($0)" } ?? "unused")
+                    token.created.local, token.expires?.local ?? "never",
+                    token.revoked.map { "revoked \($0.local)" }
+                        ?? (token.expires.map { $0 <= now } == true ? "expired" : nil)
+                        ?? token.used.map { "used \($0.local)" } ?? "unused")
             }
             for line in table.lines { Console.print(line) }
             return .done

@@ -1,0 +1,129 @@
+package import Catalogs
+import JobModel
+
+extension Recipe {
+    /// The recipe as a person would write it in a manifest: filters and output, without what a manifest may leave out.
+    ///
+    ///     filters:
+    ///       - gaussian: {radius: 8}
+    ///     output: /srv/web/a.webp
+    ///     save: {quality: 90}
+    ///
+    /// - Parameters:
+    ///   - output: the path of the output. Nil if there is none.
+    ///   - catalog: knows fallbacks. Values of filters and formats that it does not know are all written.
+    package func manifest(output: String?, catalog: Catalog) -> String {
+        let isAnimation = steps.last.flatMap { catalog.filter(named: $0.filter) }?.kind == .animation
+        let filters = isAnimation ? Array(steps.dropLast()) : steps
+        var lines: [String] = []
+        if !filters.isEmpty { lines.append("filters:") }
+        lines += filters.map { "  - \(Self.entry($0, catalog))" }
+        if isAnimation, let last = steps.last { lines.append("animate: \(Self.flowEntry(last, catalog))") }
+        if color != .keep { lines.append("color: \(color.rawValue)") }
+        if let output { lines.append("output: \(ManifestWord.text(output))") }
+        let save = saved(catalog)
+        if !save.isEmpty { lines.append("save: \(Self.flow(save))") }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private static func entry(_ step: Step, _ catalog: Catalog) -> String {
+        let values = given(step, catalog)
+        return ManifestWord.key(step.filter) + (values.isEmpty ? "" : ": \(flow(values))")
+    }
+
+    private static func flowEntry(_ step: Step, _ catalog: Catalog) -> String {
+        let values = given(step, catalog)
+        return values.isEmpty ? ManifestWord.key(step.filter) : flow([(step.filter, flow(values))])
+    }
+
+    private static func flow(_ entries: [(name: String, value: String)]) -> String {
+        "{" + entries.map { "\(ManifestWord.key($0.name)): \($0.value)" }.joined(separator: ", ") + "}"
+    }
+
+    /// The values without fallbacks, in the order of the filter's own documentation.
+    private static func given(_ step: Step, _ catalog: Catalog) -> [(name: String, value: String)] {
+        let descriptor = catalog.filter(named: step.filter)
+        var values = step.values
+        for name in step.values.keys.sorted() {
+            var others = values
+            others[name] = nil
+            if let descriptor, descriptor.fallbacks(beside: others)[name] == values[name] { values = others }
+        }
+        return ordered(values, descriptor?.parameters ?? [])
+    }
+
+    private func saved(_ catalog: Catalog) -> [(name: String, value: String)] {
+        let usual = SaveOptions()
+        var entries: [(name: String, value: String)] = []
+        if save.metadata != usual.metadata { entries.append(("metadata", save.metadata.rawValue)) }
+        if save.background != usual.background, save.background.count == 3 {
+            let color = ParameterValue.color(
+                red: save.background[0], green: save.background[1], blue: save.background[2], alpha: 255)
+            entries.append(("background", color.manifestWords))
+        }
+        if save.dither != usual.dither { entries.append(("dither", "\(save.dither)")) }
+        let options = catalog.formats.first { $0.name == format }?.options ?? []
+        let given = save.values.filter { name, value in options.first { $0.name == name }?.fallback != value }
+        return entries + Self.ordered(given, options)
+    }
+
+    private static func ordered(
+        _ values: [String: ParameterValue], _ descriptors: [ParameterDescriptor]
+    ) -> [(name: String, value: String)] {
+        let known = descriptors.map(\.name).filter { values[$0] != nil }
+        let others = values.keys.filter { !known.contains($0) }.sorted()
+        return (known + others).compactMap { name in values[name].map { (name, $0.manifestWords) } }
+    }
+}
+
+extension ParameterValue {
+    /// The value as YAML. A manifest that has it gets the same value.
+    fileprivate var manifestWords: String {
+        switch self {
+        case .word(let word), .text(let word): ManifestWord.text(word)
+        case .picture(let picture): ManifestWord.text(picture.path)
+        // A comment would begin with '#'.
+        case .color(let red, let green, let blue, 255):
+            ManifestWord.quoted(
+                String(ParameterValue.color(red: red, green: green, blue: blue, alpha: 255).words.prefix(7)))
+        case .color: ManifestWord.quoted(words)
+        default: words
+        }
+    }
+}
+
+/// Texts in YAML.
+private enum ManifestWord {
+    /// Manifests have keys without quotes, and read each of them as a text.
+    static func key(_ name: String) -> String { isPlain(name) ? name : quoted(name) }
+
+    /// Plain if every reader of YAML takes it for this text. Otherwise in double quotes.
+    static func text(_ text: String) -> String {
+        isPlain(text) && !words.contains(text.lowercased()) ? text : quoted(text)
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.first.map(beginnings.contains) ?? false && text.utf8.allSatisfy(others.contains)
+    }
+
+    private static let beginnings = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/_".utf8)
+    private static let others = beginnings.union("0123456789.-+".utf8)
+    /// Words that YAML does not read as texts.
+    private static let words: Set = ["true", "false", "yes", "no", "on", "off", "y", "n", "null"]
+
+    static func quoted(_ text: String) -> String {
+        "\"" + text.unicodeScalars.map(escaped).joined() + "\""
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse:
+            // Manifests have the escapes of JSON.
+            return String(scalar).utf16.map { unit in
+                let digits = String(unit, radix: 16)
+                return #"\u"# + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
+        default: return scalar == "\"" || scalar == "\\" ? "\\\(scalar)" : String(Character(scalar))
+        }
+    }
+}

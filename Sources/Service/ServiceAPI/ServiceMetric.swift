@@ -1,0 +1,29 @@
+package import JobModel
+
+/// The figures that the service offers to Prometheus. All of them are gauges.
+package enum ServiceMetric: String, CaseIterable, Sendable {
+    case jobs
+    case openRuns = "open_runs"
+    case maxRuns = "max_runs"
+    case workers
+    case drained
+    case startTime = "start_time_seconds"
+
+    package var name: String { "penumbra_service_\(rawValue)" }
+
+    /// A whole sentence.
+    package var sentence: String {
+        switch self {
+        case .jobs: "The number of jobs in each state."
+        case .openRuns: "The number of runs that have a process."
+        case .maxRuns: "The number of runs that may be open at once."
+        case .workers: "The number of workers of this machine."
+        case .drained: "This is 1 while the service starts no jobs, and 0 otherwise."
+        case .startTime: "The time when the service started, in seconds since 1970."
+        }
+    }
+
+    package static var described: [DescribedMetric] {
+        allCases.map { DescribedMetric($0.name, labels: $0 == .jobs ? ["state"] : [], $0.sentence) }
+    }
+}

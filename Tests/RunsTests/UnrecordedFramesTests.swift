@@ -1,0 +1,123 @@
+import Foundation
+import JobModel
+import JobStorage
+import Runs
+import Scheduling
+import TestSupport
+import Testing
+
+/// Frames that a run has no record of, because it had nothing to do with them.
+@Suite struct UnrecordedFramesTests {
+    /// After all files of a test were made.
+    private static let later = Int64.max / 4
+    private let folder: TemporaryFolder
+    private let store: JobStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try JobStore(path: folder.file("penumbra.sqlite"))
+    }
+
+    private func input(_ name: String) -> String { folder.file("photos/\(name).png") }
+
+    private func write(_ names: String...) throws {
+        try FileManager.default.createDirectory(atPath: folder.file("photos"), withIntermediateDirectories: true)
+        for name in names { try Data(name.utf8).write(to: URL(filePath: input(name))) }
+    }
+
+    /// Records that the job has published an output of each of these inputs.
+    private func publish(_ names: String...) throws {
+        let facts = FileFacts(
+            stamp: FileStamp(device: 0, inode: 1, size: 2, modified: 3, changed: 0), digest: Digest(high: 1, low: 2))
+        try store.write { writer in
+            let job = try writer.job(manifest: "/jobs/night.yaml", name: "night")
+            let recipe = try writer.recipe("r")
+            let records = names.map { name in
+                OutputRecord(
+                    path: "/out/\(name).webp", input: input(name), page: 0, part: 0, source: facts, recipe: recipe,
+                    file: facts, width: 1, height: 1)
+            }
+            try writer.publish(records, job: job)
+        }
+    }
+
+    /// Records an ended run, in which each frame has a letter of the map. Frames in other states than `s` and `b` are recorded.
+    private func run(_ name: String, _ letters: String, failing failed: String = "", at time: Int64) throws {
+        try store.write { writer in
+            let job = try writer.job(manifest: "/jobs/night.yaml", name: "night")
+            let run = try writer.begin(
+                run: name, of: job, at: time, workers: 1, request: "{}", counts: RunCounts().json)
+            for (index, letter) in letters.enumerated() where letter == "f" {
+                try writer.put(
+                    StoredFrame(
+                        number: index + 1, page: 0, input: input(failed), recipe: "r", outputs: [],
+                        state: .failed(cause: "input", message: "m")), run: run)
+            }
+            let text = "{\"version\":1,\"frames\":[[1,\(letters.count)]]}\n" + letters.map { "1\($0)" }.joined()
+            try writer.set(run, map: text)
+            try writer.end(run, at: time + 1, exitCode: 0, reason: nil)
+        }
+    }
+
+    private func frame(_ number: Int, of name: String) throws -> StoredFrame? {
+        let archive = try RunArchive(state: folder.path)
+        return try UnrecordedFrames().frame(FrameID(number), of: archive.run(exactly: name), in: archive)
+    }
+
+    @Test func `a frame that was up to date is found with its input and its outputs`() throws {
+        try write("a", "b", "c")
+        try publish("c", "a", "b")
+        try run("run-1", "sss", at: Self.later)
+        let found = try #require(try frame(2, of: "run-1"))
+        #expect(found.input == input("b"))
+        #expect(found.outputs == ["/out/b.webp"])
+        #expect(found.recipe == "r")
+        #expect(found.state == .skipped())
+        #expect(try frame(4, of: "run-1") == nil)
+    }
+
+    @Test func `failed frames count, too`() throws {
+        try write("a", "b", "c")
+        try publish("a", "c")
+        try run("run-1", "sfs", failing: "b", at: Self.later)
+        #expect(try frame(3, of: "run-1")?.input == input("c"))
+    }
+
+    @Test func `an earlier run of the job is not certain any more`() throws {
+        try write("a", "b")
+        try publish("a", "b")
+        try run("run-1", "ss", at: Self.later)
+        try run("run-2", "ss", at: Self.later + 10)
+        #expect(try frame(1, of: "run-1") == nil)
+        #expect(try frame(1, of: "run-2")?.input == input("a"))
+    }
+
+    @Test func `outputs of pictures that were removed before the run do not count`() throws {
+        try write("a", "c")
+        try publish("a", "b", "c")
+        try run("run-1", "ss", at: Self.later)
+        #expect(try frame(2, of: "run-1")?.input == input("c"))
+    }
+
+    @Test func `a picture that may have been removed after the run makes nothing certain`() throws {
+        try write("a", "c")
+        try publish("a", "b", "c")
+        // Before the folder has changed last.
+        try run("run-1", "ss", at: 1_000_000_000)
+        #expect(try frame(2, of: "run-1") == nil)
+    }
+
+    @Test func `outputs of pictures that the job does not take any more make nothing certain`() throws {
+        try write("a", "b", "c")
+        try publish("a", "b", "c")
+        try run("run-1", "ss", at: Self.later)
+        #expect(try frame(1, of: "run-1") == nil)
+    }
+
+    @Test func `recorded frames at other places than their inputs make nothing certain`() throws {
+        try write("a", "b", "c")
+        try publish("a", "b")
+        try run("run-1", "fss", failing: "c", at: Self.later)
+        #expect(try frame(2, of: "run-1") == nil)
+    }
+}
