@@ -6,12 +6,8 @@ import Settings
 
 /// The config file that `penumbra config --init` writes.
 enum ConfigTemplate {
-    /// The shipped config file, with every key commented out, so that it changes no setting.
-    static var text: String {
-        let shipped = String(decoding: PackageResources.config_yaml, as: UTF8.self)
-        let lines = shipped.split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.map { $0.isEmpty || $0.hasPrefix("#") ? String($0) : "# \($0)" }.joined(separator: "\n")
-    }
+    /// The shipped config file, which is also `config/penumbra.yaml`. Every key is a comment, so that it changes no setting.
+    static var text: String { String(decoding: PackageResources.config_yaml, as: UTF8.self) }
 
     /// Writes the file where Penumbra looks for it, and returns its path.
     ///
