@@ -57,7 +57,7 @@ import Testing
     }()
 
     @Test func `manifests of pages have no mistake and no warning`() async throws {
-        #expect(Self.manifests.count >= 8)
+        #expect(Self.manifests.count >= 7)
         try workspace.draw("button.png", width: 30, height: 20)
         for (place, manifest) in Self.manifests {
             try workspace.write(manifest, to: "shown.yaml")
