@@ -10,7 +10,7 @@ SHARD_SEEDS := 1-10
 SERVICE_SEEDS := 1-6
 MINUTES := 10
 
-.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz site docs gallery clean
+.PHONY: demo test test-slurm build setup setup-tests format lint bench soak fuzz docs gallery clean
 
 ## make demo: set up, build, run the jobs of jobs/ on their pictures, and say where the results are
 demo: setup
@@ -69,6 +69,7 @@ soak: setup
 fuzz: setup
 	Scripts/fuzz
 
+.PHONY: site
 ## make site: the documentation as a site of static files in .build/site
 site:
 	Scripts/setup --docs
