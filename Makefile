@@ -69,8 +69,8 @@ soak: setup
 fuzz: setup
 	Scripts/fuzz
 
+## make site: the documentation as a site of static files in .build/site; dead links fail
 .PHONY: site
-## make site: the documentation as a site of static files in .build/site
 site:
 	Scripts/setup --docs
 	Scripts/site
