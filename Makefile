@@ -130,6 +130,12 @@ soak: setup
 fuzz: setup
 	Scripts/fuzz
 
+## make site: the documentation as a site of static files in .build/site; dead links fail
+.PHONY: site
+site:
+	Scripts/setup --docs
+	Scripts/site
+
 ## make docs: the modules' documentation as a static site in .build/docs
 docs: setup
 	Scripts/docs

@@ -64,31 +64,6 @@ import Testing
                 .isSubset(of: allowed.map(String.init)))
     }
 
-    /// Blocks of manifests in the guides, each with the keys that it leaves out.
-    private static let shown: [(place: String, manifest: String)] = {
-        let rest = [("job", "shown"), ("inputs", "photos/*.jpg"), ("filters", "[invert]")]
-        return ["README.md", "docs/editors.md", "docs/object-stores.md"].flatMap { name in
-            let text = (try? String(contentsOf: project.appending(path: name), encoding: .utf8)) ?? ""
-            let blocks = text.split(separator: "```yaml\n").dropFirst().compactMap { $0.split(separator: "```").first }
-            return blocks.map { block in
-                let keys = block.split(separator: "\n").map { $0.prefix { $0 != ":" } }
-                let missing = rest.filter { key, _ in !keys.contains { $0 == key } }.map { "\($0): \($1)\n" }
-                let output = keys.contains("output") || keys.contains("outputs") ? "" : "output: out/{stem}.png\n"
-                return (name, block + missing.joined() + output)
-            }
-        }
-    }()
-
-    @Test func `manifests in the guides have no mistake and no warning`() async throws {
-        #expect(Self.shown.count >= 4)
-        try workspace.draw("button.png", width: 30, height: 20)
-        for (place, manifest) in Self.shown {
-            try workspace.write(manifest, to: "shown.yaml")
-            let result = try await Program.run("check", "shown.yaml", in: workspace)
-            #expect(result.code == 0 && result.errors == "", "\(place): \(result.errors)")
-        }
-    }
-
     @Test(arguments: manifests.filter { $0 != "wrong.yaml" })
     func `an example has no mistake and no warning`(name: String) async throws {
         let result = try await Program.run("check", "jobs/\(name)", in: workspace)

@@ -2,15 +2,25 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A page of docs whose commands work as they stand, one after the other, and answer what is shown below them.
-struct ShownPage {
+/// A page whose commands work as they stand, one after the other, and answer what is shown below them.
+struct ShownPage: Sendable, CustomTestStringConvertible {
+    /// Its path in the project.
     let name: String
-    let commands: [ShownCommand]
+    let text: String
 
-    init(_ page: URL) throws {
-        name = "docs/\(page.lastPathComponent)"
-        commands = ShownCommand.all(in: try String(contentsOf: page, encoding: .utf8))
-    }
+    var testDescription: String { name }
+    var blocks: [ShownBlock] { ShownBlock.all(in: text) }
+    var commands: [ShownCommand] { ShownCommand.all(in: text) }
+
+    /// README.md and all pages below docs.
+    static let all: [ShownPage] = {
+        let docs = FileManager.default.subpaths(atPath: ExampleTests.project.appending(path: "docs").path) ?? []
+        let names = ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+        return names.compactMap { name in
+            let page = ExampleTests.project.appending(path: name)
+            return (try? String(contentsOf: page, encoding: .utf8)).map { ShownPage(name: name, text: $0) }
+        }
+    }()
 
     /// - Parameter programs: folders with further programs that the page's commands use.
     func run(in workspace: Workspace, programs: [String] = []) async throws {
@@ -40,7 +50,7 @@ struct ShownPage {
     @Test func `a page's commands are found with what is shown below them`() {
         let page = """
             Text
-            ```console noexec
+            ```console noexec: needs root
             $ sudo rm -r /
             ```
             ```console
@@ -54,12 +64,18 @@ struct ShownPage {
             ```yaml
             $ c
             ```
+            ```yaml job.yaml
+            job: a
+            ```
             """
         let commands = ShownCommand.all(in: page)
-        #expect(commands.map(\.text) == ["cat > a <<'END'\n$ b\nEND", "penumbra run a"])
-        #expect(commands.map(\.line) == [6, 9])
-        #expect(commands.map(\.code) == [0, 75])
-        #expect(commands.last?.firstMissing(in: "hint\na: 3 published in 5 ms\n") == nil)
+        #expect(
+            commands.map(\.text) == [
+                "cat > a <<'END'\n$ b\nEND", "penumbra run a", "cat > job.yaml <<'END-OF-FILE'\njob: a\nEND-OF-FILE",
+            ])
+        #expect(commands.map(\.line) == [6, 9, 16])
+        #expect(commands.map(\.code) == [0, 75, 0])
+        #expect(commands[1].firstMissing(in: "hint\na: 3 published in 5 ms\n") == nil)
     }
 
     @Test(arguments: [

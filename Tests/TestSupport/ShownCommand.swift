@@ -10,19 +10,24 @@ package struct ShownCommand {
     /// Lines are left out of what is shown.
     private var isAbridged = false
 
-    /// The commands of blocks that begin with "```console" and nothing else, in their order.
+    /// The commands of a page, in their order: those of "```console" blocks, and one for each "```yaml job.yaml" block, which
+    /// writes the file of that name. Blocks "```console noexec: reason" are not for running.
     ///
-    /// In such a block `$ ` begins a command and `> ` goes on with it. A line `…` stands for any lines, `[exit 75]` for the
+    /// In a console block `$ ` begins a command and `> ` goes on with it. A line `…` stands for any lines, `[exit 75]` for the
     /// exit code; all others are of the answer.
     package static func all(in page: String) -> [ShownCommand] {
+        ShownBlock.all(in: page).flatMap { block in
+            if let file = block.file { return [ShownCommand(line: block.line, file: file, block.lines)] }
+            return block.info == "console" ? commands(of: block) : []
+        }
+    }
+
+    private static func commands(of block: ShownBlock) -> [ShownCommand] {
         var commands: [ShownCommand] = []
-        var isInBlock = false
-        for (number, line) in zip(1..., page.split(separator: "\n", omittingEmptySubsequences: false)) {
-            if line.hasPrefix("```") {
-                isInBlock = !isInBlock && line == "```console"
-            } else if isInBlock, line.hasPrefix("$ ") {
+        for (number, line) in zip((block.line + 1)..., block.lines) {
+            if line.hasPrefix("$ ") {
                 commands.append(ShownCommand(line: number, text: String(line.dropFirst(2))))
-            } else if isInBlock, !commands.isEmpty {
+            } else if !commands.isEmpty {
                 commands[commands.count - 1].add(line)
             }
         }
@@ -32,6 +37,13 @@ package struct ShownCommand {
     private init(line: Int, text: String) {
         self.line = line
         self.text = text
+    }
+
+    /// A command that writes a file.
+    private init(line: Int, file: String, _ lines: [Substring]) {
+        let end = "END-OF-FILE"
+        self.init(
+            line: line, text: (["cat > \(file) <<'\(end)'"] + lines.map(String.init) + [end]).joined(separator: "\n"))
     }
 
     private mutating func add(_ line: Substring) {
