@@ -29,6 +29,8 @@ struct ReferenceCommand: AsyncParsableCommand {
 }
 
 /// A page of `penumbra help`. The command prints the same page.
+///
+/// The configuration of each needs its type. Without it the compiler (Swift 6.3) takes the default of `ParsableCommand`.
 protocol TopicCommand: AsyncParsableCommand {
     static var topic: HelpTopic { get }
 }
@@ -48,27 +50,27 @@ extension TopicCommand {
 
 struct ManifestTopic: TopicCommand {
     static let topic = HelpTopic.manifest
-    static let configuration = configuration(of: topic)
+    static let configuration: CommandConfiguration = configuration(of: topic)
 }
 
 struct OutputNamesTopic: TopicCommand {
     static let topic = HelpTopic.outputNames
-    static let configuration = configuration(of: topic)
+    static let configuration: CommandConfiguration = configuration(of: topic)
 }
 
 struct ExitCodesTopic: TopicCommand {
     static let topic = HelpTopic.exitCodes
-    static let configuration = configuration(of: topic)
+    static let configuration: CommandConfiguration = configuration(of: topic)
 }
 
 struct EnvironmentTopic: TopicCommand {
     static let topic = HelpTopic.environment
-    static let configuration = configuration(of: topic)
+    static let configuration: CommandConfiguration = configuration(of: topic)
 }
 
 struct FilesTopic: TopicCommand {
     static let topic = HelpTopic.files
-    static let configuration = configuration(of: topic)
+    static let configuration: CommandConfiguration = configuration(of: topic)
 }
 
 extension LocationOptions {
