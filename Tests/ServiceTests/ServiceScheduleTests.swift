@@ -30,9 +30,10 @@ import Testing
         try await farm.start()
         #expect(try schedules().map(\.submitted) == [0])
         let next = try #require(try schedules().first?.next)
-        let listed = try await farm.penumbra("queue", "schedules")
+        let listed = try await farm.penumbra("queue", "schedules", environment: ["TZ": "UTC"])
         #expect(listed.code == 0)
-        #expect(listed.output.contains("nightly") && listed.output.contains("next \(next)"))
+        // Times for people are local.
+        #expect(listed.output.contains("nightly") && listed.output.contains("next \(next.prefix(10)) 02:30:00 +00:00"))
         try await farm.end()
         // A day later, in three services of which each is killed.
         for _ in 0..<3 {

@@ -136,9 +136,10 @@ import Testing
         var files: [String] = []
         for name in try FileManager.default.contentsOfDirectory(atPath: Self.units.path).sorted() {
             let text = try String(contentsOf: Self.units.appending(path: name), encoding: .utf8)
-            // It looks for the program, too.
+            // It looks for the programs, too.
             try farm.write(
-                text.replacingOccurrences(of: "/usr/local/lib/penumbra/", with: "\(Farm.programs)/"),
+                text.replacingOccurrences(of: "/usr/local/lib/penumbra/", with: "\(Farm.programs)/")
+                    .replacingOccurrences(of: "/usr/local/bin/", with: "\(Farm.programs)/"),
                 to: "units/\(name)")
             files.append(farm.folder.file("units/\(name)"))
         }

@@ -297,7 +297,7 @@ import Testing
         let list = try await penumbra("blur", "--list")
         #expect(list.code == 0)
         let lines = list.output.split(separator: "\n").map { line in
-            line.replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d/#, with: "TIME")
+            line.replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/#, with: "TIME")
         }
         #expect(lines.first?.hasPrefix("state") == true)
         #expect(
