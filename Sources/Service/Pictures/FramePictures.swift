@@ -65,13 +65,16 @@ package struct FramePictures {
 
     /// What the frame's outputs were made of. Nil for a frame without outputs.
     private func recordedInput(of frame: StoredFrame, _ run: RunStatus, _ stamp: FileStamp) throws -> FileFacts? {
-        for path in frame.outputs {
-            guard let published = try archive.output(at: path, ofJobOf: run), isOf(published, frame, run),
-                published.record.input == frame.input, published.record.page == frame.page
-            else { continue }
-            return published.record.source
+        guard [.failed, .stillBroken].contains(frame.state.kind) else {
+            for path in frame.outputs {
+                guard let published = try archive.output(at: path, ofJobOf: run), isOf(published, frame, run),
+                    published.record.input == frame.input, published.record.page == frame.page
+                else { continue }
+                return published.record.source
+            }
+            return nil
         }
-        guard frame.state.kind == .failed else { return nil }
+        // An output at its path is of another run, which has rendered a repaired picture.
         let broken = try archive.broken(of: run).first { $0.input == frame.input && $0.page == frame.page }
         // Without a record, a later run has rendered the picture, or it failed for another reason.
         let isChanged =
