@@ -33,7 +33,8 @@ import Testing
         let listed = try await farm.penumbra("queue", "schedules", environment: ["TZ": "UTC"])
         #expect(listed.code == 0)
         // Times for people are local.
-        #expect(listed.output.contains("nightly") && listed.output.contains("next \("\(next)".prefix(10)) 02:30:00 +00:00"))
+        let day = "\(next)".prefix(10)
+        #expect(listed.output.contains("nightly") && listed.output.contains("next \(day) 02:30:00 +00:00"))
         try await farm.end()
         // A day later, in three services of which each is killed.
         for _ in 0..<3 {

@@ -43,11 +43,24 @@ export async function lines(address, body, options) {
   const text = await (await request('POST', address, body, options)).text();
   return text.split('\n').filter(Boolean).map(line => JSON.parse(line));
 }
-/** A key that makes a request count once, also if it is repeated. */
-export const freshKey = () => ({headers: {'Idempotency-Key': 'page-' + Array.from(crypto.getRandomValues(new Uint8Array(12)), byte => byte.toString(16).padStart(2, '0')).join('')}});
+const unanswered = new Map();
+/** Sends a request that counts once. If its answer is lost, the same request has the same key when somebody sends it again. */
+export async function sendOnce(address, body) {
+  const request = JSON.stringify([address, body]);
+  if (!unanswered.has(request)) unanswered.set(request, 'page-' + Array.from(crypto.getRandomValues(new Uint8Array(12)), byte => byte.toString(16).padStart(2, '0')).join(''));
+  try {
+    const answer = await send('POST', address, body, {headers: {'Idempotency-Key': unanswered.get(request)}});
+    unanswered.delete(request);
+    return answer;
+  } catch (error) {
+    // After a refusal nothing was done. A broken connection and a proxy that gave up say nothing of that.
+    if (error.status >= 400 && error.status < 500) unanswered.delete(request);
+    throw error;
+  }
+}
 
 /** Hands in a new job that renders what failed in a run. Outputs that are up to date stay. */
-export const retryRun = run => send('POST', `runs/${encoded(run)}/retry`, {}, freshKey());
+export const retryRun = run => sendOnce(`runs/${encoded(run)}/retry`, {});
 
 // ---- Pictures
 

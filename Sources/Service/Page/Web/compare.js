@@ -20,7 +20,8 @@ export function compare(source) {
   const button = (text, name, body) => h('button', {type: 'button', 'aria-label': name, title: name, onclick: body}, text);
   const stage = h('div.stage', canvas, both ? h('span.corner.left', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
   const element = h('div.compare', stage, h('div', {class: 'tools'},
-    both ? h('span.slide', h('span', 'before'), slider, h('span', 'after')) : null,
+    // The sides of the line, as they are above it.
+    both ? h('span.slide', h('span', 'all after'), slider, h('span', 'all before')) : null,
     h('span.buttons', button('Fit', 'Fit the picture (0)', () => fit()), button('1:1', 'Exact pixels (1)', () => zoomTo(1 / ratio())), button('−', 'Zoom out (-)', () => zoomTo(zoom / 2)), button('+', 'Zoom in (+)', () => zoomTo(zoom * 2))), note));
 
   const ratio = () => devicePixelRatio || 1;

@@ -61,7 +61,7 @@ export function errorGroups({errors, total}, {run} = {}) {
           // Published outputs are up to date, so only the failed frames are rendered.
           const runs = [...new Set([first.run, last.run])];
           for (const one of runs) await retryRun(one);
-          announce('Handed in again');
+          announce(runs.length === 1 ? 'Handed in again' : `${plural(runs.length, 'run')} are handed in again`);
           location.hash = '#/queue';
         }, {name: `Retry the ${spread ? 'runs' : 'run'} with ${group.cause}`}) : null,
         action('Leave them out …', async () => fill(lines, h('p.quiet', 'A line for the manifest:'), copyable(excludeLine(await inputsOf(group, first.run)))), {name: `A line that excludes ${group.cause}`})),

@@ -1,6 +1,6 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
-import {freshKey, get, request, send} from './api.js';
+import {get, request, send, sendOnce} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
 import * as live from './live.js';
 import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
@@ -16,11 +16,11 @@ const actions = {
   cancel: {
     text: 'Cancel…', key: 'c', title: 'End it (c)', fits: job => isOpen(job.state) && !job.cancelling,
     body: async job => {
-      const sure = await ask(`Cancel job ${job.id}, ${job.name}?`, job.state === 'running' ? 'It ends within a task’s time. Published outputs stay. Jobs that need it are skipped.' : 'Jobs that need it are skipped.', 'Cancel the job');
+      const sure = await ask(`Cancel job ${job.id}, ${job.name}?`, job.state === 'running' ? 'It ends when the pictures in work are done. Published outputs stay. Jobs that need it are skipped.' : 'Jobs that need it are skipped.', 'Cancel the job');
       return sure ? post(job, 'cancel') : null;
     },
   },
-  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => retryable.includes(job.state) || job.still_broken > 0, body: job => send('POST', `jobs/${job.id}/retry`, {}, freshKey())},
+  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => retryable.includes(job.state) || job.still_broken > 0, body: job => sendOnce(`jobs/${job.id}/retry`, {})},
 };
 
 /**

@@ -129,7 +129,11 @@ function signIn(words = '') {
   token.focus();
 }
 async function signOut() {
-  try { await send('DELETE', 'session'); } catch (error) { if (!(error instanceof Problem)) throw error; }
+  // Without a session there is nothing to end. After any other answer the cookie is still good, and the person has to know.
+  try { await send('DELETE', 'session'); } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    if (error.status !== 401) { place('account').append(h('span.trouble', {role: 'alert'}, 'You are still signed in: ', problemText(error))); return; }
+  }
   signIn();
 }
 onSignedOut(() => { if (farm.session) signIn('Your session has ended: the token was revoked, or it is too old.'); });

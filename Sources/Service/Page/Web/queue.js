@@ -214,10 +214,11 @@ function bulkActions(wanted, changed) {
   const go = action('Do it', async () => {
     fill(outcome);
     if (!select.value) return;
-    const body = {action: select.value, filter: wanted().filter}, text = words[select.value];
+    // The filter may be another one when the service has answered.
+    const {filter} = wanted(), body = {action: select.value, filter}, text = words[select.value];
     const {count: number} = await send('POST', 'jobs/actions', body);
     if (!number) { fill(outcome, 'no job matches'); return; }
-    const sure = await ask(`${text} ${plural(number, 'job')}?`, wanted().filter ? `All that match ${decodeURIComponent(wanted().filter)}.` : 'These are all jobs.', `${text} ${count(number)}`);
+    const sure = await ask(`${text} ${plural(number, 'job')}?`, filter ? `All that match ${decodeURIComponent(filter)}.` : 'These are all jobs.', `${text} ${count(number)}`);
     if (!sure) return;
     const answer = await send('POST', 'jobs/actions', {...body, expect: number});
     fill(outcome, `${count(answer.changed.length + answer.submitted.length)} done${answer.refused.length ? `, ${count(answer.refused.length)} refused: ${answer.refused[0].detail}` : ''}`);

@@ -27,9 +27,15 @@ export function runView(name, view) {
   const logPart = h('details', {ontoggle: () => { if (logPart.open) loadLog(); }}, h('summary', 'Log of the run'), log);
   const verified = h('div.verified', {role: 'status'});
 
-  const pause = action('Pause', async () => { await send('POST', `${address}/${run.state === 'paused' ? 'resume' : 'pause'}`); announce(run.state === 'paused' ? 'The run resumes' : 'The run pauses'); await load(); }, {title: 'p'});
+  const pause = action('Pause', async () => {
+    // The state may be another one when the answer comes.
+    const isPaused = run.state === 'paused';
+    await send('POST', `${address}/${isPaused ? 'resume' : 'pause'}`);
+    announce(isPaused ? 'The run resumes' : 'The run pauses');
+    await load();
+  }, {title: 'p'});
   const cancel = action('Cancel…', async () => {
-    if (await ask(`Cancel ${name}?`, 'It ends within a task’s time. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
+    if (await ask(`Cancel ${plain(run?.job ?? name)}?`, 'It ends when the pictures in work are done. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
   }, {title: 'c'});
   const retry = action('Retry', async () => {
     location.hash = `#/jobs/${(await retryRun(name)).id}`;
@@ -124,8 +130,10 @@ export function runView(name, view) {
       if (!news.leased && news.wanted && condition === 'running') parts.push('waits for a worker');
       document.title = `${percent(done)} ${plain(run.job)} – Penumbra`;
     } else {
-      share.set(run.work ? run.concluded / run.work : 1, run.work ? run.counts.failed / run.work : 0, true);
-      parts.push(run.work ? `${count(run.concluded)} of ${plural(run.work, 'frame')} with work` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
+      // Frames that the run has left have ended, but nothing was done for them.
+      const ended = run.counts.published + run.counts.failed;
+      share.set(run.work ? ended / run.work : 1, run.work ? run.counts.failed / run.work : 0, true);
+      parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'frame')} with work` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
       if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);

@@ -1,8 +1,9 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
 import {action, announce, enable, fill, h, path, problemText} from './dom.js';
 import {editor} from './editor.js';
-import {freshKey, get, lines, picture, send} from './api.js';
+import {get, lines, picture, send, sendOnce} from './api.js';
 import {cell, list} from './list.js';
+import * as live from './live.js';
 import {count, plural} from './words.js';
 
 const example = `job: night
@@ -86,6 +87,8 @@ export function submitView(query, view) {
   }
   // The element of all views stays when this view is closed. Its listeners must not.
   const {signal} = ending;
+  // What was said while the service was away may not be true any more.
+  const comesBack = live.on('back', checkSoon);
   view.addEventListener('dragover', event => { if (event.dataTransfer.types.includes('Files')) { event.preventDefault(); view.classList.add('dropping'); } }, {signal});
   view.addEventListener('dragleave', event => { if (!view.contains(event.relatedTarget)) view.classList.remove('dropping'); }, {signal});
   view.addEventListener('drop', event => {
@@ -97,7 +100,10 @@ export function submitView(query, view) {
   for (const [input, key] of [[folder, 'folder'], [place, 'path']]) input.addEventListener('input', () => { stored.set(key, input.value.trim()); checkSoon(); });
   function checkSoon() {
     clearTimeout(checking);
+    // An answer about an earlier text says nothing about this one, and neither does a plan of it.
+    version++;
     setValid(false);
+    planned.hidden = true;
     checking = setTimeout(check, 300);
   }
   function setValid(value) {
@@ -107,6 +113,7 @@ export function submitView(query, view) {
   }
   async function check() {
     const mine = ++version;
+    setValid(false);
     if (isFile && !place.value.trim().startsWith('/')) { write.findings([], [{message: 'the path of the manifest is missing', remedy: 'it is a path of the farm that begins with /'}]); return; }
     if (!isFile && !folder.value.trim().startsWith('/')) { write.findings([], [{message: 'the folder on the farm is missing', remedy: 'relative paths start there; it is a path that begins with /'}]); return; }
     try {
@@ -126,9 +133,8 @@ export function submitView(query, view) {
     if (needs.length) more.after = needs;
     const labels = Object.fromEntries(label.value.trim().split(/\s+/).filter(Boolean).map(part => { const at = part.indexOf('='); return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]; }));
     if (Object.keys(labels).length) more.labels = labels;
-    const job = await send('POST', 'jobs', body(more), freshKey());
+    const job = await sendOnce('jobs', body(more));
     announce(`Job ${job.id}, ${job.name}, is handed in`);
-    if (!isFile) stored.set('draft', '');
     location.hash = `#/jobs/${job.id}`;
   }
   async function showPlan(button) {
@@ -183,7 +189,12 @@ export function submitView(query, view) {
         for (const url of old) URL.revokeObjectURL(url);
         fill(trouble);
       } catch (error) {
-        if (error.name !== 'AbortError') fill(trouble, problemText(error));
+        if (error.name !== 'AbortError') {
+          // The pictures of another text or file would be taken for those of this one.
+          fill(left);
+          fill(right);
+          fill(trouble, problemText(error));
+        }
       } finally {
         controllers.delete(mine);
         if (mine === controller) element.removeAttribute('aria-busy');
@@ -230,5 +241,5 @@ export function submitView(query, view) {
     showSource();
     await check();
   }
-  return {begin, title: 'Submit', close: () => { clearTimeout(checking); version++; ending.abort(); preview.close(); for (const one of controllers) one.abort(); }};
+  return {begin, title: 'Submit', close: () => { clearTimeout(checking); version++; comesBack(); ending.abort(); preview.close(); for (const one of controllers) one.abort(); }};
 }
