@@ -75,8 +75,8 @@ licenses: programs
 	mkdir -p dist
 	Scripts/make-sbom --licenses dist/THIRD-PARTY-LICENSES
 
-## make deb: Debian packages of the built programs in .build/deb (ARGUMENTS=--fast compresses little, for a try)
-deb: setup-packaging programs
+## make deb: Debian packages of the programs and of the site, in .build/deb (ARGUMENTS=--fast compresses little, for a try)
+deb: setup-packaging programs site
 	Scripts/make-deb $(ARGUMENTS)
 
 ## make test-deb: try the packages in a Debian 12 of their own: install, render, upgrade, serve, build plugins, purge (as root)

@@ -29,6 +29,9 @@ import Testing
             "help", "manifest", in: workspace, environment: ["PENUMBRA_WORKER": "/nowhere/penumbra-worker"])
         #expect(lonely.code == 0)
         #expect(lonely.output.contains("\n  retries\n"))
+        #expect(
+            lonely.errors.hasPrefix("/nowhere/penumbra-worker: the worker program cannot be run: "), "\(lonely.errors)")
+        #expect(lonely.errors.hasSuffix("\nnote: keys that come from filters are not listed\n"), "\(lonely.errors)")
     }
 
     @Test func `the reference is one document, and is not listed`() async throws {

@@ -23,7 +23,7 @@ package final class UnrecordedFrames: Sendable {
     /// A frame, recorded or not. Nil if the run has no such frame, or if it is not certain which picture it was.
     package func frame(_ id: FrameID, of run: RunStatus, in archive: RunArchive) throws -> StoredFrame? {
         if let recorded = try archive.frame(id, of: run) {
-            // A frame whose files had to be read, and then were up to date, is recorded without its outputs.
+            // The run has read the files of such a frame, and found them up to date. It then records the frame without outputs.
             guard recorded.state.kind == .skipped, recorded.outputs.allSatisfy(\.isEmpty), try archive.isLatest(run)
             else { return recorded }
             return try archive.frame(id, input: recorded.input, .skipped, of: run) ?? recorded
@@ -86,7 +86,7 @@ extension RunArchive {
         return isConsistent ? ordered : nil
     }
 
-    /// Those inputs that are gone, and whose folders have not changed since a time: they were gone at that time already.
+    /// The inputs that were gone at a time. An input counts if it is gone now, and its folder has not changed since that time.
     private func removedInputs(_ inputs: Set<PathKey>, before time: Int64) -> Set<PathKey> {
         var isOld: [PathKey: Bool] = [:]
         return inputs.filter { input in

@@ -4,7 +4,7 @@ import Manifests
 /// A setting in words: its key in the config file, its variable, its flag, its default and what it does.
 ///
 /// `Settings` reads variables and flags by these keys, and help topics, manual pages and the reference list them.
-package struct SettingKey: Hashable, Sendable {
+package struct SettingKey: Hashable, Encodable, Sendable {
     /// Its path in the config file: `workers`, `service.listen`, `service.schedules[].cron`.
     package let key: String
     /// The environment variable that overrides the config file. Nil if there is none.
@@ -19,6 +19,11 @@ package struct SettingKey: Hashable, Sendable {
     package let sentence: String
     /// The words that it takes. Empty if it takes other values.
     package let choices: [DescribedWord]
+
+    enum CodingKeys: String, CodingKey {
+        case key, variable, flag, takes, sentence, choices
+        case fallback = "default"
+    }
 
     fileprivate init(
         _ key: String, variable: String? = nil, flag: String? = nil, takes: String, fallback: String? = nil,

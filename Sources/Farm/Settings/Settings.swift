@@ -198,7 +198,7 @@ package struct Settings: Sendable {
 
     private typealias ReadFile = (path: String, contents: ConfigFile)
 
-    /// The config files, with the one that wins first: that of the user, then that of the machine.
+    /// The user's config file, then the one of the machine. The first one wins.
     private static func configFiles(_ flags: Flags, _ launch: LaunchEnvironment) throws(LoadError) -> [ReadFile] {
         let user = try userConfigFile(flags, launch)
         guard user?.path != machineConfigFile else { return user.map { [$0] } ?? [] }

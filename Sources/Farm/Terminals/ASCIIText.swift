@@ -1,4 +1,5 @@
-/// Text for terminals whose locale is not UTF-8. Such a terminal shows each byte of a character by itself, and obeys some of them.
+/// Text for terminals whose locale is not UTF-8. Such a terminal takes each byte for a character. It obeys some of these bytes as
+/// commands.
 package enum ASCIIText {
     /// Whether the locale of an environment uses UTF-8, as `locale charmap` reports it.
     package static func isNeeded(_ environment: [String: String]) -> Bool {

@@ -3,7 +3,7 @@ package import JobModel
 package import Manifests
 import Reports
 import ServiceAPI
-import Settings
+package import Settings
 import WorkerProtocol
 
 /// Everything that manual pages, help topics and the site say of keys, filters, settings and codes, as one document.
@@ -17,7 +17,7 @@ package struct ReferenceDocument: Encodable, Sendable {
     package let fields: [OutputField]
     package let filters: [DescribedFilter]
     package let formats: [DescribedFormat]
-    package let settings: [DescribedSetting]
+    package let settings: [SettingKey]
     package let exitCodes: [DescribedExitCode]
     package let metrics: [DescribedMetric]
     package let environment: [EnvironmentVariable]
@@ -36,7 +36,7 @@ package struct ReferenceDocument: Encodable, Sendable {
         fields = ManifestSchema.fields
         filters = catalog.filters.map(DescribedFilter.init)
         formats = catalog.formats.map(DescribedFormat.init)
-        settings = SettingKey.all.map(DescribedSetting.init)
+        settings = SettingKey.all
         exitCodes = RunOutcome.allCases.map(DescribedExitCode.init)
         metrics = PrometheusText.described + ServiceMetric.described
         environment = EnvironmentVariable.forUsers
@@ -146,28 +146,6 @@ package struct DescribedFormat: Encodable, Sendable {
             "Penumbra writes \(format.name)\(format.isFolder ? " as a folder" : ""), and does not read it."
         case (false, false): "This installation cannot use \(format.name), because a library is missing."
         }
-    }
-}
-
-/// A setting in words.
-package struct DescribedSetting: Encodable, Sendable {
-    package let key: String
-    package let variable: String?
-    package let flag: String?
-    package let takes: String
-    package let fallback: String?
-    package let sentence: String
-    package let choices: [DescribedWord]
-
-    enum CodingKeys: String, CodingKey {
-        case key, variable, flag, takes, sentence, choices
-        case fallback = "default"
-    }
-
-    init(_ setting: SettingKey) {
-        (key, variable, flag) = (setting.key, setting.variable, setting.flag)
-        (takes, fallback) = (setting.takes, setting.fallback)
-        (sentence, choices) = (setting.sentence, setting.choices)
     }
 }
 

@@ -41,10 +41,19 @@ extension TopicCommand {
     }
 
     func run() async throws {
-        // Help must work even if the worker program is missing. Then keys that come from filters are not listed.
-        let catalog = Self.topic == .manifest ? try? await Farm(try Settings.load(LocationOptions.none)).catalog() : nil
-        Console.print(
-            Self.topic.text(catalog ?? Catalog(versions: [:], filters: [], formats: []), width: Console.width))
+        try await ConsoleReporter(json: false).handling { _ in
+            var catalog = Catalog(versions: [:], filters: [], formats: [])
+            if Self.topic == .manifest {
+                do {
+                    catalog = try await Farm(try Settings.load(LocationOptions.none)).catalog()
+                } catch  where FarmError.knows(error) {
+                    // Help must work even if the worker program is missing.
+                    Console.complain("\(FarmError(error).message)\nnote: keys that come from filters are not listed")
+                }
+            }
+            Console.print(Self.topic.text(catalog, width: Console.width))
+            return .done
+        }
     }
 }
 
