@@ -92,6 +92,17 @@ import Testing
         #expect(try frame(1, of: "run-2")?.input == input("a"))
     }
 
+    @Test func `what was found of a run is forgotten when a later run begins`() throws {
+        try write("a", "b")
+        try publish("a", "b")
+        try run("run-1", "ss", at: Self.later)
+        let archive = try RunArchive(state: folder.path)
+        let frames = UnrecordedFrames()
+        #expect(try frames.frame(FrameID(1), of: archive.run(exactly: "run-1"), in: archive)?.input == input("a"))
+        try run("run-2", "ss", at: Self.later + 10)
+        #expect(try frames.frame(FrameID(1), of: archive.run(exactly: "run-1"), in: archive) == nil)
+    }
+
     @Test func `outputs of pictures that were removed before the run do not count`() throws {
         try write("a", "c")
         try publish("a", "b", "c")

@@ -8,8 +8,8 @@ import Synchronization
 /// Finds frames that a run has no record of, because their outputs were up to date or because their pictures were broken before.
 ///
 /// A run numbers its inputs in the order of their paths. So the inputs that the database knows of the job tell which frame is which, if
-/// they are exactly the inputs of the run. The search reads all of them. Its result is kept for the last run, because a page asks for
-/// many pictures of one frame.
+/// they are exactly the inputs of the run. The search reads all of them. Its result is kept for one run, because a page asks for
+/// many pictures of one run. It holds while no later run of the job has begun.
 package final class UnrecordedFrames: Sendable {
     private struct Known {
         let run: RunID
@@ -28,7 +28,7 @@ package final class UnrecordedFrames: Sendable {
             else { return recorded }
             return try archive.frame(id, input: recorded.input, .skipped, of: run) ?? recorded
         }
-        guard !archive.isShared(run), let cell = try archive.map(of: run)?[id] else { return nil }
+        guard try archive.isLatest(run), let cell = try archive.map(of: run)?[id] else { return nil }
         let inputs = try inputs(of: run, archive)
         guard inputs.indices.contains(id.number - 1) else { return nil }
         return try archive.frame(id, input: inputs[id.number - 1], cell, of: run)
