@@ -24,8 +24,10 @@ package final class EventFeed: Sendable {
     /// A larger event is published as `reset`.
     package static let largestEvent = 64 << 10
     static let keptBytes = 4 << 20
-    /// Proxies close connections that are silent for longer.
-    static let heartbeat: Duration = .seconds(15)
+    /// Proxies close connections that are silent for longer, and followers take the service for dead.
+    package static let heartbeat: Duration = .seconds(15)
+    /// The name of the event of a heartbeat. It is not published, and has no number of its own.
+    package static let heartbeatName = "alive"
 
     /// Tells this start of the service from others, whose numbers mean nothing here.
     package let boot: String
@@ -235,13 +237,14 @@ package final class EventFeed: Sendable {
         }
     }
 
-    /// A comment keeps the connection alive. If no event waits, it has the latest number, so that a follower whose filter
-    /// lets few events through does not fall behind.
+    /// An event keeps the connection open, and shows scripts of a page that the service still works. They cannot see comments.
+    /// If no event waits, it has the latest number, so that a follower whose filter lets few events through does not fall behind.
     private func heartbeatText(_ id: Int) -> [UInt8] {
         let number = state.withLock { state -> Int? in
             guard let queue = state.followers[id]?.queue, queue.isIdle else { return nil }
             return queue.seen
         }
-        return Array((": still here\n" + (number.map { "id: \(boot)-\($0)\n" } ?? "") + "\n").utf8)
+        let idLine = number.map { "id: \(boot)-\($0)\n" } ?? ""
+        return Array("event: \(Self.heartbeatName)\n\(idLine)data: {}\n\n".utf8)
     }
 }
