@@ -1,3 +1,4 @@
+package import Queueing
 import Synchronization
 
 /// Sends what happens to everybody who follows, as server-sent events.
@@ -54,8 +55,11 @@ package final class EventFeed: Sendable {
     ///   - name: Lower-case letters and hyphens.
     ///   - data: JSON.
     ///   - subject: What the event is about, for filters.
+    ///   - owner: Whose job it is about, for filters. Nil for no job.
     ///   - isBarrier: Whether events before it are never joined with events after it.
-    package func publish(_ name: String, _ data: [UInt8], about subject: String? = nil, isBarrier: Bool = false) {
+    package func publish(
+        _ name: String, _ data: [UInt8], about subject: String? = nil, of owner: Owner? = nil, isBarrier: Bool = false
+    ) {
         precondition(
             !name.isEmpty && name.utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == 0x2d },
             "'\(name)' is no name of an event")
@@ -64,7 +68,7 @@ package final class EventFeed: Sendable {
             state.last += 1
             let event = FeedEvent(
                 number: state.last, name: isTooLarge ? "reset" : name, data: isTooLarge ? Array("{}".utf8) : data,
-                subject: subject, isBarrier: isBarrier)
+                subject: subject, owner: owner, isBarrier: isBarrier)
             state.recent.append(event)
             state.recentBytes += event.data.count
             // Removed in blocks, since each removal moves all others.
