@@ -86,6 +86,8 @@ function follow() {
   for (const name of names) {
     mine.addEventListener(name, event => {
       if (mine !== stream) return;
+      // It may be from before the machine fell asleep. If it is, it comes again.
+      if (waited() > silence) { look(); return; }
       waitFrom();
       hear();
       if (event.lastEventId) last = event.lastEventId;

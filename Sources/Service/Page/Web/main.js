@@ -8,7 +8,7 @@ import {count, plural, time, when} from './words.js';
 const place = id => document.getElementById(id);
 const view = place('view');
 const tabs = [['queue', 'Queue'], ['runs', 'Runs'], ['errors', 'Errors'], ['workers', 'Workers'], ['schedules', 'Schedules'], ['submit', 'Submit']];
-let current = null, shown = 0;
+let current = null, shown = 0, hasFailed = false;
 
 // ---- Addresses
 
@@ -36,6 +36,7 @@ async function show() {
   current?.close();
   current = null;
   endReloads();
+  hasFailed = false;
   for (const link of place('nav').children) if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
   fill(view);
   view.className = `view-${tab}`;
@@ -51,7 +52,7 @@ async function show() {
     document.title = `${plain(current.title)} – Penumbra`;
     await current.begin();
   } catch (error) {
-    if (mine === shown) fill(view, failed(error, show));
+    if (mine === shown) { hasFailed = true; fill(view, failed(error, show)); }
   }
   if (mine === shown) view.removeAttribute('aria-busy');
 }
@@ -172,7 +173,7 @@ async function checkSession(words) {
   announce(`Signed in as ${plain(session.name)}`);
 }
 otherTabs.onmessage = () => { checkSession('You have signed out in another tab.'); };
-live.on('back', () => { checkSession('Your session has ended: the token was revoked, or it is too old.'); });
+live.on('back', () => { if (hasFailed) show(); checkSession('Your session has ended: the token was revoked, or it is too old.'); });
 
 async function enter() {
   farm.session = await get('session');
