@@ -100,7 +100,7 @@ function showStaleness() {
   const stale = live.state === 'lost' ? null : staleness(), bar = place('stale');
   bar.hidden = !stale;
   renew(bar, stale && [stale.since, stale.problem.message, stale.problem.remedy], () => stale && [
-    h('span', `Not up to date since ${time(stale.since)}, trying again. `, problemText(stale.problem)),
+    h('div', h('b', `Not up to date since ${time(stale.since)}, trying again.`), h('div', problemText(stale.problem))),
     h('button', {type: 'button', onclick: reloadFailed}, 'Try now')]);
 }
 onStaleness(showStaleness);
