@@ -111,6 +111,15 @@ def connection(page, service, handler, check):
     check('when the service goes on, the page is live again', browser.wait(LIVE, 30), text('#link'))
     check('and shows what it could not load', page.has('running', '.rows') and not browser.run("document.querySelector('.failed-load')"), text('#view'))
 
+    full = Busy(503, 'Too many clients follow the events', 1, '/events')
+
+    def until_there_is_room():
+        browser.run("streams.at(-1).close(); streams.at(-1).dispatchEvent(new Event('error'))")
+        check('a page that may not follow says why', page.has('not connected; trying again: Too many clients follow the events', '#link', 30), text('#link'))
+        check('and what it shows is that of a lost connection', browser.run(LOST))
+    with_answers(full, until_there_is_room)
+    check('it follows when there is room again', browser.wait(LIVE, 40), text('#link'))
+
     print('A reload that fails')
     page.go(f'#/runs/{run}')
     page.has('in work', '.legend', 60)

@@ -83,7 +83,7 @@ onFarm(showHead);
 
 function showLink() {
   const words = {off: '', connecting: '○ connecting …', live: '● live', lost: '✗\ufe0e not connected; trying again'};
-  say(place('link'), words[live.state]);
+  say(place('link'), words[live.state] + (live.reason ? `: ${plain(live.reason)}` : ''));
   place('link').className = `link ${live.state}`;
   document.documentElement.dataset.link = live.state;
   setConnected(live.state === 'live');
