@@ -101,10 +101,12 @@ def connection(page, service, handler, check):
         time.sleep(2)
         check('and times stand still', before and text('.since') == before, [before, text('.since')])
         page.picture('stopped-run')
+        browser.run("window.found = null; import('./page/api.js').then(api => api.send('PATCH', 'jobs/1', {priority: 55})).catch(error => { window.found = [error.message, error.remedy]; })")
         browser.run("location.hash = '#/runs'")
         time.sleep(0.5)
         ahead(11)
         check('a request without an answer is given up, and the view says so', page.has('cannot be reached', seconds=5) and page.has('Try again'), text('#view'))
+        check('a change that was sent may have been made', browser.wait('window.found') and browser.run('found') == ['The service does not answer.', 'It may have made this change. Look at it before you try again.'], browser.run('window.found'))
         check('the page goes on to try', browser.wait(LOST), text('#link'))
     finally:
         service.process.send_signal(signal.SIGCONT)
