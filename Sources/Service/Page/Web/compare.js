@@ -8,13 +8,13 @@ const tileSide = 512, mostTiles = 120;
 
 /**
  * @param source
- *   `before` and `after`, the facts of each side, or undefined; `thumb(side)`, the address of the whole picture, small;
+ *   `name` of the file; `before` and `after`, the facts of each side, or undefined; `thumb(side)`, the address of the whole picture, small;
  *   `crop(side, {x, y, width, height, scale})`, the address of a rectangle of it.
  */
 export function compare(source) {
   // Places are those of the result, if there is one. Before it, the picture may have had another size.
   const full = source.after ?? source.before, both = source.before && source.after;
-  const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'picture', 'aria-label': both ? 'The picture before and after. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.' : 'The picture. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.'});
+  const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'picture', 'aria-label': `${plain(source.name)}${both ? ', before and after' : ''}. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.`});
   const slider = h('input', {type: 'range', min: 0, max: 1000, value: 500, 'aria-label': 'Where the line between before and after is'});
   const note = h('span.note', {role: 'status'});
   const button = (text, name, body) => h('button', {type: 'button', 'aria-label': name, title: name, onclick: body}, text);
