@@ -1,5 +1,5 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
-import {action, announce, enable, fill, h, path, problemText} from './dom.js';
+import {action, announce, enable, fill, h, onRatio, path, problemText, say} from './dom.js';
 import {editor} from './editor.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
 import {cell, list} from './list.js';
@@ -184,8 +184,8 @@ export function submitView(query, view) {
         const [before, after] = await Promise.all([picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
         const old = urls;
         urls = [before, after].map(blob => URL.createObjectURL(blob));
-        fill(left, h('img', {src: urls[0], alt: 'before the filters'}), h('figcaption', 'before'));
-        fill(right, h('img', {src: urls[1], alt: 'after the filters'}), h('figcaption', 'after'));
+        [[left, 'before'], [right, 'after']].forEach(([figure, name], index) =>
+          fill(figure, h('div', {class: 'scroll', role: 'group', 'aria-label': `${name} the filters`}, h('img', {src: urls[index], alt: `${name} the filters`, onload: showExact})), h('figcaption', name)));
         for (const url of old) URL.revokeObjectURL(url);
         fill(trouble);
       } catch (error) {
@@ -200,9 +200,24 @@ export function submitView(query, view) {
         if (mine === controller) element.removeAttribute('aria-busy');
       }
     }
+    /** Each pixel of the pictures is a square of the screen's pixels: as large as there is room for, and the same in both. */
+    function showExact() {
+      const images = [left, right].map(figure => figure.querySelector('img'));
+      if (!images.every(image => image?.naturalWidth)) return;
+      const ratio = devicePixelRatio || 1, times = Math.max(1, Math.floor(left.clientWidth * ratio / Math.max(...images.map(image => image.naturalWidth))));
+      for (const image of images) {
+        image.style.width = `${image.naturalWidth * times / ratio}px`;
+        const box = image.parentElement;
+        box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
+        say(image.closest('figure').querySelector('figcaption'), `${image.closest('figure') === left ? 'before' : 'after'}, ${times === 1 ? '1:1' : `${times}:1, a pixel is ${times} × ${times} on the screen`}`);
+      }
+    }
+    const sizes = new ResizeObserver(showExact);
+    sizes.observe(element);
+    const forgetRatio = onRatio(showExact);
     for (const one of [x, y, size]) one.addEventListener('input', soon);
     input.addEventListener('input', () => { stored.set('picture', input.value.trim()); soon(); });
-    return {element, refresh: soon, sliders, close: () => { clearTimeout(timer); for (const url of urls) URL.revokeObjectURL(url); }};
+    return {element, refresh: soon, sliders, close: () => { clearTimeout(timer); sizes.disconnect(); forgetRatio(); for (const url of urls) URL.revokeObjectURL(url); }};
   }
   let shownNumbers = null;
   function showSliders() {
