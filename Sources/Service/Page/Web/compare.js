@@ -18,7 +18,7 @@ export function compare(source) {
   const slider = h('input', {type: 'range', min: 0, max: 1000, value: 500, 'aria-label': 'Where the line between before and after is'});
   const note = h('span.note', {role: 'status'});
   const button = (text, name, body) => h('button', {type: 'button', 'aria-label': name, title: name, onclick: body}, text);
-  const stage = h('div.stage', canvas, both ? h('span.corner.left', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
+  const stage = h('div.stage', canvas, both ? h('span.corner', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
   const element = h('div.compare', stage, h('div', {class: 'tools'},
     // The sides of the line, as they are above it.
     both ? h('span.slide', h('span', 'all after'), slider, h('span', 'all before')) : null,
