@@ -59,18 +59,18 @@ package struct FailureGroup: Hashable, Sendable, Encodable {
     package private(set) var repaired: Int
     package let first: Frame
     package private(set) var last: Frame
-    /// Different ones, from the first frames.
-    package private(set) var inputs: [String]
+    /// The first frames with different inputs.
+    package private(set) var samples: [Frame]
     /// The runs that the frames are of, the earliest first.
     package private(set) var runs: [Part]
 
-    static let mostInputs = 3
+    private static let mostSamples = 3
 
     fileprivate init(_ failure: FailedFrame, id: String) {
         self.id = id
         (cause, message) = (failure.cause, failure.message)
         explanation = FrameFailure.Cause(rawValue: failure.cause)?.explanation
-        (count, repaired, runs, inputs) = (0, 0, [], [])
+        (count, repaired, runs, samples) = (0, 0, [], [])
         (first, last) = (Frame(failure), Frame(failure))
         add(failure)
     }
@@ -79,7 +79,9 @@ package struct FailureGroup: Hashable, Sendable, Encodable {
     fileprivate mutating func add(_ failure: FailedFrame) {
         count += 1
         last = Frame(failure)
-        if inputs.count < Self.mostInputs, !inputs.contains(failure.input) { inputs.append(failure.input) }
+        if samples.count < Self.mostSamples, !samples.contains(where: { PathKey($0.input) == PathKey(failure.input) }) {
+            samples.append(Frame(failure))
+        }
         if runs.last?.run != failure.run { runs.append(Part(run: failure.run, count: 0, repaired: 0)) }
         runs[runs.count - 1].count += 1
         guard failure.isRepaired else { return }

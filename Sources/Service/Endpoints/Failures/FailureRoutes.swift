@@ -20,10 +20,8 @@ extension Service {
             },
             .api(.get, "/runs/{name}/errors", .read) { request in
                 let name = request.runName
-                let failures = try await onArchive { archive in
-                    try Self.failures(of: [archive.run(exactly: name)], in: archive)
-                }
-                return try .json(encoding: try await list(of: failures, for: request))
+                let run = try await onArchive { try $0.run(exactly: name) }
+                return try .json(encoding: try await failures(of: [run], for: request))
             },
             .api(.get, "/runs/{name}/errors/{group}/exclude", .read, handler: exclusion),
         ]
@@ -48,8 +46,7 @@ extension Service {
         for run in runs where visible.count < Self.mostRuns {
             if try await isVisible(run.stored.name, to: request) { visible.append(run) }
         }
-        let failures = try await onArchive { [visible] archive in try Self.failures(of: visible, in: archive) }
-        return try await list(of: failures, for: request)
+        return try await failures(of: visible, for: request)
     }
 
     private static func failures(of runs: [RunStatus], in archive: RunArchive) throws -> [FailedFrame] {
@@ -66,28 +63,33 @@ extension Service {
         }
     }
 
-    private func list(of failures: [FailedFrame], for request: APIRequest) async throws -> FailureList {
-        let groups = try FailureGroup.groups(of: failures)
-        var (runs, known): ([FailureList.Run], Set<String>) = ([], [])
-        for failure in failures where known.insert(failure.run).inserted {
-            runs.append(try await retry(of: failure.run, for: request))
+    /// - Parameter runs: The latest first.
+    private func failures(of runs: [RunStatus], for request: APIRequest) async throws -> FailureList {
+        let failures = try await onArchive { archive in try Self.failures(of: runs, in: archive) }
+        let failed = Set(failures.map(\.run))
+        var list: [FailureList.Run] = []
+        for run in runs.reversed() where failed.contains(run.stored.name) {
+            list.append(try await retry(of: run.stored, for: request))
         }
-        return FailureList(groups, frames: failures.count, repaired: failures.count(where: \.isRepaired), runs: runs)
+        return FailureList(
+            try FailureGroup.groups(of: failures), frames: failures.count,
+            repaired: failures.count(where: \.isRepaired), runs: list)
     }
 
     /// The job of a run, and why the caller cannot retry it.
-    private func retry(of run: String, for request: APIRequest) async throws -> FailureList.Run {
+    private func retry(of run: RunRecord, for request: APIRequest) async throws -> FailureList.Run {
         let caller = try request.queueCaller()
         let found = try await supervisor.onStore { store in
-            try store.job(run: run).map { ($0, try store.known($0.id)?.retriedAs) }
+            try store.job(run: run.name).map { ($0, try store.known($0.id)?.retriedAs) }
         }
-        guard let (job, retry) = found else {
-            return FailureList.Run(run, job: nil, obstacle: Self.retryWithoutJob(run).message)
+        let obstacle: String?
+        if let (job, retry) = found {
+            let isForeign = caller.isLimited && job.owner != caller.owner
+            obstacle = isForeign ? Problem.foreignRun.detail : job.obstacleToRetry(after: retry)?.message
+        } else {
+            obstacle = Self.retryWithoutJob(run.name).message
         }
-        guard !caller.isLimited || job.owner == caller.owner else {
-            return FailureList.Run(run, job: job.id, obstacle: Problem.foreignRun.detail)
-        }
-        return FailureList.Run(run, job: job.id, obstacle: job.obstacleToRetry(after: retry)?.message)
+        return FailureList.Run(run, job: found?.0.id, obstacle: obstacle)
     }
 
     /// The lines of a manifest that leave out the pictures of a group.
@@ -124,13 +126,15 @@ private struct FailureList: Encodable, Sendable {
         }
 
         let run: String
+        /// The path of its manifest.
+        let manifest: String
         /// Nil for a run that the service has not begun.
         let job: Queueing.JobID?
         /// Why the caller cannot retry it. Nil if he can.
         let obstacle: Obstacle?
 
-        init(_ run: String, job: Queueing.JobID?, obstacle message: String?) {
-            (self.run, self.job) = (run, job)
+        init(_ run: RunRecord, job: Queueing.JobID?, obstacle message: String?) {
+            (self.run, manifest, self.job) = (run.name, run.manifest, job)
             obstacle = message.map {
                 let words = Explanation(message: $0)
                 return Obstacle(detail: words.summary, remedy: words.remedy)
