@@ -375,7 +375,8 @@ let package = Package(
         tests(
             "CoordinationTests",
             [
-                "Coordination", "Runs", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Scheduling",
+                "Coordination", "Runs", "SafeFiles", "Manifests", "Planning", "JobStorage", "WorkerProtocol",
+                "Scheduling",
                 "Engines", "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
