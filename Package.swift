@@ -176,7 +176,7 @@ let package = Package(
         .target(name: "CConfinement", path: "Sources/Farm/CConfinement"),
         module("Farm", "Confinement", ["Catalogs", "JobModel", "Planning", "CConfinement"]),
         module("Farm", "Exports", ["JobModel"]),
-        module("Farm", "Reports", ["JobModel"]),
+        module("Farm", "Reports", ["JobModel"], resources: [.embedInCode("Web")]),
         module("Farm", "Terminals"),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
@@ -209,7 +209,7 @@ let package = Package(
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
         .systemLibrary(name: "CZlib", path: "Sources/Service/CZlib", pkgConfig: "zlib"),
-        module("Service", "Page", ["HTTPService", "CZlib"], resources: [.embedInCode("Web")]),
+        module("Service", "Page", ["HTTPService", "Reports", "CZlib"], resources: [.embedInCode("Web")]),
         module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
         module(
             "Service", "Supervision",
