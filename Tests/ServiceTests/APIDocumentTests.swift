@@ -13,7 +13,7 @@ import Testing
     private let commands: [ShownCommand]
 
     init() throws {
-        page = try String(contentsOf: Self.project.appending(path: "docs/api.md"), encoding: .utf8)
+        page = try String(contentsOf: Self.project.appending(path: "docs/reference/http.md"), encoding: .utf8)
         commands = ShownCommand.all(in: page)
     }
 
@@ -23,7 +23,7 @@ import Testing
         try await farm.start("--web-socket")
         for command in commands {
             let result = try await Self.run(command.text, in: farm)
-            let context: Comment = "docs/api.md:\(command.line): \(command.text)\n\(result.output)\n\(farm.log)"
+            let context: Comment = "docs/reference/http.md:\(command.line): \(command.text)\n\(result.output)\n\(farm.log)"
             try #require(result.code == command.code, context)
             try #require(command.firstMissing(in: result.output) == nil, context)
         }
