@@ -1,6 +1,6 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
-import {encoded, get, getText, lines, retryRun, send} from './api.js';
+import {encoded, get, lines, request, retryRun, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {frameFile, thumb} from './thumbs.js';
@@ -85,7 +85,7 @@ export function runView(name, view) {
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
-    const text = await getText(`jobs/${job.id}/log`);
+    const text = await (await request('GET', `jobs/${job.id}/log`)).text();
     const isAtEnd = log.scrollTop + log.clientHeight > log.scrollHeight - 20;
     fill(log, text ? visible(text, true) : 'It wrote nothing.');
     if (isAtEnd) log.scrollTop = log.scrollHeight;
