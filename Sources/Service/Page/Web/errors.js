@@ -67,7 +67,7 @@ export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {})
     const number = retried.reduce((sum, part) => sum + part.count - part.repaired, 0);
     return h('article', {class: `group ${isRepaired ? '' : 'bad'}`},
       h('h3.cause', isRepaired ? '✓\ufe0e ' : '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'), group.repaired ? (isRepaired ? ', repaired by later jobs' : `, ${count(group.repaired)} of them repaired by later jobs`) : '')),
-      group.explanation ? h('p.explanation', visible(group.explanation)) : null,
+      group.explanation && !isRepaired ? h('p.explanation', visible(group.explanation)) : null,
       h('p.message', visible(withoutPath(group.message, first.input), true)),
       h('div', {class: 'thumbs'}, group.samples.map(frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: group.cause}))),
       h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run || (index < frames.length - 1 && first.run === last.run) ? '' : [' of ', runLink(frame.run)]])),

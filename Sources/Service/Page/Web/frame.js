@@ -44,7 +44,7 @@ export function frameView(run, name, view) {
     const failure = frame?.cause ?? (frame?.state === 'still_broken' ? 'failed in an earlier run, and was not tried again' : null);
     cause.hidden = !failure;
     if (failure) {
-      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), frame.explanation ? h('p.explanation', visible(frame.explanation)) : null,
+      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), frame.explanation && !frame.repaired ? h('p.explanation', visible(frame.explanation)) : null,
         h('p.message', visible(withoutPath(frame.message, frame.input), true)), frame.repaired ? h('p.well', '✓\ufe0e ', repairedWords(frame.repaired)) : null);
     }
     retry.hidden = !failure || Boolean(frame.repaired) || isRunOpen(runState) || !may('submit');

@@ -13,7 +13,7 @@ const isPaused = job => job.state === 'running' && (farm.lives.get(job.run)?.isP
 /** The state of a job, as people see it. */
 export const stateOf = job => isPaused(job) ? 'paused' : job.state;
 /** What a pause does not end. */
-export const pausedWords = news => news?.leased ? `paused: ${news.leased === 1 ? 'one task is' : `${news.leased} tasks are`} still in work, and will be finished` : 'paused: workers get nothing to do';
+export const pausedWords = news => news?.leased ? `Paused. ${news.leased === 1 ? 'One task is' : `${news.leased} tasks are`} still in work and will be finished.` : 'Paused. Workers get nothing to do.';
 
 /** Pauses or resumes the run of a job. */
 async function setPaused(job, value) {
@@ -106,7 +106,7 @@ export function because(job) {
     if (job.cancelling) return 'is being cancelled';
     if (!now) return job.state === 'starting' ? 'starts' : 'begins';
     const {left} = progress(now);
-    return [now.isPaused ? pausedWords(now) : plural(now.leased, 'worker'), now.failed ? `${now.failed} failed` : '', left != null ? `${elapsed(left)} left` : ''].filter(Boolean).join(' · ');
+    return [now.isPaused ? (now.leased ? `${now.leased} still in work` : 'no work is given out') : plural(now.leased, 'worker'), now.failed ? `${now.failed} failed` : '', left != null ? `${elapsed(left)} left` : ''].filter(Boolean).join(' · ');
   }
   if (job.state === 'waiting') return (job.waiting_for?.words ?? '') + (job.run_next ? ' · runs next' : '');
   if (job.state === 'held') return 'until it is released';
@@ -175,7 +175,7 @@ export function jobView(id, view) {
     badge.className = `badge ${state}`;
     say(badge, `${sign(state)} ${word(state)}`);
     say(sub, `job ${job.id}`);
-    const reason = because(job);
+    const reason = state === 'paused' ? pausedWords(farm.lives.get(job.run)) : because(job);
     const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : job.result ?? '';
     renew(why, words, () => visible(words));
     if (!row) {

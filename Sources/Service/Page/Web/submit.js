@@ -108,8 +108,8 @@ export function submitView(query, view) {
     if (isValid) showAccepted();
   }
   function showAccepted() {
-    const [words] = Object.values(doubts).filter(Boolean);
-    write.findings([], warnings, `${checked} can be handed in`, words && `${checked} is a right manifest, but ${words}`);
+    const words = Object.values(doubts).filter(Boolean).join(', and ');
+    write.findings([], warnings, `${checked} can be handed in`, words && `The manifest of ${checked} is accepted, but ${words}`);
   }
   function setValid(value) {
     isValid = value;
