@@ -19,10 +19,11 @@ extension Service {
                 return try .json(encoding: try await onRun(request) { try $0.taskCounts(of: $1) })
             },
             .api(.get, "/runs/{name}/broken", .read) { request in
+                let unrecorded = unrecordedFrames
                 let broken = try await onRun(request) { archive, run in
                     // Most runs have none, and then their frames need not be read.
                     guard run.counts.stillBroken > 0 else { return [BrokenLine]() }
-                    return try archive.stillBroken(in: run, archive.details(of: run)).map(BrokenLine.init)
+                    return try unrecorded.stillBroken(in: run, archive.details(of: run), archive)
                 }
                 return try .json(encoding: ["broken": broken])
             },

@@ -122,19 +122,6 @@ extension JobFilter {
     }
 }
 
-extension FeedEvent {
-    private struct About: Decodable {
-        struct Job: Decodable { let owner: Owner }
-        let job: Job
-    }
-
-    /// Whether it is about a job of this owner. Events of other kinds are about nobody's job.
-    func isAboutJob(of owner: Owner) -> Bool {
-        guard name == "job", let about = try? JSONDecoder().decode(About.self, from: Data(data)) else { return false }
-        return about.job.owner == owner
-    }
-}
-
 /// Makes problems of errors.
 private func answering(_ body: () async throws -> Void) async throws {
     do {
