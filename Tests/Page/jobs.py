@@ -122,6 +122,7 @@ def submission(page, service, check, folder, manifest):
     browser.key('a', control=True)
     browser.paste(folder)
     write(manifest('nothing', 'missing/*').rstrip('\n'))
+    check('the manifest has letters of one width', browser.run("getComputedStyle(document.getElementById('manifest')).fontFamily.includes('mono')"), browser.run("getComputedStyle(document.getElementById('manifest')).fontFamily"))
     check('a preview that fails takes the green words away', page.has('its preview failed', '#findings', 30) and not browser.run("document.querySelector('#findings .well')"), page.text('#findings'))
     page.picture('submit-doubt')
     page.click('Plan')
@@ -166,7 +167,8 @@ def small_screens(page, service, check, folder, manifest):
         browser.run(f"{row}.scrollIntoView({{block: 'center'}})")
         check(f'Retry can be pressed at {name}', browser.wait(reached, 5), browser.run(f"JSON.stringify([...{row}.children].map(one => [one.className, one.getBoundingClientRect().toJSON()]))"))
         check(f'nothing of the list is cut at {name}', browser.run("(list => list.scrollWidth <= list.clientWidth)(document.querySelector('.list')) && document.documentElement.scrollWidth <= innerWidth"), browser.run("[document.querySelector('.list').scrollWidth, document.querySelector('.list').clientWidth, document.documentElement.scrollWidth]"))
-        inside = f"[...document.querySelectorAll('.rows .row')].flatMap(row => [...row.children].filter(cell => cell.offsetParent && cell.getBoundingClientRect().bottom > row.getBoundingClientRect().bottom + 1)).map(one => one.outerHTML.slice(0, 80))"
+        outside = "(box, row) => box.width && (box.bottom > row.bottom + 1 || box.right > row.right + 1)"
+        inside = f"[...document.querySelectorAll('.rows .row')].flatMap(row => [...row.querySelectorAll(':scope > *, button, .badge, .job-name')].filter(one => ({outside})(one.getBoundingClientRect(), row.getBoundingClientRect()) || (one.matches('.job-name') && one.getBoundingClientRect().width < 40))).map(one => one.outerHTML.slice(0, 80))"
         check(f'all of a row is within it at {name}', browser.run(inside) == [], browser.run(inside))
         if page.screenshots:
             for dark in (False, True):
