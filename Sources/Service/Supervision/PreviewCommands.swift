@@ -150,7 +150,12 @@ package final class PreviewCommands: Sendable {
         } catch {
             throw FarmQueryError(error, "'penumbra preview'", program)
         }
-        let message = Self.message(in: answer.errors) ?? "'penumbra preview' has ended with \(answer.status)"
+        // The text has been sent, so its file means nothing to the caller.
+        let place = "\(VisibleText.line(files.manifest)): error: "
+        let found = Self.message(in: answer.errors)
+        let message =
+            found.map { $0.hasPrefix(place) ? String($0.dropFirst(place.count)) : $0 }
+            ?? "'penumbra preview' has ended with \(answer.status)"
         switch answer.exitCode.flatMap({ RunOutcome(number: Int($0)) }) {
         case .done: return
         case .usage, .badManifest, .missingInput, .busy, .someFailed: throw .refused(message)
