@@ -68,6 +68,7 @@ import Testing
         let method = call.firstMatch(of: /\ -X ([A-Z]+)/).map { String($0.1) } ?? "GET"
         let path = address.1.replacing(/\/jobs\/[0-9]+/, with: "/jobs/{id}")
             .replacing(/\/frames\/[0-9]+/, with: "/frames/{number}")
+            .replacing("/errors/{name}", with: "/errors/{group}")
             .replacing(/\/schedules\/.*/, with: "/schedules/{name}").replacing(/\/page\/.*/, with: "/page/{name}")
         return "\(method) \(path)"
     }
