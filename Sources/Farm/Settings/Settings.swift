@@ -35,6 +35,10 @@ package struct Settings: Sendable {
     package let late: Setting<[ExpectedSuccess]>
     /// The program that takes mails.
     package let sendmail: Setting<String>
+    /// The service that commands talk to, as the user wrote it. Nil for the one beside the state folder.
+    package let server: Setting<String?>
+    /// An absolute path. Nil if no file names one.
+    package let tokenFile: Setting<String?>
     /// What the config file says of the service.
     package let service: Setting<ServiceSettings>
     /// The worker program's path.
@@ -176,6 +180,10 @@ package struct Settings: Sendable {
         onFailure = layered([], \.onFailure, .onFailure)
         late = layered([], \.late, .late)
         sendmail = layered(Self.usualSendmail, \.sendmail, .sendmail)
+        server = Self.optional(layered("", \.server, .server)) { $0 }
+        tokenFile = Self.optional(layered("", \.tokenFile, .tokenFile)) { path in
+            path.hasPrefix("~/") ? launch.homeFolder + path.dropFirst() : absolute(path)
+        }
         service = layered(ServiceSettings(), \.service, .service)
         configFiles = files.map(\.path)
         configFile = configFiles.first

@@ -56,8 +56,7 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
 
     private static let service = [
         EnvironmentVariable(
-            "PENUMBRA_SERVER", "The service that commands talk to: the path of a socket, or http://127.0.0.1:PORT."),
-        EnvironmentVariable("PENUMBRA_TOKEN", "The token for that service. A file and --token-file are safer."),
+            "PENUMBRA_TOKEN", "The token for the service that commands talk to. A file and --token-file are safer."),
         EnvironmentVariable("NOTIFY_SOCKET", "systemd sets it. The service tells there that it is ready or stopping."),
         EnvironmentVariable("LISTEN_FDS", "systemd sets it: the number of sockets that the service inherits."),
         EnvironmentVariable("LISTEN_FDNAMES", "systemd sets it: the names of those sockets."),

@@ -112,6 +112,8 @@ struct ConfigCommand: AsyncParsableCommand {
             row("on_failure", settings.onFailure, targets(settings.onFailure.value)),
             row("notifications.sendmail", settings.sendmail, settings.sendmail.value),
             row("notifications.late", settings.late, expectations(settings.late.value)),
+            row("server", settings.server, settings.server.value ?? "beside the state folder"),
+            row("token_file", settings.tokenFile, settings.tokenFile.value ?? "none"),
         ]
             + clusterRows(settings.slurm) + commandRows(settings.commands) + serviceRows(settings.service)
     }
