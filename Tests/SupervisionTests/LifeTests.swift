@@ -357,6 +357,19 @@ import Testing
         #expect(try await farm.supervisor.logPath(of: id) == order.logPath)
     }
 
+    @Test func `a manifest that cannot be read any more is not taken for another one`() async throws {
+        let id = try await farm.submit()
+        farm.checker.hide()
+        await farm.look()
+        let order = farm.runs.orders[0]
+        #expect(order.notes.isEmpty)
+        farm.runs.exit(order.run, code: 66, saying: "/srv/night.yaml: the manifest cannot be read")
+        await farm.look()
+        #expect(
+            try await farm.supervisor.job(id).entry.result
+                == "failed with exit code 66: /srv/night.yaml: the manifest cannot be read")
+    }
+
     @Test func `an uploaded manifest runs from a private file, under a name in its folder`() async throws {
         let id = try await farm.submit(.uploaded(text: "job: night\n", folder: "/srv/a"), name: "night")
         await farm.look()
