@@ -127,6 +127,13 @@ import Testing
         #expect(help.errors.contains("--workers takes 1 to 1024, not 0."))
     }
 
+    @Test(arguments: ["penumbra.service", "penumbra@.service"])
+    func `outputs of a unit can be shared with a group, and messages name the unit`(name: String) throws {
+        let unit = try unit(name)
+        #expect(unit["Service.UMask"] == ["0002"])
+        #expect(unit["Service.Environment"] == ["PENUMBRA_UNIT=%n"])
+    }
+
     @Test func `the shipped unit allows what the service needs`() throws {
         let unit = try unit("penumbra.service")
         let calls = (unit["Service.SystemCallFilter"] ?? []).joined(separator: " ")

@@ -6,6 +6,7 @@ import JobModel
 package import Queueing
 import RenderFarm
 import Runs
+import SafeFiles
 package import Settings
 import Synchronization
 
@@ -47,7 +48,7 @@ package final class FarmManifestChecker: ManifestChecker {
                 errors: [
                     ManifestFault(
                         message: "\(VisibleText.line(manifest.path)): the manifest cannot be read: \(error.reason)",
-                        remedy: error.remedy)
+                        remedy: error.remedy(for: manifest.path, in: .current))
                 ], outcome: error.outcome)
         }
         guard let digest = SHA256Stream.digest(of: bytes) else {
@@ -147,8 +148,10 @@ package final class FarmManifestChecker: ManifestChecker {
             }
         }
 
-        var remedy: String {
+        func remedy(for path: String, in unit: SystemdUnit?) -> String {
             switch self {
+            case .system where unit?.hint(about: path) != nil:
+                [unit?.hint(about: path), "or send its text (--upload)"].compactMap(\.self).joined(separator: "\n")
             case .system(EACCES), .system(EPERM): "let the service's user read it, or send its text (--upload)"
             case .system(ENOENT), .system(ENOTDIR):
                 "look for a misspelt name; a manifest of another machine is sent as text (--upload)"
