@@ -109,7 +109,7 @@ extension SettingKey {
     static let server = SettingKey(
         "server", variable: "PENUMBRA_SERVER", flag: "--server",
         takes: "the path of a socket, or http://127.0.0.1:PORT", fallback: "the service beside the state folder",
-        "The service that 'submit', 'queue', 'schedule' and 'token' talk to. --service-dir and --state-dir override it in a "
+        "The service that 'submit', 'queue' and 'token' talk to. --service-dir and --state-dir override it in a "
             + "config file.")
     static let tokenFile = SettingKey(
         "token_file", flag: "--token-file", takes: "a file",
