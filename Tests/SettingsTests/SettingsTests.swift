@@ -137,6 +137,10 @@ import Testing
         // A block is one key.
         #expect(both.slurm.value.partition == "fast")
         #expect(both.slurm.value.time == nil)
+        // 'penumbra config' says what was lost.
+        #expect(both.replacedSlurm?.value.time == 3600)
+        #expect(both.replacedSlurm?.origin.description == Self.machine)
+        #expect(try settings(files: [Self.machine: "slurm: {time: 1h}\n"]).replacedSlurm == nil)
         #expect(both.configFiles == [Self.user, Self.machine])
         #expect(both.configFile == Self.user)
     }
