@@ -77,13 +77,21 @@ struct ServiceOptions: ParsableArguments {
             address: try ServiceAddress(socket: folder.controlSocket), isGuessed: stateDir == nil, isOfFolder: true)
     }
 
-    private func client(at place: Place) throws -> APIClient {
+    /// The client of the service that the options, the variable or the config files name.
+    func client(_ options: APIClient.Options = APIClient.Options()) throws -> APIClient {
+        try client(at: try place(), options)
+    }
+
+    private func client(
+        at place: Place, _ options: APIClient.Options = APIClient.Options()
+    ) throws -> APIClient {
         let environment = ProcessInfo.processInfo.environment
         var file = tokenFile.map { PathText.normalized($0, in: currentFolder()) }
         if file == nil, !place.isOfFolder, environment[BearerToken.variable]?.isEmpty ?? true {
             file = try settings().tokenFile.value
         }
-        return APIClient(place.address, token: try BearerToken.find(environment: environment, file: file))
+        return APIClient(
+            place.address, token: try BearerToken.find(environment: environment, file: file), options: options)
     }
 
     private static let otherService =
