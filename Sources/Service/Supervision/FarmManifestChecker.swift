@@ -6,6 +6,7 @@ import JobModel
 package import Queueing
 import RenderFarm
 import Runs
+import SafeFiles
 package import Settings
 import Synchronization
 
@@ -20,12 +21,14 @@ package final class FarmManifestChecker: ManifestChecker {
     /// What no job of a token with folders may change: no folder of a token holds it, or lies in it.
     private let protected: [String]
     private let landlock: Landlock.Support
+    private let engine: EngineName
 
     /// - Parameter protected: Paths that no folder of a token may hold or lie in.
     package init(
         _ settings: Settings, apartFrom protected: [String] = [], landlock: Landlock.Support = Landlock.support
     ) {
         farm = Farm(settings)
+        engine = settings.engine.value
         self.protected = protected
         self.landlock = landlock
     }
@@ -45,7 +48,7 @@ package final class FarmManifestChecker: ManifestChecker {
                 errors: [
                     ManifestFault(
                         message: "\(VisibleText.line(manifest.path)): the manifest cannot be read: \(error.reason)",
-                        remedy: error.remedy)
+                        remedy: error.remedy(for: manifest.path, in: .current))
                 ], outcome: error.outcome)
         }
         guard let digest = SHA256Stream.digest(of: bytes) else {
@@ -77,8 +80,16 @@ package final class FarmManifestChecker: ManifestChecker {
                 manifest: manifest.path, errors: faults.filter(\.0).map(\.1), outcome: outcome.unread ?? .badManifest)
         }
         try folders?.refuse(JobPaths(of: job).all, of: manifest.path)
-        return CheckedManifest(
-            job: job.name, digest: digest, warnings: faults.filter { !$0.0 }.map(\.1), roots: folders?.roots)
+        var warnings = faults.filter { !$0.0 }.map(\.1)
+        if folders != nil, engine != .local {
+            warnings.append(
+                ManifestFault(
+                    message:
+                        "the job will run on the service's machine, and not with the engine '\(engine.rawValue)', because its "
+                        + "token has folders",
+                    remedy: "use a token without folders if the job needs the cluster"))
+        }
+        return CheckedManifest(job: job.name, digest: digest, warnings: warnings, roots: folders?.roots)
     }
 
     package func digest(of place: ManifestSource.Place) -> String? {
@@ -137,8 +148,10 @@ package final class FarmManifestChecker: ManifestChecker {
             }
         }
 
-        var remedy: String {
+        func remedy(for path: String, in unit: SystemdUnit?) -> String {
             switch self {
+            case .system where unit?.hint(about: path) != nil:
+                [unit?.hint(about: path), "or send its text (--upload)"].compactMap(\.self).joined(separator: "\n")
             case .system(EACCES), .system(EPERM): "let the service's user read it, or send its text (--upload)"
             case .system(ENOENT), .system(ENOTDIR):
                 "look for a misspelt name; a manifest of another machine is sent as text (--upload)"
