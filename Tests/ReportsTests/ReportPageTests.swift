@@ -116,8 +116,11 @@ import Testing
                 .broken("photos/z.jpg", "time limit reached", "took 90 s"),
                 .broken("photos/b.jpg", "out of memory", "photos/b.jpg: needs 9 GB"), .broken("photos/c.jpg"),
             ]))
-        let causes = html.matches(of: /<p class="cause">(.*?)<\/p>/).map { String($0.1) }
-        #expect(causes == ["out of memory <span>2 frames</span>", "time limit reached <span>1 frame</span>"])
+        let causes = html.matches(of: /<h3 class="cause">(.*?)<\/h3>/).map { String($0.1) }
+        #expect(
+            causes == [
+                "✗\u{fe0e} out of memory <span>2 frames</span>", "✗\u{fe0e} time limit reached <span>1 frame</span>",
+            ])
         #expect(
             html.contains(
                 #"<li><bdi class="path"><span>photos/</span>b.jpg</bdi> <span class="message">needs 9 GB</span></li>"#))
@@ -125,12 +128,15 @@ import Testing
 
     @Test func `a message keeps its lines`() {
         let html = page(.make(frames: [.broken("a", "x", "one\ntwo\r\nthree")]))
-        #expect(html.contains("one<br>two<i>\\u{d}</i><br>three"))
+        #expect(html.contains("one<br>two<i class=\"odd\">\\u{d}</i><br>three"))
     }
 
     @Test func `thumbnails are inside the page, side by side`() {
-        let image = "<img src=\"data:image/png;base64,iVBORwECAw==\" alt=\"photos/a.jpg, "
-        #expect(page(rich).contains("<div class=\"pair\">\(image)before\">\(image)after\"></div>"))
+        func side(_ when: String) -> String {
+            "<div class=\"side\"><img src=\"data:image/png;base64,iVBORwECAw==\" alt=\"photos/a.jpg, \(when)\">"
+                + "<span class=\"corner\" aria-hidden=\"true\">\(when)</span></div>"
+        }
+        #expect(page(rich).contains("<div class=\"pair\">\(side("before"))\(side("after"))</div>"))
         let half = page(.make(frames: [.make(before: Self.pixel)]))
         #expect(half.contains("<span class=\"none\">nothing after</span>"))
     }

@@ -261,7 +261,7 @@ extension RunArchive {
         let tried = Set(details.frames.map { PathKey($0.input) })
         return try broken(of: run).filter {
             Int64($0.since) <= run.stored.started / 1_000_000_000 && !tried.contains(PathKey($0.input))
-        }.sorted { PathKey($0.input) < PathKey($1.input) }
+        }.sorted { (PathKey($0.input), $0.page) < (PathKey($1.input), $1.page) }
     }
 }
 

@@ -99,7 +99,7 @@ struct RunningService {
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
         for address in pageAddresses(sockets) { logger.info("the page is there", metadata: ["address": "\(address)"]) }
         let stops = StopSignals()
-        let runs = RunFeed(state: setup.stateFolder, feed: feed)
+        let runs = RunFeed(state: setup.stateFolder, feed: feed) { try store.job(run: $0)?.owner }
         SystemdNotice.send("READY=1")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }

@@ -112,9 +112,9 @@ struct Finishing {
 
     /// Reports each change once. It concerns many outputs.
     private func reportUpgrades(_ job: ClaimedJob) throws {
-        for (upgrade, count) in job.prepared.keptUpgrades.sorted(by: { $0.key < $1.key }) {
-            guard try job.ledger?.reportOnce("upgrade: \(upgrade)") == true else { continue }
-            listener.report(job.name, .outputsKeepOldPixels(count, change: upgrade))
+        for case .outputsKeepOldPixels(let count, let upgrade) in job.prepared.keptUpgrades {
+            guard try job.ledger?.reportOnce("upgrade: \(upgrade.pixels)") == true else { continue }
+            listener.report(job.name, .outputsKeepOldPixels(count, upgrade))
         }
     }
 }

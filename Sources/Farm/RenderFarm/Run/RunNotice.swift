@@ -49,7 +49,8 @@ package enum JobNotice: Hashable, Sendable {
     case forcedRunContinues(made: Int)
 
     // MARK: Outputs
-    case outputsKeepOldPixels(Int, change: String)
+    /// The number of the outputs that an upgrade does not change.
+    case outputsKeepOldPixels(Int, RecipeUpgrade)
     case receiptsWritten(Int)
     case receiptsBlocked([String])
     case receiptsRefused([String], reason: String)
@@ -210,11 +211,13 @@ extension JobNotice {
                 .result,
                 "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already"
             )
-        case .outputsKeepOldPixels(let count, let change):
+        case .outputsKeepOldPixels(let count, let upgrade):
+            let cause = upgrade.plugin.map { "the plugin '\($0)'" } ?? "Penumbra"
+            let kept = count == 1 ? "1 output keeps its old pixels" : "\(outputs(count)) keep their old pixels"
             return Text(
                 .remark,
-                "this version of Penumbra changes \(change); \(outputs(count)) keep their old pixels, and 'upgrade: rerender' "
-                    + "in the manifest makes them anew")
+                "this version of \(cause) changes \(upgrade.pixels); \(kept), and 'upgrade: rerender' in the manifest makes "
+                    + "\(count == 1 ? "it" : "them") anew")
         case .receiptsWritten(let count):
             return Text(
                 .result, "\(Figures.plural(count, "receipt")) written of outputs that were published before")

@@ -90,6 +90,15 @@ export function announce(text) {
   setTimeout(() => { spoken = Date.now(); document.getElementById('polite').textContent = next; next = null; }, Math.max(0, wait));
 }
 
+/** Calls `body` when the pixels of the screen get another size: somebody zooms, or moves the window to another screen. Returns what ends it. */
+export function onRatio(body) {
+  let query;
+  const change = () => { listen(); body(); };
+  const listen = () => { query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`); query.addEventListener('change', change, {once: true}); };
+  listen();
+  return () => query.removeEventListener('change', change);
+}
+
 // ---- Actions
 
 let isConnected = false;

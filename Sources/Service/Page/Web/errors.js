@@ -80,9 +80,12 @@ export function errorsView(_, view) {
       view.removeAttribute('aria-busy');
       number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}` : '';
       renew(body, answer, () => answer.errors.length ? errorGroups(answer) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
-    } catch (error) { renew(body, null, () => failed(error, load)); }
+    } catch (error) {
+      if (!view.hasAttribute('aria-busy')) throw error;
+      renew(body, null, () => failed(error, soon.now));
+    }
   }
   const soon = calmly(load, 4000);
-  const endings = [live.on('job', soon), live.on('reset', load), live.on('back', load), live.on('run', event => { if (event.state === 'ended') soon(); })];
+  const endings = [live.on('job', soon), live.on('reset', soon.now), live.on('back', soon.now), live.on('run', event => { if (event.state === 'ended') soon(); })];
   return {begin: load, title: 'Errors', close: () => endings.forEach(end => end())};
 }

@@ -1,6 +1,6 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
-import {get, request, send, sendOnce} from './api.js';
+import {get, getText, send, sendOnce} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
 import * as live from './live.js';
 import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
@@ -108,7 +108,7 @@ export function jobView(id, view) {
     show();
     if (job.tries) {
       try {
-        const next = await (await request('GET', `jobs/${id}/log`)).text();
+        const next = await getText(`jobs/${id}/log`);
         if (next !== wrote) { wrote = next; fill(log, visible(next, true)); }
         logPart.hidden = !wrote;
       } catch (error) { if (error.status !== 404) throw error; }

@@ -1,14 +1,14 @@
 // The frame of the page: who is signed in, the views and their addresses, the state of the connection, and the keys.
-import {announce, ask, failed, fill, h, plain, problemText, say, setConnected, visible} from './dom.js';
-import {Problem, get, onSignedOut, send} from './api.js';
-import {farm, loadFarm, may, onFarm} from './farm.js';
+import {announce, ask, failed, fill, h, plain, problemText, renew, say, setConnected, visible} from './dom.js';
+import {Problem, get, onSignedOut, send, signedIn} from './api.js';
+import {endReloads, farm, loadFarmNow, may, onFarm, onStaleness, reloadFailed, staleness} from './farm.js';
 import * as live from './live.js';
-import {count, plural, when} from './words.js';
+import {count, plural, time, when} from './words.js';
 
 const place = id => document.getElementById(id);
 const view = place('view');
 const tabs = [['queue', 'Queue'], ['runs', 'Runs'], ['errors', 'Errors'], ['workers', 'Workers'], ['schedules', 'Schedules'], ['submit', 'Submit']];
-let current = null, shown = 0;
+let current = null, shown = 0, hasFailed = false;
 
 // ---- Addresses
 
@@ -35,6 +35,8 @@ async function show() {
   const [tab, load, make] = route(), mine = ++shown, isFirst = shown === 1;
   current?.close();
   current = null;
+  endReloads();
+  hasFailed = false;
   for (const link of place('nav').children) if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
   fill(view);
   view.className = `view-${tab}`;
@@ -50,7 +52,7 @@ async function show() {
     document.title = `${plain(current.title)} – Penumbra`;
     await current.begin();
   } catch (error) {
-    if (mine === shown) fill(view, failed(error, show));
+    if (mine === shown) { hasFailed = true; fill(view, failed(error, show)); }
   }
   if (mine === shown) view.removeAttribute('aria-busy');
 }
@@ -86,10 +88,22 @@ function showLink() {
   document.documentElement.dataset.link = live.state;
   setConnected(live.state === 'live');
 }
+let wasLost = false;
 live.on('state', state => {
   showLink();
   if (state === 'lost') announce('The connection is lost. What is shown may be old.');
+  if (state === 'live' && wasLost) announce('The connection is back.');
+  wasLost = state === 'lost' || wasLost && state === 'connecting';
 });
+/** Says since when something that is shown is old, although there is a connection. */
+function showStaleness() {
+  const stale = live.state === 'lost' ? null : staleness(), bar = place('stale');
+  bar.hidden = !stale;
+  renew(bar, stale && [stale.since, stale.problem.message, stale.problem.remedy], () => stale && [
+    h('span', `Not up to date since ${time(stale.since)}, trying again. `, problemText(stale.problem)),
+    h('button', {type: 'button', onclick: reloadFailed}, 'Try now')]);
+}
+onStaleness(showStaleness);
 live.on('notice', ({detail, remedy}) => {
   place('notice').hidden = false;
   fill(place('notice'), problemText({message: detail, remedy}), h('button', {type: 'button', onclick: () => { place('notice').hidden = true; }}, 'Close'));
@@ -100,6 +114,7 @@ live.on('notice', ({detail, remedy}) => {
 function signIn(words = '') {
   current?.close();
   current = null;
+  endReloads(true);
   shown++;
   farm.session = farm.status = null;
   farm.lives.clear();
@@ -117,6 +132,7 @@ function signIn(words = '') {
     button.disabled = true;
     try {
       await send('POST', 'session', {token: token.value.trim()});
+      otherTabs.postMessage('changed');
       await enter();
     } catch (error) {
       // The token is not kept anywhere on this page.
@@ -134,17 +150,40 @@ async function signOut() {
     if (!(error instanceof Problem)) throw error;
     if (error.status !== 401) { place('account').append(h('span.trouble', {role: 'alert'}, 'You are still signed in: ', problemText(error))); return; }
   }
+  otherTabs.postMessage('changed');
   signIn();
 }
 onSignedOut(() => { if (farm.session) signIn('Your session has ended: the token was revoked, or it is too old.'); });
 
+/** A browser has one session, which all its tabs share. The channel is that of the page's address, since there may be several farms at a host. */
+const otherTabs = new BroadcastChannel(`penumbra ${new URL('.', location).pathname}`);
+/** Somebody may have signed in or out in another tab. What is shown has to be what the session that is used now may see. */
+async function checkSession(words) {
+  let session = null;
+  try { session = await get('session'); } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    // Without an answer nothing is known. When there is one again, it is checked again.
+    if (error.status !== 401) return;
+  }
+  if (!session) { if (farm.session) signIn(words); return; }
+  const isSame = farm.session && ['owner', 'scope', 'expires'].every(key => farm.session[key] === session[key]);
+  if (isSame || (farm.session === null && place('token')?.value)) return;
+  live.stop();
+  await begin();
+  announce(`Signed in as ${plain(session.name)}`);
+}
+otherTabs.onmessage = () => { checkSession('You have signed out in another tab.'); };
+live.on('back', () => { if (hasFailed) show(); checkSession('Your session has ended: the token was revoked, or it is too old.'); });
+
 async function enter() {
   farm.session = await get('session');
+  signedIn();
   fill(place('account'));
   fill(place('nav'));
   live.start();
   showHead();
-  await Promise.all([show(), loadFarm().catch(() => {})]);
+  loadFarmNow();
+  await show();
 }
 async function begin() {
   try {

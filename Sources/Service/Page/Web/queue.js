@@ -31,7 +31,7 @@ export function parameters(text, state) {
 export function queueView(query, view) {
   let filter = query.get('q') ?? '', state = query.get('state') ?? '';
   const jobs = new Map(), cursors = {};
-  let total = 0, isLoading = false, version = 0;
+  let total = 0, isLoading = false, isShown = false, version = 0;
 
   const search = h('input', {type: 'search', id: 'filter', placeholder: 'name, label=show=night, owner=…', 'aria-label': 'Filter the queue', value: filter, autocomplete: 'off', spellcheck: 'false'});
   const chips = h('div.chips', {role: 'group', 'aria-label': 'States'}, parts.map(([value, text]) =>
@@ -103,7 +103,7 @@ export function queueView(query, view) {
 
   /** With thousands of open jobs, only the first page of them is asked for after each change, and all of them now and then. */
   async function load(isWhole = true) {
-    const mine = ++version;
+    const mine = ++version, isReload = isShown;
     isLoading = true;
     try {
       const wanted = parameters(filter, state);
@@ -128,10 +128,14 @@ export function queueView(query, view) {
       for (const [id, job] of seen) jobs.set(id, job);
       fill(trouble);
       view.removeAttribute('aria-busy');
+      isShown = true;
       show();
       if (rest && isWhole) await restOfOpen(rest, mine);
     } catch (error) {
-      if (mine === version) fill(trouble, failed(error, load));
+      if (mine !== version) return;
+      // What is shown stays, and the page says that it is old.
+      if (isReload) throw error;
+      fill(trouble, failed(error, load));
     } finally {
       if (mine === version) isLoading = false;
     }
@@ -163,12 +167,13 @@ export function queueView(query, view) {
       show();
     } catch (error) {
       cursors.ended = null;
-      fill(trouble, failed(error, load));
+      fill(trouble, failed(error, whole.now));
     } finally {
       isLoading = false;
     }
   }
   function change() {
+    isShown = false;
     jobs.clear();
     const asked = new URLSearchParams();
     if (filter) asked.set('q', filter);
@@ -188,7 +193,7 @@ export function queueView(query, view) {
       if (known) { jobs.set(id, {...job, waiting_for: known.waiting_for, position: known.position}); show(); }
       soon();
     }),
-    live.on('reset', load), live.on('back', load), onFarm(() => table.refresh()),
+    live.on('reset', whole.now), live.on('back', whole.now), onFarm(() => table.refresh()),
   ];
   const onChosen = body => () => { const job = table.chosen(), row = job && table.row(job.id); if (row) body(row.children[5].actions, row.children[3].stepper, job); };
   const key = name => onChosen(actions => actions.press(name));

@@ -1,5 +1,5 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
-import {action, announce, enable, fill, h, path, problemText} from './dom.js';
+import {action, announce, enable, fill, h, onRatio, path, problemText, say} from './dom.js';
 import {editor} from './editor.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
 import {cell, list} from './list.js';
@@ -164,11 +164,11 @@ export function submitView(query, view) {
   function previewPart() {
     const input = h('input', {id: 'preview-input', placeholder: 'the first of the job', autocomplete: 'off', spellcheck: 'false', value: stored.get('picture')});
     const x = h('input', {type: 'number', min: 0, placeholder: 'middle'}), y = h('input', {type: 'number', min: 0, placeholder: 'middle'}), size = h('select', [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
-    const sliders = h('div.sliders'), left = h('figure'), right = h('figure'), trouble = h('p.trouble', {role: 'alert'});
+    const sliders = h('div.sliders'), left = h('div.side'), right = h('div.side'), caption = h('figcaption'), shown = h('figure', {hidden: true}, h('div.pair', left, right), caption), trouble = h('p.trouble', {role: 'alert'});
     const element = h('section.preview', h('h2', 'Preview'),
       field('Picture', input, 'a path of the job, from the folder'),
       h('div.form', field('From the left', x, 'in px'), field('From the top', y, 'in px'), field('Size', size, 'exact pixels')),
-      h('div.pair', left, right), trouble, sliders);
+      shown, trouble, sliders);
     let timer = null, controller = null, urls = [];
     const soon = () => { clearTimeout(timer); timer = setTimeout(load, 250); };
     async function load() {
@@ -184,13 +184,15 @@ export function submitView(query, view) {
         const [before, after] = await Promise.all([picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
         const old = urls;
         urls = [before, after].map(blob => URL.createObjectURL(blob));
-        fill(left, h('img', {src: urls[0], alt: 'before the filters'}), h('figcaption', 'before'));
-        fill(right, h('img', {src: urls[1], alt: 'after the filters'}), h('figcaption', 'after'));
+        [[left, 'before'], [right, 'after']].forEach(([side, name], index) =>
+          fill(side, h('div', {class: 'scroll', role: 'group', 'aria-label': `${name} the filters`}, h('img', {src: urls[index], alt: `${name} the filters`, onload: showExact})), h('span.corner', {'aria-hidden': 'true'}, name)));
+        shown.hidden = false;
         for (const url of old) URL.revokeObjectURL(url);
         fill(trouble);
       } catch (error) {
         if (error.name !== 'AbortError') {
           // The pictures of another text or file would be taken for those of this one.
+          shown.hidden = true;
           fill(left);
           fill(right);
           fill(trouble, problemText(error));
@@ -200,9 +202,24 @@ export function submitView(query, view) {
         if (mine === controller) element.removeAttribute('aria-busy');
       }
     }
+    /** Each pixel of the pictures is a square of the screen's pixels: as large as there is room for, and the same in both. */
+    function showExact() {
+      const images = [left, right].map(side => side.querySelector('img'));
+      if (!images.every(image => image?.naturalWidth)) return;
+      const ratio = devicePixelRatio || 1, times = Math.max(1, Math.floor(left.clientWidth * ratio / Math.max(...images.map(image => image.naturalWidth))));
+      for (const image of images) {
+        image.style.width = `${image.naturalWidth * times / ratio}px`;
+        const box = image.parentElement;
+        box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
+      }
+      say(caption, times === 1 ? '1:1, exact pixels' : `${times}:1, exact pixels: each is ${times} × ${times} on the screen`);
+    }
+    const sizes = new ResizeObserver(showExact);
+    sizes.observe(element);
+    const forgetRatio = onRatio(showExact);
     for (const one of [x, y, size]) one.addEventListener('input', soon);
     input.addEventListener('input', () => { stored.set('picture', input.value.trim()); soon(); });
-    return {element, refresh: soon, sliders, close: () => { clearTimeout(timer); for (const url of urls) URL.revokeObjectURL(url); }};
+    return {element, refresh: soon, sliders, close: () => { clearTimeout(timer); sizes.disconnect(); forgetRatio(); for (const url of urls) URL.revokeObjectURL(url); }};
   }
   let shownNumbers = null;
   function showSliders() {

@@ -49,7 +49,7 @@ struct ServiceOptions: ParsableArguments {
         return ServiceFolder(besideStateFolder: try Settings.load(location).stateFolder.value)
     }
 
-    func client() throws -> APIClient {
+    func client(_ options: APIClient.Options = APIClient.Options()) throws -> APIClient {
         let environment = ProcessInfo.processInfo.environment
         let address: ServiceAddress
         if let server = server ?? (serviceDir == nil ? environment["PENUMBRA_SERVER"] : nil) {
@@ -61,7 +61,7 @@ struct ServiceOptions: ParsableArguments {
             address,
             token: try BearerToken.find(
                 environment: environment,
-                file: tokenFile.map { PathText.normalized($0, in: currentFolder()) }))
+                file: tokenFile.map { PathText.normalized($0, in: currentFolder()) }), options: options)
     }
 
     /// Runs the body of a command that talks to a service, and throws its exit code.
