@@ -81,7 +81,8 @@ struct GcCommand: AsyncParsableCommand {
         guard Originals.areKept(in: state), let lock = try await Originals.lock(state: state, wait: .zero) else {
             guard givenUp.isEmpty || !Originals.areKept(in: state) else {
                 throw FarmError(
-                    .busy, "a 'penumbra blur' or 'penumbra unblur' is running; give the originals up after it")
+                    .busy,
+                    "a 'penumbra blur' or 'penumbra unblur' is running\n   = give the originals up when it has ended")
             }
             return unknown(givenUp.map(GivenUpPath.init), reporter)
         }
