@@ -18,7 +18,7 @@ import Testing
 
     @Test func `version and help`() async throws {
         let version = try await Program.run("--version", in: workspace)
-        #expect(version.output == "penumbra 0.1.0\n")
+        #expect(version.output == "penumbra 0.2.0\n")
         let help = try await Program.run("--help", in: workspace)
         #expect(help.code == 0)
         for command in ["run", "check", "plan", "filters", "formats", "config", "doctor"] {
@@ -84,7 +84,9 @@ import Testing
         #expect(!settings.output.contains(path))
         let again = try await Program.run("config", "--init", in: workspace)
         #expect(again.code == 64)
-        #expect(again.errors == "\(path): is there already; --init replaces no file\n")
+        #expect(
+            again.errors
+                == "\(path): the file exists, and --init replaces no file\n   = move it away, or choose another path\n")
         let named = try await Program.run("config", "--init", "--config", "site/p.yaml", in: workspace)
         #expect(named.code == 0)
         #expect(workspace.exists("site/p.yaml"))

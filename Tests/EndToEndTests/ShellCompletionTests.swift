@@ -63,6 +63,19 @@ import Testing
         #expect(result.output == "cancel\n", "\(result.errors)")
     }
 
+    @Test func `fish proposes commands and options where they belong`() async throws {
+        try workspace.write(try await script(for: "fish"), to: "penumbra.fish")
+        let asking = """
+            source penumbra.fish
+            for line in 'penumbra unbl' 'penumbra run --work' 'penumbra queue list --al' 'penumbra run --al'
+                complete -C $line | string split -f 1 \\t
+            end
+            """
+        let result = try await Program.run(
+            "/usr/bin/fish", ["--no-config", "-c", asking], in: workspace, environment: ["HOME": workspace.path])
+        #expect(result.output == "unblur\n--workers\n--all\n--allow-empty\n--allow-gone\n", "\(result.errors)")
+    }
+
     @Test func `filters, parameters and keys are proposed`() async throws {
         #expect(try await proposals(["filters", "gau"]) == ["gaussian"])
         #expect(try await proposals(["apply", "thumb"]) == ["thumbnail"])

@@ -123,4 +123,25 @@ import Testing
                 complete -c 'tool' -n 'test (string join -- " " (commandline -opc)) = "tool help queue"' -fa 'list show'
                 """)
     }
+
+    @Test func `fish tests cheap conditions before those that read the whole command line`() {
+        let generated = """
+            complete -c 'tool' -f
+            complete -c 'tool' -n '__tool_should_offer_completions_for_positional "tool" -eq 1' -fa 'run'
+            complete -c 'tool' -n '__tool_should_offer_completions_for_positional "tool queue list" -eq 1' -fa 'a'
+            complete -c 'tool' -n '__tool_should_offer_completions_for_flags_or_options "tool run" set' -l 'set'
+            """
+        let script = CompletionScript(generated, for: .fish, program: "tool", commands: [])
+        #expect(
+            script.text == """
+                complete -c 'tool' -f
+                complete -c 'tool' -n '__tool_should_offer_completions_for_positional "tool" -eq 1' -fa 'run'
+                complete -c 'tool' -n 'contains -- list (commandline -opc)' \
+                -n '__tool_should_offer_completions_for_positional "tool queue list" -eq 1' -fa 'a'
+                complete -c 'tool' -n 'string match -q -- "-*" x (commandline -ct) (commandline -opc)[-1]' \
+                -n 'contains -- run (commandline -opc)' \
+                -n '__tool_should_offer_completions_for_flags_or_options "tool run" set' -l 'set'
+
+                """)
+    }
 }

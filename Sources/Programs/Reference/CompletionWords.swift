@@ -43,7 +43,7 @@ package struct CompletionWords: Codable, Hashable, Sendable {
     private static let lists: Set<String> = ["filters", "layers", "animate", "outputs"]
 
     /// Sorted, each once. Names of plugins with other characters are left out, because shells would have to quote them.
-    private static func plain(_ names: [String]) -> [String] {
+    package static func plain(_ names: [String]) -> [String] {
         Set(names).filter { name in
             !name.isEmpty && name.utf8.count <= 100
                 && name.utf8.allSatisfy { byte in

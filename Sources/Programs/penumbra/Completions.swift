@@ -26,13 +26,29 @@ enum Completions {
     static let keys = CompletionKind.custom { _, _, prefix in CompletionWords.keys(from: prefix) }
 
     /// The names of runs, and of their jobs. Older runs are not proposed.
-    static let runs = CompletionKind.custom { _, _, prefix in
-        guard let settings = try? Settings.load(.none),
-            let runs = try? RunArchive(state: settings.stateFolder.value).runs(ended: 50)
-        else { return [] }
+    static let runs = CompletionKind.custom { words, cursor, prefix in
+        let line = TypedCommandLine(words, cursor: cursor)
         var seen: Set<String> = []
-        return (runs.map(\.stored.name) + runs.map(\.stored.job))
-            .filter { $0.hasPrefix(prefix) && seen.insert($0).inserted }
+        return await runs(line, ended: 50).filter { $0.hasPrefix(prefix) && seen.insert($0).inserted }
+    }
+
+    /// The runs of the place that the command line names: a service, a shared folder, or a state folder.
+    private static func runs(_ line: TypedCommandLine, ended: Int) async -> [String] {
+        if line.value(of: "--server") != nil { return await ServiceCompletions.runs(line, ended: ended) }
+        let archive: RunArchive
+        do {
+            if let folder = line.value(of: "--run-dir") {
+                archive = try RunArchive(runFolder: PathText.normalized(folder, in: currentFolder()))
+            } else {
+                var location = LocationOptions.none
+                (location.stateDir, location.configFile) = (line.value(of: "--state-dir"), line.value(of: "--config"))
+                archive = try RunArchive(state: Settings.load(location).stateFolder.value)
+            }
+            let runs = try archive.runs(ended: ended)
+            return runs.map(\.stored.name) + runs.map(\.stored.job)
+        } catch {
+            return []
+        }
     }
 
     static let manifests = CompletionKind.file(extensions: ["yaml", "yml"])

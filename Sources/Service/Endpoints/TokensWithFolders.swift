@@ -32,6 +32,7 @@ extension Service {
         add(.ownJob, .patch, "/jobs/{id}")
         for action in ["cancel", "run-next", "hold", "release", "retry"] { add(.ownJob, .post, "/jobs/{id}/\(action)") }
         add(.ownRun, .get, "/runs/{name}", "/runs/{name}/map", "/runs/{name}/errors")
+        add(.ownRun, .get, "/runs/{name}/errors/{group}/exclude")
         add(.ownRun, .get, "/runs/{name}/frames", "/runs/{name}/frames/{number}/attempts", "/runs/{name}/attempts")
         add(.ownRun, .get, "/runs/{name}/frames/{number}")
         for picture in ["picture", "crop", "facts"] { add(.ownRun, .get, "/runs/{name}/frames/{number}/\(picture)") }

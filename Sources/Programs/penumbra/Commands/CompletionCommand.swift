@@ -13,7 +13,7 @@ struct CompletionCommand: ParsableCommand {
               zsh, in ~/.zshrc, after compinit:    source <(penumbra completion zsh)
               fish, in ~/.config/fish/config.fish: penumbra completion fish | source
 
-            The shell then completes commands, options, files, folders, filters, parameters, and the names of runs.
+            The shell then completes commands, options, files, folders, filters, parameters, runs, and the jobs of a service.
             """)
 
     @Argument(help: "The shell: bash, zsh or fish.")

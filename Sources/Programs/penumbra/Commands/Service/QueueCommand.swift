@@ -22,7 +22,7 @@ struct QueueCommand: AsyncParsableCommand {
 
 /// Chooses jobs by their numbers, or by a filter.
 struct JobSelection: ParsableArguments {
-    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "job"))
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "job"), completion: ServiceCompletions.jobs)
     var jobs: [Int] = []
 
     @Option(
@@ -151,7 +151,7 @@ struct QueueShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one job, and the end of its run's log.")
 
-    @Argument(help: ArgumentHelp("The number of a job.", valueName: "job"))
+    @Argument(help: ArgumentHelp("The number of a job.", valueName: "job"), completion: ServiceCompletions.jobs)
     var job: Int
 
     @OptionGroup var service: ServiceOptions
@@ -188,7 +188,7 @@ struct QueueWaitCommand: AsyncParsableCommand {
             has one, too.
             """)
 
-    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "job"))
+    @Argument(help: ArgumentHelp("Numbers of jobs.", valueName: "job"), completion: ServiceCompletions.jobs)
     var jobs: [Int]
 
     @OptionGroup var service: ServiceOptions
@@ -293,11 +293,12 @@ struct QueueLabelCommand: AsyncParsableCommand {
 struct QueueAfterCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "after", abstract: "Change which jobs a waiting job needs.")
-    @Argument(help: ArgumentHelp("The number of the job.", valueName: "job"))
+    @Argument(help: ArgumentHelp("The number of the job.", valueName: "job"), completion: ServiceCompletions.jobs)
     var job: Int
     @Argument(
-        help: ArgumentHelp("All jobs that it needs from now on; none to need no other.", valueName: "job[:success|end]")
-    )
+        help: ArgumentHelp(
+            "All jobs that it needs from now on; none to need no other.", valueName: "job[:success|end]"),
+        completion: ServiceCompletions.jobs)
     var needs: [String] = []
     @OptionGroup var service: ServiceOptions
 

@@ -60,7 +60,9 @@ struct QueueScheduleEnableCommand: AsyncParsableCommand {
         abstract: "Let schedules submit jobs again.",
         discussion: "Times that have passed meanwhile are not made up for. Changes of a watched folder are.")
 
-    @Argument(help: ArgumentHelp("Names, as 'penumbra queue schedules' lists them.", valueName: "name"))
+    @Argument(
+        help: ArgumentHelp("Names, as 'penumbra queue schedules' lists them.", valueName: "name"),
+        completion: ServiceCompletions.schedules)
     var names: [String]
 
     @OptionGroup var service: ServiceOptions
@@ -74,7 +76,9 @@ struct QueueScheduleDisableCommand: AsyncParsableCommand {
         abstract: "Keep schedules from submitting jobs.",
         discussion: "Jobs that they have submitted stay, and so do runs that are open.")
 
-    @Argument(help: ArgumentHelp("Names, as 'penumbra queue schedules' lists them.", valueName: "name"))
+    @Argument(
+        help: ArgumentHelp("Names, as 'penumbra queue schedules' lists them.", valueName: "name"),
+        completion: ServiceCompletions.schedules)
     var names: [String]
 
     @OptionGroup var service: ServiceOptions

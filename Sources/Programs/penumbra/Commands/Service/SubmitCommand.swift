@@ -34,7 +34,7 @@ struct SubmitCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Start after this job has succeeded; with :end, after any end. May be given again.",
-            valueName: "job[:success|end]"))
+            valueName: "job[:success|end]"), completion: ServiceCompletions.jobs)
     var after: [String] = []
 
     @Flag(help: "Keep the job from starting until 'penumbra queue release'.")

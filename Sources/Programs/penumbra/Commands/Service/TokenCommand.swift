@@ -123,7 +123,9 @@ struct TokenRenewCommand: AsyncParsableCommand {
             jobs of the old one. A token that has expired or was revoked can be renewed, too.
             """)
 
-    @Argument(help: ArgumentHelp("The token or its name, as 'penumbra token list' shows them.", valueName: "token"))
+    @Argument(
+        help: ArgumentHelp("The token or its name, as 'penumbra token list' shows them.", valueName: "token"),
+        completion: ServiceCompletions.tokens)
     var token: String
 
     @OptionGroup var lifetime: TokenLifetime
@@ -189,7 +191,9 @@ struct TokenRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Make tokens invalid at once. Their streams end.")
 
-    @Argument(help: ArgumentHelp("Tokens or their names, as 'penumbra token list' shows them.", valueName: "token"))
+    @Argument(
+        help: ArgumentHelp("Tokens or their names, as 'penumbra token list' shows them.", valueName: "token"),
+        completion: ServiceCompletions.tokens)
     var tokens: [String]
 
     @OptionGroup var service: ServiceOptions
