@@ -108,9 +108,10 @@ class Reload {
     } catch (error) {
       // Whoever has gone on needs no answer.
       if (this.#isEnded || error.name === 'AbortError') return;
-      if (!(error instanceof Problem)) throw error;
       // Without a session there is nothing to show.
       if (error.status !== 401) this.#failed(error);
+      // A mistake of the page is for its console, too.
+      if (!(error instanceof Problem)) throw error;
     } finally {
       this.#isRunning = false;
       if (this.problem) this.#start(this.#pause());
