@@ -256,6 +256,22 @@ import Testing
         #expect(try await events(server, most: 1).events.count == 1)
     }
 
+    @Test func `without a token, a command says which of its options takes one`() async throws {
+        let body = #"""
+            {"type":"/problems/unauthorized","title":"This address needs a token","status":401,"remedy":"Send 'Authorization: …'."}
+            """#
+        let server = try ScriptedServer([
+            .answer(Self.answer(body, status: "401 No", type: "application/problem+json"))
+        ])
+        let (_, error) = try await events(server, most: 1)
+        #expect(
+            error?.message == """
+                This address needs a token
+                   = give a token: --token-file FILE, PENUMBRA_TOKEN, or 'token_file' in a config file
+                   = an administrator of the service makes one: penumbra token add NAME
+                """)
+    }
+
     @Test func `a stream that is refused ends with the words of the service`() async throws {
         let body = #"{"type":"/problems/revoked","title":"t","status":401,"detail":"the token was revoked"}"#
         let server = try ScriptedServer([

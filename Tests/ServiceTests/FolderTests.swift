@@ -105,6 +105,20 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
         try await farm.end()
     }
 
+    @Test func `a job of a token with folders stays on this machine, and says so if others go to a cluster`()
+        async throws
+    {
+        try farm.write("engine: slurm\n", to: "config/penumbra/penumbra.yaml")
+        let token = try await start()
+        let result = try await penumbra(token, "submit", "team/night.yaml", "--wait", "--quiet")
+        #expect(result.code == 0, "\(result.errors)\(farm.log)")
+        let log = try #require(farm.outputs(in: "service/logs").first)
+        let note =
+            "note: the run works on this machine, and not with the engine 'slurm': jobs of tokens with folders do not leave it"
+        #expect(try farm.read("service/logs/\(log)").contains(note))
+        try await farm.end()
+    }
+
     @Test func `paths outside are refused, all of them and in words, and no job is made`() async throws {
         let token = try await start()
         try writeManifest("wide", inputs: "../other/*", output: "../other/{stem}-new.png")

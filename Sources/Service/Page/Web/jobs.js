@@ -1,6 +1,6 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, copyable, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
-import {Problem, encoded, get, getText, send, sendOnce} from './api.js';
+import {Problem, encoded, get, request, send, sendOnce} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
 import * as live from './live.js';
 import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
@@ -162,7 +162,7 @@ export function jobView(id, view) {
       renew(place, job.run, () => results(job.run));
       place.firstChild.load();
       try {
-        const next = await getText(`jobs/${id}/log`);
+        const next = await (await request('GET', `jobs/${id}/log`)).text();
         if (next !== wrote) { wrote = next; fill(log, visible(next, true)); }
         logPart.hidden = !wrote;
       } catch (error) { if (error.status !== 404) throw error; }

@@ -84,7 +84,7 @@ onFarm(showHead);
 
 function showLink() {
   const words = {off: '', connecting: '○ connecting …', live: '● live', lost: '✗\ufe0e not connected; trying again'};
-  say(place('link'), words[live.state]);
+  say(place('link'), words[live.state] + (live.reason ? `: ${plain(live.reason)}` : ''));
   place('link').className = `link ${live.state}`;
   document.documentElement.dataset.link = live.state;
   setConnected(live.state === 'live');
@@ -101,7 +101,7 @@ function showStaleness() {
   const stale = live.state === 'lost' ? null : staleness(), bar = place('stale');
   bar.hidden = !stale;
   renew(bar, stale && [stale.since, stale.problem.message, stale.problem.remedy], () => stale && [
-    h('span', `Not up to date since ${time(stale.since)}, trying again. `, problemText(stale.problem)),
+    h('div', h('b', `Not up to date since ${time(stale.since)}, trying again.`), h('div', problemText(stale.problem))),
     h('button', {type: 'button', onclick: reloadFailed}, 'Try now')]);
 }
 onStaleness(showStaleness);

@@ -1,6 +1,6 @@
 // One run: what it does, all its frames, its pictures and its problems.
-import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, visible} from './dom.js';
-import {encoded, get, getText, lines, retryRun, send} from './api.js';
+import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
+import {encoded, get, lines, request, retryRun, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {frameFile, thumb} from './thumbs.js';
@@ -15,7 +15,7 @@ export function runView(name, view) {
   const pictures = [], kept = new Map();
 
   const title = h('h1'), state = h('span.badge'), reason = h('p.reason');
-  const share = bar(0, 'Frames that are done'), line = h('p.figures');
+  const share = bar(0, 'Frames that are done'), states = stateStrip(), line = h('p.figures');
   const map = frameMap(frame => { location.hash = `${here}/frames/${frame}`; }, frame => frameFile(name, frame));
   const tiles = tileMaps((frame, page) => farm.lives.get(name)?.running.find(task => task.frame === frame && task.page === page)?.file);
   const tilesPart = h('section', {hidden: true}, h('h2', 'Tiles'), tiles);
@@ -48,7 +48,7 @@ export function runView(name, view) {
   for (const one of [pause, cancel, retry, verify]) enable(one.button, false);
   fill(view,
     h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, verify] : null)),
-    reason, verified, share, line, place, map,
+    reason, verified, share, states, line, place, map,
     h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, logPart, known);
 
   async function load() {
@@ -85,7 +85,7 @@ export function runView(name, view) {
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
-    const text = await getText(`jobs/${job.id}/log`);
+    const text = await (await request('GET', `jobs/${job.id}/log`)).text();
     const isAtEnd = log.scrollTop + log.clientHeight > log.scrollHeight - 20;
     fill(log, text ? visible(text, true) : 'It wrote nothing.');
     if (isAtEnd) log.scrollTop = log.scrollHeight;
@@ -135,7 +135,6 @@ export function runView(name, view) {
     } else {
       // Frames that the run has left have ended, but nothing was done for them.
       const ended = run.counts.published + run.counts.failed;
-      share.set(run.work ? ended / run.work : 1, run.work ? run.counts.failed / run.work : 0, true);
       parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'frame')} with work` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
@@ -145,6 +144,9 @@ export function runView(name, view) {
       document.title = `${word(condition)} ${plain(run.job)} – Penumbra`;
     }
     say(line, parts.join(' · '));
+    share.hidden = !isGoingOn;
+    const {published, skipped, kept, failed, stillBroken, left} = run.counts;
+    states.show(isGoingOn ? [] : Object.entries({published, skipped, kept, failed, still_broken: stillBroken, left}));
     showSlots(isGoingOn ? news?.running ?? [] : []);
     showTiles(isGoingOn);
     renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers], () => facts(
