@@ -90,6 +90,20 @@ def pauses(page, service, check, folder, manifest):
     row = f"document.getElementById('row-jobs-{endless}')"
     button = lambda text: f"[...{row}.querySelectorAll('button')].find(one => one.textContent === '{text}' && one.offsetParent && !one.disabled)"
     check('a running job has a button that pauses it', browser.wait(button('Pause'), 30), page.text())
+    trouble = json.dumps({'type': '/problems/state', 'title': 'No', 'status': 409, 'detail': 'the run has no coordinator', 'remedy': 'wait until it is resumed'}).encode()
+    browser.run("document.querySelector('.list').focus()")
+    for _ in range(20):
+        browser.key('ArrowDown')
+        if browser.wait(f"document.querySelector('.list').getAttribute('aria-activedescendant') === 'row-jobs-{endless}'", 1):
+            break
+    browser.intercept(f'*/runs/{run}/pause', lambda: browser.key('p'), 409, trouble)
+    browser.let_go()
+    check('if p fails, the error is beside the button, with what to do', browser.wait(f"{row}.querySelector('.trouble:not(:empty)')?.textContent.includes('the run has no coordinator') && {row}.textContent.includes('wait until it is resumed')"), browser.run(f'{row}.textContent'))
+    page.picture('queue-pause-fails')
+    browser.size(390, 844)
+    time.sleep(0.2)
+    check('on a phone it leaves the buttons free', browser.run(f"(button => (box => document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2) === button)(button.getBoundingClientRect()))({button('Pause')})"), browser.run(f'{row}.innerHTML'))
+    browser.size(1280, 860)
     browser.run(f"{button('Pause')}.click()")
     check('then it is paused', wait_for(lambda: service.api('GET', f'runs/{run}')['state'] == 'paused', 15) and browser.wait(f"{row}.textContent.includes('paused')"), browser.run(f'{row}.textContent'))
     page.picture('queue-paused')

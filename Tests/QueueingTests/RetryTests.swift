@@ -29,6 +29,14 @@ import Testing
         #expect(try retry(Submission.ended(code: code)).retryOf == 17)
     }
 
+    @Test func `a job says beforehand why a retry would do nothing, or the same as another job`() throws {
+        #expect(try Submission.running().obstacleToRetry(after: nil)?.problem == .hasNotEnded(.running))
+        #expect(try Submission.ended().obstacleToRetry(after: nil)?.problem == .isDone)
+        #expect(try Submission.ended(code: 1).obstacleToRetry(after: 20)?.problem == .wasRetried(as: 20))
+        #expect(try Submission.ended(code: 1).obstacleToRetry(after: nil) == nil)
+        #expect(try done(stillBroken: 1).obstacleToRetry(after: nil) == nil)
+    }
+
     /// A job whose run has ended well and has left pictures that are still broken.
     private func done(kept: Int = 0, stillBroken: Int = 0) throws -> Submission {
         var job = try Submission.running()

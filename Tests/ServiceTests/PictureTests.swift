@@ -324,6 +324,16 @@ import Testing
         try await farm.end()
     }
 
+    @Test func `what is wrong with a preview of a text names no file of the service`() async throws {
+        try await farm.start()
+        let text = #"job: t\ninputs: none/*\nfilters: [{gaussian: {radius: 3}}]\noutput: x/{stem}.png\n"#
+        let answer = try await ask("/preview", body: #"{"text": "\#(text)", "folder": "\#(farm.path)", "size": 16}"#)
+        #expect(answer.status == 422)
+        #expect(answer.value("detail")?.hasPrefix("\(farm.path)/none: no such folder") == true, "\(answer.text)")
+        #expect(!answer.text.contains("/previews/"), "\(answer.text)")
+        try await farm.end()
+    }
+
     // MARK: Tokens with folders
 
     @Test(.enabled(if: hasLandlock, "this kernel has no Landlock"))
