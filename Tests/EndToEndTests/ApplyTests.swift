@@ -24,9 +24,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("gaussian: {radius: 1} | | invert", "filter 2 of 3 in the chain is empty; write one there, or remove a '|'\n"),
-        ("invert |", "filter 2 of 2 in the chain is empty; write one there, or remove a '|'\n"),
-        (" ", "the chain has no filter; write it like 'gaussian: {radius: 12}'\n"),
+        (
+            "gaussian: {radius: 1} | | invert",
+            "filter 2 of 3 of the chain is empty\n   = write a filter there, or remove a '|'\n"
+        ),
+        ("invert |", "filter 2 of 2 of the chain is empty\n   = write a filter there, or remove a '|'\n"),
+        (" ", "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}'\n"),
     ])
     func `an empty place in a chain is refused`(chain: String, words: String) async throws {
         let result = try await apply(chain, "photos/a.png", "-o", "b.png")
@@ -90,7 +93,10 @@ import Testing
         #expect(try workspace.read("small/\(workspace.files(below: "small")[0])") == first)
         let again = try await Program.run(Program.penumbra, arguments, in: workspace)
         #expect(again.code == 64)
-        #expect(again.errors == "small.yaml: is there already; --save-manifest replaces no file\n")
+        #expect(
+            again.errors
+                == "small.yaml: the file exists, and --save-manifest replaces no file\n   = move it away, or choose another path\n"
+        )
     }
 
     @Test func `a job that is kept in another folder finds its pictures from there`() async throws {
@@ -159,11 +165,11 @@ import Testing
         #expect(many.code == 64)
         #expect(
             many.errors
-                == "--output is one file, and there are 2 pictures; end it with / for a folder, or use fields such as "
+                == "--output is one file, and there are 2 pictures\n   = end it with / for a folder, or use fields such as "
                 + "out/{stem}.png\n")
         let empty = try await apply(" | ", "photos/a.png", "-o", "x.png")
         #expect(empty.code == 64)
-        #expect(empty.errors == "the chain has no filter; write it like 'gaussian: {radius: 12}'\n")
+        #expect(empty.errors == "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}'\n")
         #expect(try await apply("gaussian", "photos/none.png", "-o", "x.png").code == 66)
     }
 
@@ -186,7 +192,7 @@ import Testing
         let wrong = try await shell("apply invert - -o - --format exr < photos/c.jpg")
         #expect(wrong.code == 64)
         #expect(
-            wrong.errors.hasPrefix("--format: 'exr' cannot be written; the formats are avif, "), "\(wrong.errors)")
+            wrong.errors.hasPrefix("--format: 'exr' cannot be written\n   = the formats are avif, "), "\(wrong.errors)")
         let text = try await shell("apply invert - -o - < /etc/passwd")
         #expect(text.code == 64)
         #expect(

@@ -84,7 +84,9 @@ import Testing
         #expect(!settings.output.contains(path))
         let again = try await Program.run("config", "--init", in: workspace)
         #expect(again.code == 64)
-        #expect(again.errors == "\(path): is there already; --init replaces no file\n")
+        #expect(
+            again.errors
+                == "\(path): the file exists, and --init replaces no file\n   = move it away, or choose another path\n")
         let named = try await Program.run("config", "--init", "--config", "site/p.yaml", in: workspace)
         #expect(named.code == 0)
         #expect(workspace.exists("site/p.yaml"))

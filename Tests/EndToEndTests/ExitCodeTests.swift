@@ -198,7 +198,7 @@ import Testing
         try close("x.png", rights: 0o755)
         let result = try await Program.run("preview", "--force", "job.yaml", "-o", "x.png", in: workspace)
         #expect(result.code == 64)
-        #expect(result.errors == "x.png: is a folder; choose another name\n")
+        #expect(result.errors == "x.png: is a folder\n   = choose another name\n")
     }
 
     @Test func `74: a plan of outputs below a folder that cannot be entered`() async throws {

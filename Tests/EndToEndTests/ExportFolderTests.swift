@@ -204,11 +204,17 @@ import Testing
         try workspace.write("mine", to: "farm/notes.txt")
         let taken = try await export("--output", "farm")
         #expect(taken.code == 64)
-        #expect(taken.errors == "farm: is there already, and no empty folder; --output replaces nothing\n")
+        #expect(
+            taken.errors
+                == "farm: it exists and is not an empty folder, and --output replaces nothing\n   = choose another name\n"
+        )
         #expect(workspace.allFiles(below: "farm") == ["notes.txt"])
         let file = try await export("--output", "job.yaml")
         #expect(file.code == 64)
-        #expect(file.errors == "job.yaml: is there already, and no empty folder; --output replaces nothing\n")
+        #expect(
+            file.errors
+                == "job.yaml: it exists and is not an empty folder, and --output replaces nothing\n   = choose another name\n"
+        )
         try FileManager.default.removeItem(atPath: "\(workspace.path)/farm/notes.txt")
         #expect(try await export("--output", "farm").code == 0)
         #expect(workspace.exists("farm/submit.sh"))

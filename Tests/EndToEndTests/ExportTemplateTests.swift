@@ -99,7 +99,10 @@ import Testing
         let manifest = try workspace.read("job.yaml")
         let taken = try await export("job.yaml", "--output", "job.yaml")
         #expect(taken.code == 64)
-        #expect(taken.errors == "job.yaml: is there already; --output replaces no file\n")
+        #expect(
+            taken.errors
+                == "job.yaml: the file exists, and --output replaces no file\n   = move it away, or choose another path\n"
+        )
         #expect(try workspace.read("job.yaml") == manifest)
         let nowhere = try await export("job.yaml", "--output", "no/template.yaml")
         #expect(nowhere.code == 74)

@@ -67,7 +67,7 @@ import Testing
     @Test func `64: what cron cannot give`() async throws {
         let list = try await export("job.yaml", "--files-from", "-")
         #expect(list.code == 64)
-        #expect(list.errors == "--files-from - is the standard input, and cron gives none; give a file\n")
+        #expect(list.errors == "--files-from - is the standard input, and cron gives none\n   = give a file\n")
         let cluster = try await export("job.yaml", "--slurm-arg=--qos=x")
         #expect(cluster.code == 64)
         #expect(

@@ -647,7 +647,7 @@ import Testing
         #expect(result.code == 66)
         #expect(
             (result.output + result.errors).contains(
-                "pipe: the config file cannot be read (it is a pipe, and settings may be read more than once); correct "
+                "pipe: the config file cannot be read (it is a pipe, and settings may be read more than once)\n   = correct "
                     + "--config, or leave it out"), "\(result.errors)")
         #expect(!workspace.exists("shared"))
     }

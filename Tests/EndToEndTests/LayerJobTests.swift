@@ -104,7 +104,7 @@ import Testing
         #expect(try await preview("opacity=20,50").code == 0)
         #expect(
             try await preview("gloss=1,2").errors
-                == "--sweep: several filters have a parameter 'gloss'; write one of filters[0].backdrop[0].gloss, "
+                == "--sweep: several filters have a parameter 'gloss'\n   = write one of filters[0].backdrop[0].gloss, "
                 + "filters[0].backdrop[1].gloss\n")
         #expect(try await preview("filters[0].backdrop[1].gloss=1,2").code == 0)
     }

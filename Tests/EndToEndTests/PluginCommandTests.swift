@@ -48,16 +48,17 @@ import Testing
         #expect(name.code == 64)
         #expect(
             name.errors
-                == "'Sepia' cannot name a filter; use small letters, digits, - and _, a letter first\n")
+                == "'Sepia' cannot be the name of a filter\n   = use small letters, digits, - and _, and begin with a letter\n"
+        )
         let taken = try await run("plugin", "new", "gaussian", "--language", "c")
         #expect(taken.code == 64)
-        #expect(taken.errors == "a filter 'gaussian' is built in; choose another name\n")
+        #expect(taken.errors == "a filter 'gaussian' is built in\n   = choose another name\n")
         try workspace.write("mine", to: "sepia/notes.txt")
         let folder = try await run("plugin", "new", "sepia", "--language", "c")
         #expect(folder.code == 64)
         #expect(
             folder.errors
-                == "\(workspace.path)/sepia is there already; choose another name, or another folder with -o\n")
+                == "\(workspace.path)/sepia: the folder exists\n   = choose another name, or another folder with -o\n")
         #expect(workspace.files(below: "sepia") == ["notes.txt"])
     }
 
@@ -65,10 +66,27 @@ import Testing
     private static let misdeeds: [(render: String, line: String)] = [
         (
             "if (tile->channels == 3) abort(); copy(tile);",
-            "  BROKEN   all formats and channels: it crashes with signal 6"
+            "  BROKEN   all formats and channels: it crashes with signal 6 on the tile x 0…60, y 0…42 (it asked for x 0…60, "
+                + "y 0…42; u8 RGB)\n   = to see where: gdb --args /"
         ),
-        ("exit(0);", "  BROKEN   all formats and channels: it ends the process with exit code 0"),
-        ("copy(tile); exit(3);", "  BROKEN   all formats and channels: it ends the process with exit code 3"),
+        (
+            "fputs(\"out of luck\\n\", stderr); abort();",
+            "  BROKEN   all formats and channels: it crashes with signal 6 on the tile x 0…60, y 0…42 (it asked for x 0…60, "
+                + "y 0…42; u8 gray); it printed 'out of luck'\n   = to see where: gdb --args /"
+        ),
+        (
+            "exit(0);",
+            "  BROKEN   all formats and channels: it ends the process with exit code 0 on the tile x 0…60, y 0…42 (it asked "
+                + "for x 0…60, y 0…42; u8 gray)\n"
+        ),
+        (
+            "copy(tile); exit(3);",
+            "  BROKEN   all formats and channels: it ends the process with exit code 3 on the tile"
+        ),
+        (
+            "if (tile->target.rect.width == 7) *(volatile int *)8 = 1; copy(tile);",
+            "  BROKEN   tile invariance: it crashes with signal 11 on the tile x 0…6, y 0…4 (it asked for x 0…6, y 0…4; u8 gray)"
+        ),
         ("copy(tile); puts(\"hello\");", "  BROKEN   silence: it printed "),
         ("copy(tile); fputs(\"hello\", stderr);", "  BROKEN   silence: it printed "),
         (
@@ -161,7 +179,7 @@ import Testing
         try workspace.write("", to: "empty/README")
         let empty = try await run("plugin", "check", "empty")
         #expect(empty.code == 66)
-        #expect(empty.errors == "empty: there is no lib….so in this folder; name a plugin's library\n")
+        #expect(empty.errors == "empty: this folder has no lib….so\n   = name the library of a plugin\n")
     }
 
     @Test func `only plugins that are pinned run where that is wanted`() async throws {

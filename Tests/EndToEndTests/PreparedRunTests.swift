@@ -479,7 +479,7 @@ import Testing
         try await prepareTwo()
         let refused = try await penumbra("cancel", "--run-dir", "shared")
         #expect(refused.code == 64)
-        #expect(refused.errors.contains("/shared: 2 runs there have not ended; name one of them: "))
+        #expect(refused.errors.contains("/shared: 2 runs there have not ended\n   = name one of them: "))
         #expect(refused.errors.contains(" of one") && refused.errors.contains(" of two"))
         for index in 1...2 { #expect(try await shard(index).code == 0) }
         #expect(try await shard(3).code == 64)
@@ -597,7 +597,7 @@ import Testing
         let path = "\(workspace.path)/shared"
         let nowhere = try await shard(1)
         #expect(nowhere.code == 66)
-        #expect(nowhere.errors == "\(path): no run; 'penumbra prepare --run-dir' writes shards there\n")
+        #expect(nowhere.errors == "\(path): no run\n   = 'penumbra prepare --run-dir' writes shards there\n")
         let resumed = try await penumbra("resume", "--run-dir", "shared")
         #expect(resumed.code == 66)
         #expect(

@@ -119,13 +119,16 @@ import Testing
         (["--size", "0"], "--size takes 1 to 8192 pixels like 800 or 800x600, not '0'"),
         (["--size", "8x9x10"], "--size takes 1 to 8192 pixels like 800 or 800x600, not '8x9x10'"),
         (["--sweep", "radius"], "--sweep takes a parameter and up to 16 values like radius=4,8,16, not 'radius'"),
-        (["--sweep", "angle=3"], "--sweep: no filter of the job has a parameter 'angle'"),
+        (
+            ["--sweep", "angle=3"],
+            "--sweep: no filter of the job has a parameter 'angle'\n   = 'penumbra filters NAME' lists the parameters of a filter"
+        ),
         (
             ["--sweep", "edge=wrap"],
-            "--sweep: several filters have a parameter 'edge'; "
+            "--sweep: several filters have a parameter 'edge'\n   = "
                 + "write one of filters[0].gaussian.edge, filters[1].gaussian.edge"
         ),
-        (["--compare", "blink"], "p.png: --compare blink is an animation; write it to .gif or .webp"),
+        (["--compare", "blink"], "p.png: --compare blink is an animation\n   = write it to .gif or .webp"),
         (["--output-number", "2"], "--output-number: test has only one output"),
     ])
     func `wrong wishes are told`(arguments: [String], message: String) async throws {
@@ -201,7 +204,7 @@ import Testing
         #expect(added.code == 64)
         #expect(
             added.errors
-                == "photos/p.png: the preview would be an input of the job, by 'photos/*.png'; write it to another folder\n"
+                == "photos/p.png: the preview would be an input of the job, by 'photos/*.png'\n   = write it to another folder\n"
         )
         #expect(try workspace.contents(below: "photos") == before)
         // A preview takes the place of the one before.
@@ -220,8 +223,8 @@ import Testing
             #expect(result.code == 64)
             #expect(
                 result.errors
-                    == "\(output): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force "
-                    + "replaces it\n")
+                    == "\(output): the file exists, and 'penumbra preview' did not write it\n"
+                    + "   = choose another name, or let --force replace it\n")
         }
         #expect(try workspace.read("p.png") == Data("mine".utf8))
         #expect(try workspace.contents(below: "out") == before)
@@ -250,7 +253,8 @@ import Testing
         let noFolder = try await preview("job.yaml", "photos/a.png", "-o", "new/p.png")
         #expect(
             noFolder.code == 74
-                && noFolder.errors == "new/p.png: its folder is not there; create it, or choose another\n")
+                && noFolder.errors == "new/p.png: its folder does not exist\n   = create it, or choose another folder\n"
+        )
         let missing = try await preview("job.yaml", "photos/none.png", "-o", "p.png")
         #expect(missing.code == 66 && missing.errors == "photos/none.png: no such file\n")
         let odd = try await shell(#"preview job.yaml $'photos/\xFF.png' -o p.png"#)

@@ -116,7 +116,7 @@ import Testing
             shown.output.hasSuffix(
                 """
                 failed
-                  3  photos/12.png: broken or unreadable picture: \(workspace.path)/photos/12.png: not an image that \
+                  3  photos/12.png: broken or unreadable picture: not an image that \
                 Penumbra reads ('penumbra formats' lists them)
 
                 """))
@@ -347,10 +347,10 @@ import Testing
         #expect(try await runNames().count == 3)
         let name = try #require(try await runNames().first)
         #expect(try await penumbra("show", String(name.dropLast(3))).code == 0)
-        #expect(try await penumbra("show", "2").errors.hasPrefix("3 runs begin with '2'; give more of the name"))
+        #expect(try await penumbra("show", "2").errors.hasPrefix("3 runs begin with '2'\n   = give more of the name"))
         #expect(
             try await penumbra("show", "nobody").errors
-                == "no run or job is called 'nobody'; 'penumbra status' lists them\n")
+                == "no run or job is called 'nobody'\n   = 'penumbra status' lists them\n")
         #expect(try await penumbra("gc", "--keep", "1").output == "2 runs forgotten\n")
         #expect(try await runNames() == [name])
         #expect(try await Program.night(workspace) == NightSummary(skipped: 20))

@@ -101,15 +101,26 @@ def connection(page, service, handler, check):
         time.sleep(2)
         check('and times stand still', before and text('.since') == before, [before, text('.since')])
         page.picture('stopped-run')
+        browser.run("window.found = null; import('./page/api.js').then(api => api.send('PATCH', 'jobs/1', {priority: 55})).catch(error => { window.found = [error.message, error.remedy]; })")
         browser.run("location.hash = '#/runs'")
         time.sleep(0.5)
         ahead(11)
         check('a request without an answer is given up, and the view says so', page.has('cannot be reached', seconds=5) and page.has('Try again'), text('#view'))
+        check('a change that was sent may have been made', browser.wait('window.found') and browser.run('found') == ['The service does not answer.', 'It may have made this change. Look at it before you try again.'], browser.run('window.found'))
         check('the page goes on to try', browser.wait(LOST), text('#link'))
     finally:
         service.process.send_signal(signal.SIGCONT)
     check('when the service goes on, the page is live again', browser.wait(LIVE, 30), text('#link'))
     check('and shows what it could not load', page.has('running', '.rows') and not browser.run("document.querySelector('.failed-load')"), text('#view'))
+
+    full = Busy(503, 'Too many clients follow the events', 1, '/events')
+
+    def until_there_is_room():
+        browser.run("streams.at(-1).close(); streams.at(-1).dispatchEvent(new Event('error'))")
+        check('a page that may not follow says why', page.has('not connected; trying again: Too many clients follow the events', '#link', 30), text('#link'))
+        check('and what it shows is that of a lost connection', browser.run(LOST))
+    with_answers(full, until_there_is_room)
+    check('it follows when there is room again', browser.wait(LIVE, 40), text('#link'))
 
     print('A reload that fails')
     page.go(f'#/runs/{run}')

@@ -133,8 +133,10 @@ def with_service(page, service, check):
         check(f'at {width} px and {scale} pixels in a CSS pixel, a pixel is a whole number of them', abs(times * own[0] / scale - shown) < 0.01, f'{shown} px for {own[0]}')
         words = page.text('.preview figcaption')
         check('the caption says how many', words == ('1:1, exact pixels' if times == 1 else f'{times}:1, exact pixels: each is {times} × {times} on the screen'), words)
-        part = pixels(browser, round(left * scale) / scale, round(top * scale) / scale, 60, 40)
-        found = exact(part, own, times)
+        # Below the word “after” in the corner.
+        row = 40 * scale // times + 1
+        part = pixels(browser, round(left * scale) / scale, (round(top * scale) + row * times) / scale, 60, 40)
+        found = exact(part, own, times, (0, row))
         check('and they are exactly those of penumbra preview', not found, found)
     page.picture('preview-exact')
     browser.size(1280, 860)

@@ -198,7 +198,7 @@ import TestSupport
         let listed = #expect(throws: Farm.Failure.self) { _ = try farm.frames(ofRun: "gone") }
         for error in [resumed, retried, cancelled, listed] {
             #expect(error?.outcome == .missingInput)
-            #expect(error?.message == "no run or job is called 'gone'; 'penumbra status' lists them")
+            #expect(error?.message == "no run or job is called 'gone'\n   = 'penumbra status' lists them")
         }
         #expect(try await commandLine("resume", "gone") == resumed?.message)
     }

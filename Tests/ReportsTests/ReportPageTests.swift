@@ -126,6 +126,21 @@ import Testing
                 #"<li><bdi class="path"><span>photos/</span>b.jpg</bdi> <span class="message">needs 9 GB</span></li>"#))
     }
 
+    @Test func `a message without the path of its picture is enough, also if it has the whole path`() {
+        func message(_ text: String) -> String {
+            let html = page(.make(frames: [.broken("photos/b.jpg", "x", text)]))
+            return html.firstMatch(of: /<span class="message">(.*?)<\/span>/).map { String($0.1) } ?? ""
+        }
+        #expect(message("/srv/job/photos/b.jpg: needs 9 GB") == "needs 9 GB")
+        #expect(message("out of memory: photos/b.jpg: 9 GB") == "out of memory: photos/b.jpg: 9 GB")
+        #expect(message("/srv/other.jpg: as in photos/b.jpg: 9 GB") == "/srv/other.jpg: as in photos/b.jpg: 9 GB")
+        #expect(message("needs 9 GB") == "needs 9 GB")
+    }
+
+    @Test func `the page contains the looks that it shares with the service's page`() {
+        #expect(page(rich).contains(String(decoding: Looks.shared, as: UTF8.self)))
+    }
+
     @Test func `a message keeps its lines`() {
         let html = page(.make(frames: [.broken("a", "x", "one\ntwo\r\nthree")]))
         #expect(html.contains("one<br>two<i class=\"odd\">\\u{d}</i><br>three"))

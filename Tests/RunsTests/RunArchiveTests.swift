@@ -41,19 +41,20 @@ import TestSupport
         #expect(try archive.run("20261101").stored.started == 10)
         #expect(try archive.run("night").stored.started == 20)
         let several = error { _ = try archive.run("202611") }
-        #expect(several == FarmError(.missingInput, "3 runs begin with '202611'; give more of the name"))
+        #expect(several == FarmError(.missingInput, "3 runs begin with '202611'\n   = give more of the name"))
         let none = error { _ = try archive.run("noon\n") }
         #expect(
             none
                 == FarmError(
-                    .missingInput, "no run or job is called 'noon\\u{a}'; 'penumbra status' lists them"))
+                    .missingInput, "no run or job is called 'noon\\u{a}'\n   = 'penumbra status' lists them"))
     }
 
     @Test(arguments: ["13", "job-13"])
     func `a number leads to the jobs of the service`(name: String) {
         #expect(
             error { _ = try archive().run(name) }?.message == """
-                no run or job is called '\(name)'; 'penumbra status' lists them
+                no run or job is called '\(name)'
+                   = 'penumbra status' lists them
                    = 'penumbra queue wait 13' waits for job 13 of the service
                 """)
     }
@@ -79,7 +80,7 @@ import TestSupport
         let refusal = error { _ = try archive().run(toEnd: nil) }
         #expect(
             refusal
-                == FarmError(.usage, "2 runs have not ended; name one of them: run-2 of day, run-1 of night"))
+                == FarmError(.usage, "2 runs have not ended\n   = name one of them: run-2 of day, run-1 of night"))
         #expect(try archive().run(toEnd: "run-1")?.stored.name == "run-1")
     }
 

@@ -167,6 +167,14 @@ import Testing
         #expect(try stillBroken(in: "run-1") == ["1 a.png", "3 c.png"])
     }
 
+    @Test func `a broken picture that was removed is not listed`() throws {
+        try write("a", "b")
+        try publish("b")
+        try spoil(("c", 0), ("a", 0))
+        try run("run-1", "bs", at: Self.later)
+        #expect(try stillBroken(in: "run-1").map { $0.suffix(5) } == ["a.png"])
+    }
+
     @Test func `a broken picture that has another state in the run does not move the others`() throws {
         try write("a", "b", "c")
         try publish("a", "b")

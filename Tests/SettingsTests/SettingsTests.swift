@@ -252,16 +252,17 @@ import Testing
     @Test func `a config file that was asked for must be there`() {
         var flags = Settings.Flags()
         flags.configFile = "mine.yaml"
-        let usual = ", or leave it out to use the file at a usual place, or none"
+        let usual = ", or leave it out to use the usual config files"
         #expect(
             throws: Settings.LoadError(
-                kind: .missing, message: "mine.yaml: there is no such config file; correct --config\(usual)")
+                kind: .missing, message: "mine.yaml: there is no such config file\n   = correct --config\(usual)")
         ) { try settings(flags) }
         #expect(
             throws: Settings.LoadError(
                 kind: .missing,
                 message:
-                    "secret.yaml: the config file cannot be read (Permission denied); correct PENUMBRA_CONFIG\(usual)")
+                    "secret.yaml: the config file cannot be read (Permission denied)\n   = correct PENUMBRA_CONFIG\(usual)"
+            )
         ) { try settings(environment: ["PENUMBRA_CONFIG": "secret.yaml"]) }
     }
 

@@ -131,8 +131,9 @@ extension WorkerCommand {
 
     private func crash(of answer: OneShotWorker.Answer, on tile: String, _ library: String) -> String {
         let printed = answer.lastWords.map { "; it printed '\($0.prefix(300))'" } ?? ""
-        return
-            "\(Self.end(of: answer)) on \(tile)\(printed)\n   = 'gdb --args \(executable) check-plugin \(library)' shows where"
+        let words = "\(Self.end(of: answer)) on \(tile)\(printed)"
+        guard case .signaled = answer.status else { return words }
+        return "\(words)\n   = to see where: gdb --args \(executable) check-plugin \(library)"
     }
 
     private static func end(of answer: OneShotWorker.Answer) -> String {

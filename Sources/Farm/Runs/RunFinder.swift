@@ -42,8 +42,8 @@ package struct RunFinder<Run> {
         throw FarmError(
             .missingInput,
             matches.isEmpty
-                ? "no run or job is called '\(PathText.visible(name))'; '\(listing)' lists them\(Self.hint(name))"
-                : "\(matches.count) runs begin with '\(PathText.visible(name))'; give more of the name")
+                ? "no run or job is called '\(PathText.visible(name))'\n   = '\(listing)' lists them\(Self.hint(name))"
+                : "\(matches.count) runs begin with '\(PathText.visible(name))'\n   = give more of the name")
     }
 
     /// Jobs of a service have numbers, and they have runs only once they have started.
@@ -66,6 +66,6 @@ package struct RunFinder<Run> {
         let names = open.map { "\($0.facts.name) of \($0.facts.job)" }
         let subject =
             folder.map { "\($0): \(open.count) runs there have not ended" } ?? "\(open.count) runs have not ended"
-        throw FarmError(.usage, "\(subject); name one of them: \(names.joined(separator: ", "))")
+        throw FarmError(.usage, "\(subject)\n   = name one of them: \(names.joined(separator: ", "))")
     }
 }

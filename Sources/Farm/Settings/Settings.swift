@@ -253,7 +253,7 @@ package struct Settings: Sendable {
         LoadError(
             kind: .missing,
             message:
-                "\(path): \(reason); correct \(source), or leave it out to use the file at a usual place, or none"
+                "\(path): \(reason)\n   = correct \(source), or leave it out to use the usual config files"
         )
     }
 

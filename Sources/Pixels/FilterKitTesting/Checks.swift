@@ -96,10 +96,8 @@ extension Trial {
             guard reach > 0 else { return nil }
             return "\(reach == Self.widestReach ? "at least " : "")\(reach) px \(side.rawValue)"
         }
-        let declared = subject.plugin.region_of_interest == nil ? "halo" : "region of interest"
-        throw BreachError(
-            "it reads beyond its \(declared)\(reaches.isEmpty ? "" : ": " + reaches.joined(separator: ", ")); this is \(words(area))"
-        )
+        let sides = reaches.isEmpty ? "" : ": " + reaches.joined(separator: ", ") + ","
+        throw BreachError("it reads beyond its \(subject.declared)\(sides) on \(words(area))")
     }
 
     /// The smallest distance on a side beyond which other bytes do not change the result.

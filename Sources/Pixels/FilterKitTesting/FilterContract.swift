@@ -74,8 +74,10 @@ public enum FilterContract {
             begin(check.name)
             let outcome = check.outcome(subject)
             report(check.name, outcome)
-            // In other checks there is a forbidden page behind the halo.
-            if check.name == ContractCheck.halo.name, case .broken = outcome { obstacle = "it reads beyond its halo" }
+            // In other checks, a forbidden page would end the process.
+            if check.name == ContractCheck.halo.name, case .broken = outcome {
+                obstacle = "it reads beyond its \(subject.declared)"
+            }
         }
     }
 }

@@ -68,7 +68,10 @@ struct Subject: @unchecked Sendable {
 }
 
 extension Subject {
-    /// Values in the words of a manifest: `radius 4.0, edge clamp`. Nil if the filter has no parameters.
+    /// What the filter declares to say which pixels it reads.
+    var declared: String { plugin.region_of_interest != nil ? "region of interest" : isPoint ? "tile" : "halo" }
+
+    /// Values in the words of a manifest: `radius 4, edge clamp`. Nil if the filter has no parameters.
     func words(_ values: [Double]) -> String? {
         guard !parameters.isEmpty else { return nil }
         return zip(parameters, values).map { "\($0.title) \($0.words($1))" }.joined(separator: ", ")
@@ -93,7 +96,7 @@ extension penumbra_parameter {
         switch Int(kind) {
         case Int(PENUMBRA_BOOLEAN): value == 0 ? "false" : "true"
         case Int(PENUMBRA_CHOICE): choices?[Int(value)].map { String(cString: $0) } ?? "\(value)"
-        default: "\(value)"
+        default: value == value.rounded() && value.magnitude < 1e15 ? "\(Int(value))" : "\(value)"
         }
     }
 

@@ -21,9 +21,10 @@ struct Trial {
     /// What the filter is asked for: a tile, what it may read for it, the samples, and the values.
     func words(_ area: PixelRect) -> String {
         let read = subject.needed(for: area, in: picture.extent, values)
-        let values = subject.words(values).map { "; \($0)" } ?? ""
-        return "the tile \(area.words), for which it asks for \(read.words) (\(title)\(values))"
+        let facts = ["it asked for \(read.words)", title] + [subject.words(values)].compactMap { $0 }
+        return "the tile \(area.words) (\(facts.joined(separator: "; ")))"
     }
+
     var extent: PixelRect { subject.extent(of: picture.extent, values) }
 
     /// The result of a call.

@@ -59,7 +59,8 @@ struct RunningService {
             Service.publish(note, to: feed)
         }
         observer.step = Self.stepHook()
-        let checker = FarmManifestChecker(settings, apartFrom: setup.protectedPaths)
+        let checker = FarmManifestChecker(
+            settings, serviceFolder: folder.path, apartFrom: setup.protectedPaths)
         let supervisor = try Supervisor(
             setup, store: store, checker: checker, launcher: PenumbraLauncher(program: program), observer: observer,
             now: clock.wallTime)

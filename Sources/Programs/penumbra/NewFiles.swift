@@ -15,7 +15,10 @@ enum NewFile {
             try create(text, at: path)
         } catch {
             guard error.code != EEXIST else {
-                throw FarmError(.usage, "\(PathText.visible(path)): is there already; \(option) replaces no file")
+                throw FarmError(
+                    .usage,
+                    "\(PathText.visible(path)): the file exists, and \(option) replaces no file\n   = move it away, or choose another path"
+                )
             }
             let remedy = error.remedy(orChoose: "another path").map { "\n   = \($0)" } ?? ""
             throw FarmError(
@@ -55,7 +58,7 @@ enum NewFolder {
     /// - Throws: ``FarmError`` if `folder` exists, or if a write fails.
     static func write(_ files: [File], to folder: String) throws(FarmError) {
         guard !FileManager.default.fileExists(atPath: folder) else {
-            throw FarmError(.usage, "\(folder) is there already; choose another name, or another folder with -o")
+            throw FarmError(.usage, "\(folder): the folder exists\n   = choose another name, or another folder with -o")
         }
         try fill(folder, files) { try? FileManager.default.removeItem(atPath: folder) }
     }
@@ -69,7 +72,10 @@ enum NewFolder {
             return try fill(folder, files) { try? manager.removeItem(atPath: folder) }
         }
         guard let names = try? manager.contentsOfDirectory(atPath: folder), names.isEmpty else {
-            throw FarmError(.usage, "\(folder): is there already, and no empty folder; \(option) replaces nothing")
+            throw FarmError(
+                .usage,
+                "\(folder): it exists and is not an empty folder, and \(option) replaces nothing\n   = choose another name"
+            )
         }
         try fill(folder, files) {
             for file in files { try? manager.removeItem(atPath: "\(folder)/\(file.path)") }

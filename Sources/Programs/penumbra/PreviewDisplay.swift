@@ -40,7 +40,7 @@ struct PreviewDisplay {
         case .sixel:
             guard let pixmap = Pixmap(file: bytes) else {
                 throw FarmError(
-                    .unavailable, "the worker wrote another format than PPM; reinstall both programs together")
+                    .unavailable, "the worker wrote another format than PPM\n   = reinstall both programs together")
             }
             // A picture as high as the window would scroll its own upper rows away.
             let fitted = pixmap.fitted(width: size.width, height: size.height * 9 / 10)

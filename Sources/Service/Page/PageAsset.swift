@@ -26,6 +26,7 @@ package struct PageAsset: Hashable, Sendable {
         PageAsset("frame.js", PackageResources.frame_js),
         PageAsset("icon.svg", PackageResources.icon_svg),
         PageAsset("jobs.js", PackageResources.jobs_js),
+        PageAsset("kept.js", PackageResources.kept_js),
         PageAsset("list.js", PackageResources.list_js),
         looks,
         PageAsset("live.js", PackageResources.live_js),

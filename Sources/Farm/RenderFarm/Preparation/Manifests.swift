@@ -259,8 +259,18 @@ package enum InputArgument {
         /// - Parameter words: makes the message from the system's error text.
         package func error(_ words: (String) -> String) -> FarmError {
             switch self {
-            case .system(let code): FarmError(.missingInput, words(String(cString: strerror(code))))
+            case .system(let code):
+                FarmError(.missingInput, words(String(cString: strerror(code))) + Self.remedy(for: code))
             case .stopped(let reason): FarmError(RunOutcome(reason), reason.message())
+            }
+        }
+
+        private static func remedy(for code: Int32) -> String {
+            switch code {
+            case ENOENT, ENOTDIR: "\n   = look for a misspelt name; a relative path starts from the current folder"
+            case EISDIR: "\n   = it is a folder: name a file in it"
+            case EACCES, EPERM: "\n   = let the user who runs the command read it"
+            default: ""
             }
         }
     }

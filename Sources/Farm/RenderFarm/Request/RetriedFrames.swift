@@ -51,7 +51,7 @@ package struct RetriedFrames: Sendable {
     ) throws -> Retry {
         guard run.condition.isEnded else {
             throw FarmError(
-                .busy, "\(run.stored.name): has not ended; 'penumbra resume' continues an interrupted run")
+                .busy, "\(run.stored.name): the run has not ended\n   = 'penumbra resume' resumes an interrupted run")
         }
         let choice = try choice(of: run, archive, shownFrom: place.folder)
         if case .nothing(let words, let outcome) = choice { return .nothing(words, outcome) }

@@ -82,7 +82,8 @@ extension Settings {
         guard Machine.isNetworkFilesystem(stateFolder.value) else { return }
         throw FarmError(
             .badManifest,
-            "\(stateFolder.value): the state folder is on a network filesystem; name a local one by --state-dir")
+            "\(stateFolder.value): the state folder is on a network file system\n   = name a local folder by --state-dir"
+        )
     }
 }
 

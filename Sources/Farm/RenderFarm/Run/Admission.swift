@@ -356,7 +356,7 @@ extension Admission {
     func message(for error: FileError) -> String {
         let own = [context.state] + (context.farm.settings.scratch.value.map { [$0] } ?? [])
         if own.contains(where: { Self.isOnWay(error.path, to: $0) || Self.isOnWay($0, to: error.path) }) {
-            return error.message + "; --state-dir and --scratch name other places for what a run keeps"
+            return error.message + "\n   = name other folders by --state-dir and --scratch"
         }
         return error.message(orChoose: "another output path")
     }

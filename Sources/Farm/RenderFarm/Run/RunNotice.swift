@@ -22,6 +22,8 @@ package enum RunNotice: Hashable, Sendable {
 }
 
 package enum WatchNotice: Hashable, Sendable {
+    /// The watch of these folders begins.
+    case began([String])
     case manifestChanged
     case manifestUnusable
     /// Instead the folder is searched at this interval, in seconds.
@@ -96,6 +98,8 @@ extension RunNotice {
             case manifestWarning(String)
             /// Files that have something in common. Nobody has to act on them.
             case files
+            /// Files that were removed. With `--quiet`, their number is reported.
+            case removedFiles
             /// Files on which somebody has to act.
             case problemFiles
             /// A part of the request was not done.
@@ -150,6 +154,9 @@ extension WatchNotice {
     fileprivate func text(from folder: String) -> RunNotice.Text {
         func shown(_ path: String) -> String { PathText.shown(path, from: folder) }
         switch self {
+        case .began(let folders):
+            let places = folders.count == 1 ? shown(folders[0]) : Figures.plural(folders.count, "folder")
+            return RunNotice.Text(.result, "watching \(places); Ctrl-C ends the watch")
         case .manifestChanged:
             return RunNotice.Text(.result, "the manifest has changed; its jobs are watched as it says now")
         case .manifestUnusable:
@@ -240,7 +247,7 @@ extension JobNotice {
                 .files, "\(outputs(paths.count)) without an input any more; --delete-orphans removes them",
                 paths: paths, all: Self.plan)
         case .orphansRemoved(let paths):
-            return Text(.files, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
+            return Text(.removedFiles, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
         case .orphansKept(let files, let isRemoving):
             let words =
                 !isRemoving

@@ -80,9 +80,16 @@ struct ProblemSections {
 
     /// Removes the picture's path from the beginning of its message.
     private func broken(_ frame: FrameRecord, _ message: String) -> Markup {
-        let input = frame.input
-        let rest = message.hasPrefix("\(input): ") ? String(message.dropFirst(input.count + 2)) : message
-        return "\(.path(input)) <span class=\"message\">\(.lines(rest))</span>"
+        let rest = Self.withoutPath(message, frame.input)
+        return "\(.path(frame.input)) <span class=\"message\">\(.lines(rest))</span>"
+    }
+
+    /// A message may have the whole path where the page shows the end of it.
+    private static func withoutPath(_ message: String, _ input: String) -> String {
+        guard let place = message.firstRange(of: "\(input): ") else { return message }
+        let folder = message[..<place.lowerBound]
+        let isPath = folder.isEmpty || folder.hasPrefix("/") && folder.hasSuffix("/") && !folder.contains(": ")
+        return isPath ? String(message[place.upperBound...]) : message
     }
 }
 

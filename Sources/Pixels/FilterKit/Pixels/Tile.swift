@@ -64,7 +64,7 @@ public struct Tile: ~Copyable {
 }
 
 extension Tile {
-    /// Ends the program, and says why. In a release build, a failed precondition prints nothing.
+    /// Ends the program, and says why. A failed precondition prints nothing in a release build.
     @usableFromInline @inline(never) static func endReading(
         _ columns: Range<Int>, row y: Int, within readable: PixelRect, for area: PixelRect
     ) -> Never {
@@ -74,7 +74,7 @@ extension Tile {
             "a filter reads within its halo: for the tile x \(area.x)…\(area.right - 1), y \(area.y)…\(area.bottom - 1) this one "
             + "may read x \(readable.x)…\(readable.right - 1), y \(readable.y)…\(readable.bottom - 1), and it reads \(read), y \(y)\n"
         text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-        preconditionFailure("a filter reads within its halo")
+        abort()
     }
 }
 

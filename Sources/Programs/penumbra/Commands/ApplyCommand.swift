@@ -157,7 +157,7 @@ struct ApplyCommand: AsyncParsableCommand {
         if let format {
             guard let ext = usable(format) else {
                 throw FarmError(
-                    .usage, "--format: '\(PathText.visible(format))' cannot be written; the formats are \(known)")
+                    .usage, "--format: '\(PathText.visible(format))' cannot be written\n   = the formats are \(known)")
             }
             return ext
         }
@@ -238,11 +238,11 @@ struct AppliedManifest {
 
         var message: String {
             switch self {
-            case .emptyChain: "the chain has no filter; write it like 'gaussian: {radius: 12}'"
+            case .emptyChain: "the chain has no filter\n   = write a filter, such as 'gaussian: {radius: 12}'"
             case .emptyFilter(let number, let count):
-                "filter \(number) of \(count) in the chain is empty; write one there, or remove a '|'"
+                "filter \(number) of \(count) of the chain is empty\n   = write a filter there, or remove a '|'"
             case .oneFileForMany(let count):
-                "--output is one file, and there are \(count) pictures; end it with / for a folder, or use fields "
+                "--output is one file, and there are \(count) pictures\n   = end it with / for a folder, or use fields "
                     + "such as out/{stem}.png"
             }
         }

@@ -332,7 +332,7 @@ struct CrontabExport {
     /// Refuses what `penumbra run` would refuse every night, with the same message.
     private static func refuse(_ arguments: [String]) throws(FarmError) {
         if arguments.contains("-") {
-            throw FarmError(.usage, "--files-from - is the standard input, and cron gives none; give a file")
+            throw FarmError(.usage, "--files-from - is the standard input, and cron gives none\n   = give a file")
         }
         do {
             let checked = try ArgumentCheck(["run"] + arguments)

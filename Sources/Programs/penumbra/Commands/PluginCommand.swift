@@ -53,7 +53,9 @@ struct PluginNewCommand: AsyncParsableCommand {
         try await ConsoleReporter(json: false).handling { _ in
             guard let names = PluginNames(name) else {
                 throw FarmError(
-                    .usage, "'\(name)' cannot name a filter; use small letters, digits, - and _, a letter first")
+                    .usage,
+                    "'\(name)' cannot be the name of a filter\n   = use small letters, digits, - and _, and begin with a letter"
+                )
             }
             try await refuseTaken(name)
             let folder = PathText.normalized(output ?? name, in: currentFolder())
@@ -73,7 +75,7 @@ struct PluginNewCommand: AsyncParsableCommand {
             case .builtIn: "is built in"
             case .plugin(let path): "is in \(path)"
             }
-        throw FarmError(.usage, "a filter '\(name)' \(owner); choose another name")
+        throw FarmError(.usage, "a filter '\(name)' \(owner)\n   = choose another name")
     }
 
     private func template(_ names: PluginNames) throws -> [PluginTemplate.File] {
@@ -172,12 +174,13 @@ struct PluginCheckCommand: AsyncParsableCommand {
             files = try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
             throw FarmError(
-                .missingInput, "\(PathText.visible(name)): the folder cannot be read; correct its permissions")
+                .missingInput, "\(PathText.visible(name)): the folder cannot be read\n   = correct its permissions")
         }
         let libraries = files.filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }.sorted()
         guard !libraries.isEmpty else {
             throw FarmError(
-                .missingInput, "\(PathText.visible(name)): there is no lib….so in this folder; name a plugin's library")
+                .missingInput,
+                "\(PathText.visible(name)): this folder has no lib….so\n   = name the library of a plugin")
         }
         let folder = name.hasSuffix("/") ? name : "\(name)/"
         return libraries.map { folder + $0 }

@@ -163,11 +163,11 @@ extension PreviewCommand {
                 ext.isEmpty
                 ? "the name has no extension, which decides the format"
                 : "no format is written to '.\(PathText.visible(ext))'"
-            throw FarmError(.usage, "\(PathText.visible(output)): \(found); a preview is written to \(known)")
+            throw FarmError(.usage, "\(PathText.visible(output)): \(found)\n   = a preview is written to \(known)")
         }
         if compare == .blink, !format.holdsAnimation {
             throw FarmError(
-                .usage, "\(PathText.visible(output)): --compare blink is an animation; write it to .gif or .webp")
+                .usage, "\(PathText.visible(output)): --compare blink is an animation\n   = write it to .gif or .webp")
         }
         return format.name
     }
@@ -243,7 +243,7 @@ extension PreviewCommand {
                 .preview(task), signals: signals.control.signals(), limit: Self.limit)
             guard case .preview(let preview) = receipt else {
                 throw FarmError(
-                    .unavailable, "the worker answered another question; reinstall both programs together")
+                    .unavailable, "the worker answered another question\n   = reinstall both programs together")
             }
             return preview
         } catch let reason as EngineError {
@@ -372,11 +372,14 @@ enum PreviewRequest {
                 } ?? false
             }.map { filter, _ in "\(filter).\(parameter)" }
             guard let path = paths.first else {
-                throw OptionError(message: "--sweep: no filter of the job has a parameter '\(name)'")
+                throw OptionError(
+                    message:
+                        "--sweep: no filter of the job has a parameter '\(name)'\n   = 'penumbra filters NAME' lists the parameters of a filter"
+                )
             }
             guard paths.count == 1 else {
                 throw OptionError(
-                    message: "--sweep: several filters have a parameter '\(name)'; write one of "
+                    message: "--sweep: several filters have a parameter '\(name)'\n   = write one of "
                         + paths.joined(separator: ", "))
             }
             return path
@@ -403,7 +406,7 @@ struct PreviewTarget {
     func temporaryPath(showing picture: InputFile, of job: JobSpec, _ catalog: Catalog) throws(FarmError) -> String {
         try refuseInputs(picture, pictures: job.picturePaths, InputLookup(job, catalog: catalog))
         guard !FileSystem.isOwnFolder(path) else {
-            throw FarmError(.usage, "\(PathText.visible(output)): is a folder; choose another name")
+            throw FarmError(.usage, "\(PathText.visible(output)): is a folder\n   = choose another name")
         }
         let folder = PathText.folder(of: path)
         do {
@@ -413,7 +416,8 @@ struct PreviewTarget {
         }
         guard FileStamp(of: folder) != nil else {
             throw FarmError(
-                .storage, "\(PathText.visible(output)): its folder is not there; create it, or choose another")
+                .storage,
+                "\(PathText.visible(output)): its folder does not exist\n   = create it, or choose another folder")
         }
         return "\(folder)/.penumbra-preview-\(getpid())"
     }
@@ -431,7 +435,7 @@ struct PreviewTarget {
         guard try !book.mayReplace(path) else { return }
         throw FarmError(
             .usage,
-            "\(PathText.visible(output)): is there, and is no preview that 'penumbra preview' wrote; choose another name, or --force replaces it"
+            "\(PathText.visible(output)): the file exists, and 'penumbra preview' did not write it\n   = choose another name, or let --force replace it"
         )
     }
 
@@ -468,7 +472,7 @@ struct PreviewTarget {
             let shown = PathText.shown(entry, from: currentFolder())
             throw FarmError(
                 .usage,
-                "\(PathText.visible(output)): the preview would be an input of the job, by '\(shown)'; write it to another folder"
+                "\(PathText.visible(output)): the preview would be an input of the job, by '\(shown)'\n   = write it to another folder"
             )
         }
     }

@@ -69,7 +69,8 @@ struct ShardCommand: AsyncParsableCommand {
         let runs = RunFolder.meant(in: folder)
         guard !runs.isEmpty else {
             throw FarmError(
-                .missingInput, "\(PathText.visible(folder)): no run; 'penumbra prepare --run-dir' writes shards there")
+                .missingInput,
+                "\(PathText.visible(folder)): no run\n   = 'penumbra prepare --run-dir' writes shards there")
         }
         let found = try runs.compactMap { run -> (ShardFolder, PreparedShards.Range)? in
             guard run.end == nil, let scratch = run.scratch else {
@@ -80,7 +81,8 @@ struct ShardCommand: AsyncParsableCommand {
             let shared = ShardFolder(scratch)
             guard let shards = PreparedShards.Range(of: shared) else {
                 throw FarmError(
-                    .missingInput, "\(PathText.visible(folder)): is not prepared yet; 'penumbra prepare' does that")
+                    .missingInput,
+                    "\(PathText.visible(folder)): the run is not prepared yet\n   = 'penumbra prepare' prepares it")
             }
             return (shared, shards)
         }

@@ -21,10 +21,25 @@ export function giveUp() {
 }
 /** The signals of the caller and of the connection as one. Old browsers cannot join them: there the caller's counts. */
 const joined = signal => !signal ? life.signal : AbortSignal.any ? AbortSignal.any([signal, life.signal]) : signal;
-const unanswered = (method, isOnce) => new Problem(0, method === 'GET' || isOnce ? {} : {
-  detail: 'The service cannot be reached.', remedy: 'It may have done this before: look at it when the page is connected again.'});
+/** A change that was sent, and to which nobody answers, may have been made. Reads and requests that count once can be repeated. */
+const noAnswer = isChange => new Problem(0, isChange ? {
+  detail: 'The service does not answer.', remedy: 'It may have made this change. Look at it before you try again.'} : {});
+const isRead = (method, address) => method === 'GET' || /^(check|plan|preview|session)$|\/verify$/.test(address);
 
 export const encoded = encodeURIComponent;
+
+/** The answer, whose connection may break while its body is read. */
+function breakable(answer, signal) {
+  for (const kind of ['json', 'text', 'blob']) {
+    answer[kind] = async () => {
+      try { return await Response.prototype[kind].call(answer); } catch (error) {
+        if (signal?.aborted || error instanceof SyntaxError) throw error;
+        throw new Problem(0, {});
+      }
+    };
+  }
+  return answer;
+}
 
 /** Sends a request and returns its answer. An error is thrown as a `Problem`. */
 export async function request(method, address, body, {signal, headers = {}} = {}) {
@@ -38,46 +53,37 @@ export async function request(method, address, body, {signal, headers = {}} = {}
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw unanswered(method, 'Idempotency-Key' in headers);
+    throw noAnswer(error.name === 'AbortError' && !isRead(method, address) && !('Idempotency-Key' in headers));
   }
-  if (answer.ok) return answer;
+  if (answer.ok) return breakable(answer, signal);
   // A proxy answers with a page of its own while the service is away.
   const problem = await answer.json().catch(() => ({}));
   if (answer.status === 401 && address !== 'session' && signIn === signIns) signedOut();
   throw new Problem(answer.status, problem, Number(answer.headers.get('Retry-After')) || 0);
 }
 
-/** Reads the body of an answer. The connection may break in the middle of it. */
-async function read(answer, kind, signal) {
-  try { return await answer[kind](); } catch (error) {
-    if (signal?.aborted || error instanceof SyntaxError) throw error;
-    throw new Problem(0, {});
-  }
-}
-export const get = async (address, options) => read(await request('GET', address, undefined, options), 'json', options?.signal);
-/** An answer as text, for logs. */
-export const getText = async address => read(await request('GET', address), 'text');
+export const get = async (address, options) => (await request('GET', address, undefined, options)).json();
 export async function send(method, address, body, options) {
   const answer = await request(method, address, body, options);
-  return answer.status === 204 ? null : read(answer, 'json', options?.signal);
+  return answer.status === 204 ? null : answer.json();
 }
 /** An answer with a value on each line. */
 export async function lines(address, body, options) {
-  const text = await read(await request('POST', address, body, options), 'text', options?.signal);
+  const text = await (await request('POST', address, body, options)).text();
   return text.split('\n').filter(Boolean).map(line => JSON.parse(line));
 }
-const keys = new Map();
+const unanswered = new Map();
 /** Sends a request that counts once. If its answer is lost, the same request has the same key when somebody sends it again. */
 export async function sendOnce(address, body) {
   const request = JSON.stringify([address, body]);
-  if (!keys.has(request)) keys.set(request, 'page-' + Array.from(crypto.getRandomValues(new Uint8Array(12)), byte => byte.toString(16).padStart(2, '0')).join(''));
+  if (!unanswered.has(request)) unanswered.set(request, 'page-' + Array.from(crypto.getRandomValues(new Uint8Array(12)), byte => byte.toString(16).padStart(2, '0')).join(''));
   try {
-    const answer = await send('POST', address, body, {headers: {'Idempotency-Key': keys.get(request)}});
-    keys.delete(request);
+    const answer = await send('POST', address, body, {headers: {'Idempotency-Key': unanswered.get(request)}});
+    unanswered.delete(request);
     return answer;
   } catch (error) {
     // After a refusal nothing was done. A broken connection and a proxy that gave up say nothing of that.
-    if (error.status >= 400 && error.status < 500) keys.delete(request);
+    if (error.status >= 400 && error.status < 500) unanswered.delete(request);
     throw error;
   }
 }
@@ -114,7 +120,7 @@ async function serve() {
 async function fetchPicture({address, signal, body}) {
   for (let tries = 1; ; tries++) {
     try {
-      return await read(await request(body ? 'POST' : 'GET', address, body, {signal}), 'blob', signal);
+      return await (await request(body ? 'POST' : 'GET', address, body, {signal})).blob();
     } catch (error) {
       if (![429, 503].includes(error.status) || tries === 8) throw error;
       await wait(Math.min(10, error.retryAfter || 1), signal);

@@ -4,7 +4,10 @@ import {h, onRatio, plain, say} from './dom.js';
 import {picture} from './api.js';
 import {count} from './words.js';
 
-const tileSide = 512, mostTiles = 120;
+/** A worker decodes a large picture anew for each tile, so such a picture gets fewer and larger ones. */
+const largePixels = 50e6, largeTileSide = 1024, smallTileSide = 512;
+/** In pixels, of all tiles that a side keeps. */
+const mostTilePixels = 120 * smallTileSide ** 2;
 
 /**
  * @param source
@@ -27,7 +30,7 @@ export function compare(source) {
   const ratio = () => devicePixelRatio || 1;
   let width = 0, height = 0, zoom = 0, isFit = true, x = full.width / 2, y = full.height / 2, split = 0.5, isAsked = false, isClosed = false;
   const controller = new AbortController();
-  const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tiles: new Map(), base: null, isAsked: false, trouble: ''}]));
+  const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tileSide: source[side].width * source[side].height > largePixels ? largeTileSide : smallTileSide, tiles: new Map(), base: null, isAsked: false, trouble: ''}]));
   for (const [name, side] of Object.entries(sides)) {
     picture(source.thumb(name), controller.signal).then(createImageBitmap).then(image => { side.base = image; }, error => { if (error.name !== 'AbortError') side.trouble = error.message; }).finally(() => { side.isAsked = true; ask(); });
   }
@@ -104,7 +107,7 @@ export function compare(source) {
     if (side.isAsked && !side.trouble && (!side.base || isExact || side.base.width < facts.width * zoomX * ratio() * 0.98)) {
       let scale = 1;
       while (scale * 2 <= 1 / (zoomX * ratio()) * 1.01) scale *= 2;
-      const length = tileSide * scale;
+      const length = side.tileSide * scale;
       const columns = [Math.max(0, Math.floor((from - left) / zoomX / length)), Math.min(Math.ceil(facts.width / length) - 1, Math.floor((to - left) / zoomX / length))];
       const rows = [Math.max(0, Math.floor(-top / zoomY / length)), Math.min(Math.ceil(facts.height / length) - 1, Math.floor((height - top) / zoomY / length))];
       // Exact pixels are squares, not blurred ones.
@@ -126,7 +129,7 @@ export function compare(source) {
         if (wanted.has(key)) { side.tiles.delete(key); side.tiles.set(key, tile); } else if (!tile.image) { tile.controller.abort(); side.tiles.delete(key); }
       }
       for (const [key, tile] of [...side.tiles]) {
-        if (side.tiles.size <= mostTiles || wanted.has(key)) break;
+        if (side.tiles.size * side.tileSide ** 2 <= mostTilePixels || wanted.has(key)) break;
         tile.image?.close();
         side.tiles.delete(key);
       }

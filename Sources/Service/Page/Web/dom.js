@@ -190,6 +190,18 @@ export function ask(title, text, yes, extra) {
   return promise;
 }
 
+/** All frames by their states, each as wide as it has frames, as in the report of a run. The legend beside it has the numbers. */
+export function strip() {
+  const element = h('div.strip', {'aria-hidden': 'true', hidden: true});
+  /** @param counts pairs of a state's name and its number of frames. */
+  element.show = counts => {
+    const shown = counts.filter(([, number]) => number > 0);
+    element.hidden = !shown.length;
+    renew(element, shown, () => shown.map(([name, number]) => { const part = h('span', {class: name}); part.style.flexGrow = number; return part; }));
+  };
+  return element;
+}
+
 /** A bar of a share from 0 to 1, `failed` of it in another colour. Its width is set by the object model: the content policy forbids `style` attributes. */
 export function bar(share, label) {
   const good = h('span'), bad = h('span.bad');

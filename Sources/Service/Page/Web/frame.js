@@ -17,6 +17,9 @@ let known = {run: '', spans: []};
 /** The most attempts that are shown at first, and that a click adds. */
 const attemptsOfPage = 100;
 
+/** Which job, or run by hand, has published the picture since. */
+const repairedWords = ({run, job}) => ['Repaired by ', job ? [h('a', {href: `#/jobs/${job}`}, `job ${job}`), ', in the run '] : 'the run ', h('a', {href: `#/runs/${encoded(run)}`}, h('bdi', run))];
+
 export function frameView(run, name, view) {
   const address = `runs/${encoded(run)}`, here = `#/runs/${encoded(run)}`;
   const number = Number.parseInt(name, 10);
@@ -52,9 +55,10 @@ export function frameView(run, name, view) {
     const failure = frame?.cause ?? (frame?.state === 'still_broken' ? 'failed in an earlier run, and was not tried again' : null);
     cause.hidden = !failure;
     if (failure) {
-      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), h('p.message', visible(withoutPath(frame.message, frame.input), true)));
+      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), frame.explanation && !frame.repaired ? h('p.explanation', visible(frame.explanation)) : null,
+        h('p.message', visible(withoutPath(frame.message, frame.input), true)), frame.repaired ? h('p.well', '✓\ufe0e ', repairedWords(frame.repaired)) : null);
     }
-    retry.hidden = !failure || isRunOpen(runState) || !may('submit');
+    retry.hidden = !failure || Boolean(frame.repaired) || isRunOpen(runState) || !may('submit');
     enable(retry.button, !retry.hidden);
     const recipes = frame?.recipes?.filter(Boolean) ?? [];
     renew(recipe, recipes, () => recipes.length ? h('section', h('h2', 'Recipe'), recipes.map(text => h('pre.log.recipe', {tabindex: 0, role: 'region', 'aria-label': 'Recipe'}, visible(text.trimEnd(), true)))) : null);

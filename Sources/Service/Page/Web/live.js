@@ -1,5 +1,5 @@
 // One stream of events for the whole page. It is closed while nobody sees the page, and goes on where it was.
-import {Problem, get, giveUp} from './api.js';
+import {Problem, get, giveUp, request} from './api.js';
 
 const listeners = new Map();
 /** Calls `body` with the data of each event of a name, until the returned function is called. */
@@ -12,9 +12,11 @@ function tell(name, data, id) { for (const body of [...listeners.get(name) ?? []
 
 /** `connecting`, `live`, `lost` or `off`: nobody is signed in, or nobody sees the page. */
 export let state = 'off';
-function become(next) {
-  if (next === state) return;
-  state = next;
+/** Why the service refuses the stream although it answers, in its own words. Null if it does not answer, or does not say. */
+export let reason = null;
+function become(next, why = null) {
+  if (next === state && why === reason) return;
+  [state, reason] = [next, why];
   tell('state', next);
 }
 
@@ -32,7 +34,7 @@ const waitFrom = () => { mark = {wall: Date.now(), steady: performance.now()}; }
 const waited = () => Math.max(Date.now() - mark.wall, performance.now() - mark.steady);
 export function hear() { heard = Date.now(); }
 
-let stream = null, last = null, timer = null, watch = null, isWanted = false, wasLost = false, isAsking = false, failures = 0;
+let stream = null, last = null, timer = null, watch = null, isWanted = false, wasLost = false, isAsking = false, isRefused = false, failures = 0;
 const names = ['job', 'run', 'frames', 'tiles', 'notice', 'reset', 'alive'];
 
 export function start() {
@@ -53,9 +55,9 @@ function close() {
   stream?.close();
   stream = null;
 }
-function lose() {
+function lose(why) {
   wasLost = true;
-  become('lost');
+  become('lost', why);
 }
 
 function follow() {
@@ -68,7 +70,7 @@ function follow() {
   mine.onopen = () => {
     if (mine !== stream) return;
     const isBack = wasLost;
-    wasLost = false;
+    wasLost = isRefused = false;
     failures = 0;
     waitFrom();
     hear();
@@ -79,9 +81,9 @@ function follow() {
   mine.onerror = () => {
     if (mine !== stream) return;
     waitFrom();
-    lose();
+    lose(reason);
     // A browser tries again after a broken connection, but never after an answer that is not 200: a proxy's 502, or 401.
-    if (mine.readyState === EventSource.CLOSED) { close(); later(); }
+    if (mine.readyState === EventSource.CLOSED) { close(); isRefused = true; later(); }
   };
   for (const name of names) {
     mine.addEventListener(name, event => {
@@ -109,7 +111,9 @@ function look() {
   if (stream) follow();
 }
 
-function later() { timer = setTimeout(again, failures++ ? Math.min(15_000, 1000 * 2 ** (failures - 1)) : 100); }
+function later(pause = 0) {
+  timer = setTimeout(again, Math.max(1000 * pause, failures++ ? Math.min(15_000, 1000 * 2 ** (failures - 1)) : 100));
+}
 /** Asks for something else first, which tells a service that is away from a session that has ended. */
 async function again() {
   if (stream || isAsking || document.hidden || !isWanted) return;
@@ -117,12 +121,20 @@ async function again() {
   waitFrom();
   try {
     await get('status');
+    if (isRefused && failures > 1) await askWhy();
     isAsking = false;
     if (!stream) follow();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    if (error.status !== 401) later();
+    lose(error.type ? error.message : null);
+    if (error.status !== 401) later(Math.min(60, error.retryAfter || 0));
   } finally { isAsking = false; }
+}
+/** A stream of events does not say why it was refused. A plain request does. */
+async function askWhy() {
+  const asking = new AbortController();
+  await request('GET', 'events', undefined, {signal: asking.signal});
+  asking.abort();
 }
 
 /** Tries at once: something has changed. */

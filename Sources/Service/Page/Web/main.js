@@ -2,6 +2,7 @@
 import {announce, ask, failed, fill, h, plain, problemText, renew, say, setConnected, visible} from './dom.js';
 import {Problem, get, onSignedOut, send, signedIn} from './api.js';
 import {endReloads, farm, loadFarmNow, may, onFarm, onStaleness, reloadFailed, staleness} from './farm.js';
+import {belongTo, forget, kept} from './kept.js';
 import * as live from './live.js';
 import {count, plural, time, when} from './words.js';
 
@@ -83,7 +84,7 @@ onFarm(showHead);
 
 function showLink() {
   const words = {off: '', connecting: '○ connecting …', live: '● live', lost: '✗\ufe0e not connected; trying again'};
-  say(place('link'), words[live.state]);
+  say(place('link'), words[live.state] + (live.reason ? `: ${plain(live.reason)}` : ''));
   place('link').className = `link ${live.state}`;
   document.documentElement.dataset.link = live.state;
   setConnected(live.state === 'live');
@@ -100,7 +101,7 @@ function showStaleness() {
   const stale = live.state === 'lost' ? null : staleness(), bar = place('stale');
   bar.hidden = !stale;
   renew(bar, stale && [stale.since, stale.problem.message, stale.problem.remedy], () => stale && [
-    h('span', `Not up to date since ${time(stale.since)}, trying again. `, problemText(stale.problem)),
+    h('div', h('b', `Not up to date since ${time(stale.since)}, trying again.`), h('div', problemText(stale.problem))),
     h('button', {type: 'button', onclick: reloadFailed}, 'Try now')]);
 }
 onStaleness(showStaleness);
@@ -151,7 +152,10 @@ async function signOut() {
     if (error.status !== 401) { place('account').append(h('span.trouble', {role: 'alert'}, 'You are still signed in: ', problemText(error))); return; }
   }
   otherTabs.postMessage('changed');
-  signIn();
+  forget();
+  // The page is loaded anew, without its address: nothing of this person stays in memory.
+  live.stop();
+  location.replace(location.pathname);
 }
 onSignedOut(() => { if (farm.session) signIn('Your session has ended: the token was revoked, or it is too old.'); });
 
@@ -165,18 +169,23 @@ async function checkSession(words) {
     // Without an answer nothing is known. When there is one again, it is checked again.
     if (error.status !== 401) return;
   }
-  if (!session) { if (farm.session) signIn(words); return; }
+  if (!session) { if (farm.session) signIn(words); return false; }
   const isSame = farm.session && ['owner', 'scope', 'expires'].every(key => farm.session[key] === session[key]);
   if (isSame || (farm.session === null && place('token')?.value)) return;
   live.stop();
   await begin();
   announce(`Signed in as ${plain(session.name)}`);
 }
-otherTabs.onmessage = () => { checkSession('You have signed out in another tab.'); };
+otherTabs.onmessage = async () => {
+  // This tab has its own memory of what is kept.
+  if (await checkSession('You have signed out in another tab.') === false) forget();
+};
 live.on('back', () => { if (hasFailed) show(); checkSession('Your session has ended: the token was revoked, or it is too old.'); });
 
 async function enter() {
-  farm.session = await get('session');
+  const session = await get('session');
+  if (belongTo(session.owner)) { location.reload(); return; }
+  farm.session = session;
   signedIn();
   fill(place('account'));
   fill(place('nav'));
@@ -197,20 +206,25 @@ async function begin() {
 // ---- Keys
 
 const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list or a map'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'frame before, frame after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'these keys']];
-const storage = { get: () => { try { return localStorage.getItem('penumbra.keys') !== 'off'; } catch { return true; } }, set: value => { try { localStorage.setItem('penumbra.keys', value ? 'on' : 'off'); } catch { /* It is forgotten with the page. */ } } };
-let hasKeys = storage.get();
+const hasKeys = () => kept.get('keys') !== 'off';
 function help() {
-  const box = h('input', {type: 'checkbox', checked: hasKeys, onchange: event => { hasKeys = event.target.checked; storage.set(hasKeys); }});
+  const box = h('input', {type: 'checkbox', checked: hasKeys(), onchange: event => kept.set('keys', event.target.checked ? 'on' : 'off')});
   ask('Keys', null, null, [h('dl.keys', keys.map(([key, text]) => h('div', h('dt', key.split(' ').map(one => h('kbd', one))), h('dd', text)))), h('label.check', box, ' single letters act')]);
 }
+const isField = element => element?.matches?.('input:not([type=checkbox]):not([type=range]), textarea, select') ?? false;
+// A press on something that takes no focus, such as a picture that is dragged, leaves the focus in the field. Then letters would not act.
+addEventListener('pointerdown', event => {
+  const field = document.activeElement;
+  if (isField(field) && event.target !== field && !event.target.closest?.('label, [role=listbox]')) field.blur();
+}, {capture: true});
 addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || place('dialog').open || !farm.session) return;
-  if (event.target.closest?.('input:not([type=checkbox]):not([type=range]), textarea, select')) {
+  if (isField(event.target)) {
     if (event.key === 'Escape') event.target.blur();
     return;
   }
   if (event.key === '?') { event.preventDefault(); help(); return; }
-  if (!hasKeys) return;
+  if (!hasKeys()) return;
   const body = current?.keys?.[event.key] ?? {s: () => { if (may('submit')) location.hash = '#/submit'; }, ...Object.fromEntries(tabs.slice(0, 5).map(([name], index) => [`${index + 1}`, () => { location.hash = `#/${name}`; }]))}[event.key];
   if (body) { event.preventDefault(); body(); }
 });

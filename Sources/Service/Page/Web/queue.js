@@ -1,8 +1,8 @@
 // The queue: open jobs first, in the order in which they will run, then those that have ended.
-import {action, announce, ask, bar, copyable, failed, fill, h, say, visible} from './dom.js';
+import {action, ask, bar, copyable, failed, fill, h, say, visible} from './dom.js';
 import {get, send} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
-import {because, jobActions, priorityStepper} from './jobs.js';
+import {because, jobActions, priorityStepper, stateOf} from './jobs.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
 import {count, isOpen, percent, plural, progress, sign, when, word} from './words.js';
@@ -54,9 +54,9 @@ export function queueView(query, view) {
     const stepper = priorityStepper(first, taken), row = jobActions(first, taken);
     const cells = [h('span', state), h('span.what', name, tag, labels), h('span.progress', share, percents, why), h('span', stepper), h('span', time), h('span.end', row)];
     cells.update = job => {
-      state.className = `badge ${job.state}`;
-      const news = farm.lives.get(job.run), isRunning = isOpen(job.state) && news !== undefined;
-      state.say(`${sign(isRunning && news.isPaused ? 'paused' : job.state)} ${word(isRunning && news.isPaused ? 'paused' : job.state)}`);
+      const news = farm.lives.get(job.run), isRunning = isOpen(job.state) && news !== undefined, shown = stateOf(job);
+      state.className = `badge ${shown}`;
+      state.say(`${sign(shown)} ${word(shown)}`);
       if (name.textContent !== job.name) fill(name, visible(job.name));
       name.setAttribute('href', job.run && job.tries ? `#/runs/${job.run}` : `#/jobs/${job.id}`);
       tag.say(`${job.id}`);
@@ -183,7 +183,8 @@ export function queueView(query, view) {
   }
   const changeSoon = calmly(change, 200);
   search.addEventListener('input', () => { filter = search.value; changeSoon(); });
-  search.addEventListener('keydown', event => { if (event.key === 'ArrowDown') { event.preventDefault(); table.focus(); } });
+  // From the filter to the list, where letters act.
+  search.addEventListener('keydown', event => { if (['ArrowDown', 'Enter'].includes(event.key)) { event.preventDefault(); table.focus(); } });
 
   const refresh = calmly(() => load(false), 1200), whole = calmly(load, 30_000), soon = () => { refresh(); whole(); };
   const endings = [
@@ -195,17 +196,13 @@ export function queueView(query, view) {
     }),
     live.on('reset', whole.now), live.on('back', whole.now), onFarm(() => table.refresh()),
   ];
-  const onChosen = body => () => { const job = table.chosen(), row = job && table.row(job.id); if (row) body(row.children[5].actions, row.children[3].stepper, job); };
+  const onChosen = body => () => { const job = table.chosen(), row = job && table.row(job.id); if (row) body(row.children[5].actions, row.children[3].stepper); };
   const key = name => onChosen(actions => actions.press(name));
   return {
     begin: load, title: 'Queue', close: () => { version++; endings.forEach(end => end()); },
     keys: {
-      '/': () => { search.focus(); search.select(); }, n: key('n'), h: key('h'), c: key('c'), r: key('r'),
+      '/': () => { search.focus(); search.select(); }, n: key('n'), p: key('p'), h: key('h'), c: key('c'), r: key('r'),
       '+': onChosen((_, stepper) => stepper.press('+')), '-': onChosen((_, stepper) => stepper.press('-')),
-      p: onChosen(async (actions, stepper, job) => {
-        const news = farm.lives.get(job.run);
-        if (job.state === 'running' && news && may('submit')) { await send('POST', `runs/${job.run}/${news.isPaused ? 'resume' : 'pause'}`).catch(error => announce(error.message)); }
-      }),
     },
   };
 }

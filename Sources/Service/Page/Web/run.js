@@ -1,10 +1,10 @@
 // One run: what it does, all its frames, its pictures and its problems.
-import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, visible} from './dom.js';
-import {encoded, get, getText, lines, retryRun, send} from './api.js';
+import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
+import {encoded, get, lines, request, retryRun, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {frameFile, thumb} from './thumbs.js';
-import {priorityStepper} from './jobs.js';
+import {pausedWords, priorityStepper, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
 import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, withoutPath, word} from './words.js';
@@ -12,17 +12,17 @@ import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
   let run = null, job = null, early = null, hasMap = false, lastPicture = 0, isClosed = false, mapsAsked = 0;
-  const pictures = [];
+  const pictures = [], kept = new Map();
 
   const title = h('h1'), state = h('span.badge'), reason = h('p.reason');
-  const share = bar(0, 'Frames that are done'), line = h('p.figures');
+  const share = bar(0, 'Frames that are done'), states = stateStrip(), line = h('p.figures');
   const map = frameMap(frame => { location.hash = `${here}/frames/${frame}`; }, frame => frameFile(name, frame));
   const tiles = tileMaps((frame, page) => farm.lives.get(name)?.running.find(task => task.frame === frame && task.page === page)?.file);
   const tilesPart = h('section', {hidden: true}, h('h2', 'Tiles'), tiles);
   const slots = h('ul.slots'), slotsPart = h('section', {hidden: true}, h('h2', 'In work'), slots);
   const strip = h('div.thumbs'), stripPart = h('section', {hidden: true}, h('h2', 'Last pictures'), strip);
   const problems = h('div'), problemsPart = h('section', {hidden: true}, h('h2', 'Problems'), problems);
-  const known = h('div'), priority = h('span');
+  const known = h('div'), priority = h('span'), place = results(name);
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'});
   const logPart = h('details', {ontoggle: () => { if (logPart.open) loadLog(); }}, h('summary', 'Log of the run'), log);
   const verified = h('div.verified', {role: 'status'});
@@ -33,7 +33,7 @@ export function runView(name, view) {
     await send('POST', `${address}/${isPaused ? 'resume' : 'pause'}`);
     announce(isPaused ? 'The run resumes' : 'The run pauses');
     await load();
-  }, {title: 'p'});
+  }, {title: 'Give workers nothing more to do. Pictures in work are finished first (p)'});
   const cancel = action('Cancel…', async () => {
     if (await ask(`Cancel ${plain(run?.job ?? name)}?`, 'It ends when the pictures in work are done. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
   }, {title: 'c'});
@@ -48,7 +48,7 @@ export function runView(name, view) {
   for (const one of [pause, cancel, retry, verify]) enable(one.button, false);
   fill(view,
     h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, verify] : null)),
-    reason, verified, share, line, map,
+    reason, verified, share, states, line, place, map,
     h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, logPart, known);
 
   async function load() {
@@ -81,11 +81,11 @@ export function runView(name, view) {
   async function loadErrors() {
     const [answer, {broken}] = await Promise.all([get(`${address}/errors`), run.counts.stillBroken ? get(`${address}/broken`) : {broken: []}]);
     problemsPart.hidden = !answer.errors.length && !broken.length;
-    renew(problems, [answer, broken], () => [errorGroups(answer, {run: name}), broken.length ? stillBroken(broken, here) : null]);
+    renew(problems, [answer, broken], () => [errorGroups(answer, {run: name, kept}), broken.length ? stillBroken(broken, here) : null]);
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
-    const text = await getText(`jobs/${job.id}/log`);
+    const text = await (await request('GET', `jobs/${job.id}/log`)).text();
     const isAtEnd = log.scrollTop + log.clientHeight > log.scrollHeight - 20;
     fill(log, text ? visible(text, true) : 'It wrote nothing.');
     if (isAtEnd) log.scrollTop = log.scrollHeight;
@@ -96,6 +96,7 @@ export function runView(name, view) {
     // A new picture at most every two seconds, however fast frames are published.
     if (!isOld && Date.now() - lastPicture < 2000) return;
     lastPicture = Date.now();
+    place.load();
     pictures.unshift(frame);
     const picture = thumb({run: name, frame, side: 'after', name: `frame ${frame}`, link: `${here}/frames/${frame}`});
     frameFile(name, frame).then(file => { if (file) picture.rename(file); });
@@ -112,7 +113,7 @@ export function runView(name, view) {
     state.className = `badge ${condition}`;
     say(state, `${sign(condition)} ${word(condition)}`);
     const isGoingOn = isRunOpen(condition);
-    const why = run.reason ?? (job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
+    const why = run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
     renew(reason, why, () => visible(why));
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
@@ -134,7 +135,6 @@ export function runView(name, view) {
     } else {
       // Frames that the run has left have ended, but nothing was done for them.
       const ended = run.counts.published + run.counts.failed;
-      share.set(run.work ? ended / run.work : 1, run.work ? run.counts.failed / run.work : 0, true);
       parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'frame')} with work` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
@@ -144,6 +144,9 @@ export function runView(name, view) {
       document.title = `${word(condition)} ${plain(run.job)} – Penumbra`;
     }
     say(line, parts.join(' · '));
+    share.hidden = !isGoingOn;
+    const {published, skipped, kept, failed, stillBroken, left} = run.counts;
+    states.show(isGoingOn ? [] : Object.entries({published, skipped, kept, failed, still_broken: stillBroken, left}));
     showSlots(isGoingOn ? news?.running ?? [] : []);
     showTiles(isGoingOn);
     renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers], () => facts(
@@ -214,6 +217,7 @@ export function runView(name, view) {
   }
   const begin = async () => {
     await untilItIsThere();
+    place.load();
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
     if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
