@@ -140,6 +140,15 @@ import Testing
                     ], outcome: .badManifest))
     }
 
+    @Test func `a text in another encoding is refused without any of it, whoever names it`() async throws {
+        let path = "\(top)/other/latin.txt"
+        try Data(Array("job: hunter".utf8) + [0xe9, 0x0a]).write(to: URL(filePath: path))
+        let error = await #expect(throws: ManifestRefusal.self) {
+            _ = try await checker().check(.file(path: path), name: nil, RunOptions())
+        }
+        #expect(error?.errors == [ManifestFault(message: "the manifest is not UTF-8 text")])
+    }
+
     @Test func `a file of the service's folder is no manifest, also by a link`() async throws {
         try Data("job: night\n".utf8).write(to: URL(filePath: "\(top)/service/1.yaml"))
         symlink("../service/1.yaml", "\(top)/other/link.yaml")

@@ -223,6 +223,11 @@ package final class Originals: Sendable {
         return (known, distrusted)
     }
 
+    /// Whether only this user or root can have written a record of the picture.
+    package func hasTrustedOriginal(_ picture: InputFile) -> Bool {
+        all(of: picture).originals.contains { $0.isTrusted(with: nil) }
+    }
+
     private func allStores(andIn more: [String] = []) -> [OriginalStore] {
         [shared] + Set((rememberedFolders() + more).map(PathKey.init)).sorted().map { besideStore(in: $0.path) }
     }

@@ -55,10 +55,8 @@ package struct InPlaceSession: Sendable {
     private func allKept(_ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles) -> [RequestedPicture] {
         let found = search.pictures.map { RequestedPicture($0) }
         var known = Set(found.map(\.picture.exactPath))
-        // A folder that was moved is not remembered. Its originals are found where they are now.
-        let kept =
-            search.folders.isEmpty
-            ? [] : originals.pictures(andIn: search.storeFolders).known.filter { search.holds($0) }
+        let remembered = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known
+        let kept = (remembered + moved(search, apartFrom: remembered)).filter { search.holds($0) }
         func more(_ pictures: [InputFile]) -> [RequestedPicture] {
             pictures.filter { known.insert($0.exactPath).inserted }.map {
                 let folder = InputFile(path: PathText.folder(of: $0.path), dir: "")
@@ -68,6 +66,16 @@ package struct InPlaceSession: Sendable {
         // These may be copies of pictures that were blurred under other names.
         let unnamed = more((skipped.unnamed + skipped.hidden.flatMap(\.pictures)).filter { isKept($0) })
         return unnamed + found.filter { $0.isNamed || isKept($0.picture) } + more(kept)
+    }
+
+    /// Pictures of folders that are not remembered, because they were moved. Their originals are found where they are now. Another
+    /// user's store may name any picture, so its records do not count.
+    private func moved(_ search: PictureSearch, apartFrom remembered: [InputFile]) -> [InputFile] {
+        guard !search.storeFolders.isEmpty else { return [] }
+        let known = Set(remembered.map(\.exactPath))
+        return originals.pictures(andIn: search.storeFolders).known.filter {
+            !known.contains($0.exactPath) && originals.hasTrustedOriginal($0)
+        }
     }
 
     private func isKept(_ picture: InputFile) -> Bool {

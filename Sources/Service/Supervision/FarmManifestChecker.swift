@@ -50,14 +50,14 @@ package final class FarmManifestChecker: ManifestChecker {
         guard let digest = SHA256Stream.digest(of: bytes) else {
             throw FarmError(.unavailable, "libcrypto gives no SHA-256 digests\n   = install OpenSSL's libcrypto again")
         }
-        // What is checked is what has the digest. A text that is no UTF-8 is read again, for the place of the first wrong byte.
-        manifest.text = String(validating: bytes, as: UTF8.self)
-        if folders != nil, manifest.text == nil {
-            // Another file may be there when it is read again.
+        // What is checked is what has the digest.
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            // Another file may be there when it is read again for the place of the first wrong byte.
             throw ManifestRefusal(
                 manifest: manifest.path, errors: [ManifestFault(message: "the manifest is not UTF-8 text")],
                 outcome: .badManifest)
         }
+        manifest.text = text
         var outcome = try await read(manifest, options, try await catalog())
         if outcome.hasErrors {
             // A plugin may have come since the catalog was made.
@@ -212,7 +212,10 @@ package final class FarmManifestChecker: ManifestChecker {
             return Array(text.utf8)
         case .file(let path):
             let bytes = try bytes(at: path, within: folders)
-            guard JobReader.isManifest(bytes) else { throw .noManifest }
+            // A text in another encoding is refused without any of its text.
+            guard JobReader.isManifest(bytes) || String(validating: bytes, as: UTF8.self) == nil else {
+                throw .noManifest
+            }
             return bytes
         }
     }

@@ -229,7 +229,9 @@ struct BlurList {
     func run(_ paths: [String]) async throws -> RunOutcome {
         let search = reporter.search(paths, session)
         let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
-        let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.storeFolders
+        // A folder that has something else in place of its originals is reported, too.
+        let folders =
+            search.pictures.map { PathText.folder(of: $0.file.path) } + search.folders.map(\.path) + search.storeFolders
         let (known, distrusted) = session.originals.pictures(andIn: folders)
         let meant = known.filter { picture in
             paths.isEmpty || search.holds(picture) || named.contains(picture.exactPath)

@@ -115,7 +115,8 @@ struct GcCommand: AsyncParsableCommand {
         let search = PictureSearch(
             named.map(\.file.exactPath), in: reporter.folder, catalog: Catalog(versions: [:], filters: [], formats: []),
             without: kept.root, storeName: Originals.folderName)
-        let folders = search.storeFolders + named.map { PathText.folder(of: $0.file.path) }
+        let folders =
+            search.storeFolders + named.map(\.file.path) + named.map { PathText.folder(of: $0.file.path) }
         func isGivenUp(_ picture: InputFile) -> Bool {
             let isMeant = named.map { $0.means(picture) }
             for index in named.indices where isMeant[index] {
