@@ -105,7 +105,7 @@ lint:
 .PHONY: reference manual
 
 ## make reference: write docs/reference from what the programs say of themselves
-reference: setup
+reference: setup-tests
 	$(SWIFT_BUILD)
 	Scripts/make-reference --program $(BUILD)/penumbra
 

@@ -56,9 +56,20 @@ func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Re
         swiftSettings: settings, linkerSettings: boundAtStart)
 }
 
+/// Tests that compute pixels of their own are optimized. The compiler would take longer to optimize the others than they run.
+let testsThatComputePixels: Set = [
+    "DigestsTests", "FiltersTests", "ImageFilesTests", "KernelsTests", "PluginLoadingTests", "RasterTests",
+    "RenderingTests",
+    "ShippedPluginsTests",
+]
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, swiftSettings: settings)
+        name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude,
+        swiftSettings: settings + [
+            // No module imports tests, so they are read once, and not once more for their interface.
+            .unsafeFlags(["-no-emit-module-separately-wmo"] + (testsThatComputePixels.contains(name) ? [] : ["-Onone"]))
+        ])
 }
 
 /// What `penumbra plugin new` writes.
@@ -165,7 +176,7 @@ let package = Package(
         .target(name: "CConfinement", path: "Sources/Farm/CConfinement"),
         module("Farm", "Confinement", ["Catalogs", "JobModel", "Planning", "CConfinement"]),
         module("Farm", "Exports", ["JobModel"]),
-        module("Farm", "Reports", ["JobModel"]),
+        module("Farm", "Reports", ["JobModel"], resources: [.embedInCode("Web")]),
         module("Farm", "Terminals"),
         module("Farm", "JobStorage", ["JobModel", sqlite]),
         module(
@@ -198,7 +209,7 @@ let package = Package(
         module("Service", "ServiceAPI", ["JobModel", "Queueing"]),
         module("Service", "HTTPService", ["JobModel", "Queueing", "CCrypto", logging] + nio),
         .systemLibrary(name: "CZlib", path: "Sources/Service/CZlib", pkgConfig: "zlib"),
-        module("Service", "Page", ["HTTPService", "CZlib"], resources: [.embedInCode("Web")]),
+        module("Service", "Page", ["HTTPService", "Reports", "CZlib"], resources: [.embedInCode("Web")]),
         module("Service", "ServiceClient", ["JobModel", "Queueing", "ServiceAPI"]),
         module(
             "Service", "Supervision",
@@ -364,7 +375,8 @@ let package = Package(
         tests(
             "CoordinationTests",
             [
-                "Coordination", "Runs", "SafeFiles", "Planning", "JobStorage", "WorkerProtocol", "Scheduling",
+                "Coordination", "Runs", "SafeFiles", "Manifests", "Planning", "JobStorage", "WorkerProtocol",
+                "Scheduling",
                 "Engines", "Catalogs", "JobModel", "FarmTestSupport", "TestSupport",
             ]),
         tests("QueueingTests", ["Queueing", "JobModel", "TestSupport"]),
@@ -430,7 +442,7 @@ let package = Package(
                 "Supervision",
                 "Endpoints", "Pictures", "Raster", "Geometry", "TestSupport",
                 subprocess, system,
-            ]),
+            ], exclude: ["Support/flaky.py", "Support/systemd.py"]),
         tests(
             "EndToEndTests",
             [

@@ -116,6 +116,19 @@ import Testing
 
     // MARK: Words
 
+    @Test func `for a file outside, a token with the file's folder is the remedy`() throws {
+        try Data().write(to: URL(filePath: "\(top)/b/night.yaml"))
+        let check = try RootCheck(["\(top)/a"])
+        let manifest = JobPath(origin: "the manifest", path: "\(top)/b/night.yaml", access: .read)
+        #expect(
+            check.outside([manifest]).map(\.message) == [
+                """
+                the manifest: '\(top)/b/night.yaml' is outside of the token's folders: \(top)/a
+                   = read from one of these folders, or ask an admin for a token with '--root \(top)/b'
+                """
+            ])
+    }
+
     @Test func `a path outside is named with its origin, where it leads, and the remedy`() throws {
         try link("a/out", to: "../b")
         let check = try RootCheck(["\(top)/a", "\(top)/ab"])

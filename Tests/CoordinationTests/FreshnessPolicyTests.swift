@@ -63,16 +63,24 @@ import Testing
         var recorded = RecordedFrame()
         recorded.catalog = .make(gaussian: 2)
         recorded.recipe = .make(catalog: recorded.catalog)
-        let recipes = recorded.recipes
+        let pixels = "gaussian's pixels (rendering version 1 → 2)"
         #expect(recorded.verdict == .upToDate)
-        #expect(
-            recorded.freshness(recipes).keptUpgrades(of: recorded.frame(recipes)) == [
-                "gaussian's pixels (rendering version 1 → 2)"
-            ]
-        )
+        #expect(recorded.keptUpgrades == [RecipeUpgrade(pixels: pixels)])
         recorded.job.upgrade = .rerender
-        #expect(recorded.verdict == .again("gaussian's pixels (rendering version 1 → 2)"))
-        #expect(recorded.freshness(recipes).keptUpgrades(of: recorded.frame(recipes)) == [])
+        #expect(recorded.verdict == .again(pixels))
+        #expect(recorded.keptUpgrades == [])
+    }
+
+    @Test func `an upgrade is not reported of outputs that are rendered anyway, or edited`() {
+        var recorded = RecordedFrame()
+        recorded.catalog = .make(gaussian: 2)
+        recorded.recipe = .make([.gaussian(14)], catalog: recorded.catalog)
+        #expect(recorded.verdict == .again("radius 12 → 14"))
+        #expect(recorded.keptUpgrades == [])
+        recorded.recipe = .make(catalog: recorded.catalog)
+        recorded.outputStamp = .make(inode: 9, size: 7)
+        #expect(recorded.verdict == .edited)
+        #expect(recorded.keptUpgrades == [])
     }
 
     struct Age: Sendable {

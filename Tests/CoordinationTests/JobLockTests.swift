@@ -39,4 +39,18 @@ import TestSupport
             trouble?.message.contains("the folder was replaced by another one, or by a link, while the run went on")
                 == true)
     }
+
+    @Test func `a folder on another disk than before is not called another folder`() throws {
+        let out = place.file("out")
+        // The link stands for a mounted disk.
+        #expect(symlink("/proc", out) == 0)
+        let folders = LockedFolders(of: JobSpec.make("nightly", folder: place.path, outputs: [.stem()]))
+        #expect(unlink(out) == 0)
+        let error = #expect(throws: FileError.self) { try folders.check(out) }
+        #expect(
+            error?.message == """
+                \(out): cannot publish there: its disk was unmounted, or another one was mounted, while the run went on
+                   = mount the disk, and run the job again
+                """)
+    }
 }

@@ -84,19 +84,37 @@ import Testing
         let newer = Catalog.make(gaussian: 2)
         let upgraded = comparison(.make(), .make(catalog: newer), newer)
         #expect(upgraded.changes == [])
-        #expect(upgraded.upgrades == ["gaussian's pixels (rendering version 1 → 2)"])
+        #expect(upgraded.upgrades == [RecipeUpgrade(pixels: "gaussian's pixels (rendering version 1 → 2)")])
         let around = Catalog.make(versions: ["rendering": "2"])
         #expect(
             comparison(.make(), .make(catalog: around), around).upgrades
-                == ["what is done around the filters (rendering version 1 → 2)"])
+                == [RecipeUpgrade(pixels: "what is done around the filters (rendering version 1 → 2)")])
     }
 
-    @Test func `a plugin's own version belongs to that of its pixels`() {
-        let plugin = Catalog.make(versions: ["rendering": "1", "gaussian": "0.9"])
-        let newer = Catalog.make(versions: ["rendering": "1", "gaussian": "1.0"])
+    private func plugin(_ version: String, rendering: Int) -> Catalog {
+        .make(gaussian: rendering, versions: ["rendering": "1", "gaussian": version])
+    }
+
+    @Test func `a plugin whose own version alone has changed makes the same pixels`() {
+        let (old, new) = (plugin("0.9", rendering: 1), plugin("1.0", rendering: 1))
+        let change = comparison(.make(catalog: old), .make(catalog: new), new)
+        #expect(change.changes == [])
+        #expect(change.upgrades == [])
+        #expect(Recipe.make(catalog: old) != .make(catalog: new), "receipts name the plugin's version")
+    }
+
+    @Test func `a plugin's new rendering version is an upgrade of the plugin`() {
+        let (old, new) = (plugin("0.9", rendering: 1), plugin("1.0", rendering: 2))
         #expect(
-            comparison(.make(catalog: plugin), .make(catalog: newer), newer).upgrades
-                == ["gaussian's pixels (rendering version 1 of 0.9 → 1 of 1.0)"])
+            comparison(.make(catalog: old), .make(catalog: new), new).upgrades
+                == [RecipeUpgrade(pixels: "gaussian's pixels (rendering version 1 → 2)", plugin: "gaussian")])
+    }
+
+    @Test func `a plugin in the place of a built-in filter is an upgrade, whatever its rendering version`() {
+        let new = plugin("1.0", rendering: 1)
+        #expect(
+            comparison(.make(), .make(catalog: new), new).upgrades
+                == [RecipeUpgrade(pixels: "gaussian's pixels (rendering version 1 → 1 of 1.0)", plugin: "gaussian")])
     }
 
     @Test func `the versions of filters are not compared in another chain`() {

@@ -54,6 +54,12 @@ struct RecordedFrame: Sendable {
         return freshness.verdict(of: frame, findings: findings(of: files))
     }
 
+    /// The upgrades that the output does not have after the run.
+    var keptUpgrades: [RecipeUpgrade] {
+        let recipes = recipes
+        return freshness(recipes).keptUpgrades(of: frame(recipes), verdict)
+    }
+
     func findings(of files: [DigestTask.File]) -> Freshness.Findings {
         var findings: Freshness.Findings = [:]
         for file in files {

@@ -18,7 +18,7 @@ import Testing
 
     @Test func `version and help`() async throws {
         let version = try await Program.run("--version", in: workspace)
-        #expect(version.output == "penumbra 0.1.0\n")
+        #expect(version.output == "penumbra 0.2.0\n")
         let help = try await Program.run("--help", in: workspace)
         #expect(help.code == 0)
         for command in ["run", "check", "plan", "filters", "formats", "config", "doctor"] {

@@ -135,6 +135,26 @@ import Testing
         return result.code == 200 ? nil : result
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounts need rights"))
+    func `verify says that the disk of missing outputs is not mounted`() async throws {
+        try workspace.writeNightly(output: "disk/out/{stem}.png")
+        let script = """
+            disk disk
+            $p run --quiet job.yaml || exit 201
+            umount disk
+            $p verify job.yaml
+            """
+        guard let result = try await mounting(script) else { return }
+        #expect(result.code == 1)
+        #expect(
+            result.errors.hasSuffix(
+                """
+                \(workspace.path)/disk is not mounted; it had 3 of the missing outputs
+                   = mount the disk, and verify the outputs again
+
+                """), "\(result.errors)")
+    }
+
     /// A way to lose outputs with their disk.
     struct OutputLoss: CustomTestStringConvertible {
         let testDescription: String

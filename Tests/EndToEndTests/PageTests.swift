@@ -5,7 +5,7 @@ import Testing
 /// README.md and the pages of docs: their commands and manifests work as they stand.
 @Suite(.serialized) struct PageTests {
     /// Pages whose commands other suites run, beside a service of their own.
-    private static let others: Set<String> = ["docs/api.md", "docs/service.md"]
+    private static let others = Set(ServicePages.guides + ServicePages.interface)
 
     private static let withCommands = ShownPage.all.filter { !others.contains($0.name) && !$0.commands.isEmpty }
 

@@ -66,10 +66,27 @@ import Testing
     private static let misdeeds: [(render: String, line: String)] = [
         (
             "if (tile->channels == 3) abort(); copy(tile);",
-            "  BROKEN   all formats and channels: it crashes with signal 6"
+            "  BROKEN   all formats and channels: it crashes with signal 6 on the tile x 0…60, y 0…42 (it asked for x 0…60, "
+                + "y 0…42; u8 RGB)\n   = to see where: gdb --args /"
         ),
-        ("exit(0);", "  BROKEN   all formats and channels: it ends the process with exit code 0"),
-        ("copy(tile); exit(3);", "  BROKEN   all formats and channels: it ends the process with exit code 3"),
+        (
+            "fputs(\"out of luck\\n\", stderr); abort();",
+            "  BROKEN   all formats and channels: it crashes with signal 6 on the tile x 0…60, y 0…42 (it asked for x 0…60, "
+                + "y 0…42; u8 gray); it printed 'out of luck'\n   = to see where: gdb --args /"
+        ),
+        (
+            "exit(0);",
+            "  BROKEN   all formats and channels: it ends the process with exit code 0 on the tile x 0…60, y 0…42 (it asked "
+                + "for x 0…60, y 0…42; u8 gray)\n"
+        ),
+        (
+            "copy(tile); exit(3);",
+            "  BROKEN   all formats and channels: it ends the process with exit code 3 on the tile"
+        ),
+        (
+            "if (tile->target.rect.width == 7) *(volatile int *)8 = 1; copy(tile);",
+            "  BROKEN   tile invariance: it crashes with signal 11 on the tile x 0…6, y 0…4 (it asked for x 0…6, y 0…4; u8 gray)"
+        ),
         ("copy(tile); puts(\"hello\");", "  BROKEN   silence: it printed "),
         ("copy(tile); fputs(\"hello\", stderr);", "  BROKEN   silence: it printed "),
         (

@@ -68,6 +68,39 @@ import Testing
         #expect(workspace.files(below: "out").count == 4)
     }
 
+    @Test func `a plugin's new version alone renders nothing, and nothing is said of it`() async throws {
+        try await workspace.buildPlugin("plain", render: "copy(tile);")
+        #expect(try await run("plain").code == 0)
+        try await workspace.buildPlugin(
+            "plain", render: "copy(tile);", members: #".kind = PENUMBRA_POINT, .version = "1.1.0""#)
+        let result = try await run("plain")
+        #expect(result.code == 0)
+        #expect(result.output.hasPrefix("test: 0 published, 5 skipped in "), "\(result.output)")
+        #expect(result.errors == "")
+    }
+
+    @Test func `a plugin's new rendering version is reported by plan and run, and renders as 'upgrade' says`()
+        async throws
+    {
+        try await workspace.buildPlugin("plain", render: "copy(tile);")
+        #expect(try await run("plain").code == 0)
+        try await workspace.buildPlugin(
+            "plain", render: "copy(tile);", members: ".kind = PENUMBRA_POINT, .rendering_version = 2")
+        let words = "test: this version of the plugin 'plain' changes plain's pixels (rendering version 1 → 2)"
+        let notice =
+            "\(words); 5 outputs keep their old pixels, and 'upgrade: rerender' in the manifest makes them anew\n"
+        let planned = try await Program.run(
+            "plan", "job.yaml", in: workspace, environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"])
+        #expect(planned.errors == notice)
+        let kept = try await run("plain")
+        #expect(kept.output.hasPrefix("test: 0 published, 5 skipped in "), "\(kept.output)")
+        #expect(kept.errors == notice)
+        #expect(try await run("plain").errors == "", "it is said once")
+        let again = try await run("plain", more: "upgrade: rerender")
+        #expect(again.output.hasPrefix("test: 5 published in "), "\(again.output)")
+        #expect(again.errors == "")
+    }
+
     @Test func `a plugin that cannot be loaded is told, and the rest works`() async throws {
         try workspace.write("no library", to: "plugins/libbroken.so")
         let result = try await run("invert")

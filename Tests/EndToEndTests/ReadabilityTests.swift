@@ -1,70 +1,65 @@
 import Foundation
 import Testing
 
-/// How the help texts and the reference read. Lists and examples, whose lines begin with blanks, do not count.
+/// Pages are as easy to read as the documentation of similar projects: `Scripts/readability` measures them.
 @Suite struct ReadabilityTests {
-    private static let longest = 25
-    private static let mean = 14.0
+    private static let script = ExampleTests.project.appending(path: "Scripts/readability").path
 
-    /// A sentence, and where it is.
-    private struct Sentence {
-        let place: String
-        let text: String
+    let workspace: Workspace
 
-        var words: Int { text.split(separator: " ").count }
+    init() throws { workspace = try Workspace() }
+
+    private func check(_ pages: String...) async throws -> Program.Result {
+        try await Program.run("/usr/bin/python3", [Self.script, "--check"] + pages, in: workspace)
     }
 
-    private static func sentences(of text: String, at place: String) -> [Sentence] {
-        text.components(separatedBy: "\n\n").flatMap { paragraph in
-            paragraph.split(separator: "\n").filter { !$0.hasPrefix("  ") }.joined(separator: " ")
-                .components(separatedBy: ". ").filter { !$0.isEmpty }.map { Sentence(place: place, text: $0) }
-        }
+    @Test func `all pages have short sentences and paragraphs, few semicolons and no riddles`() async throws {
+        let result = try await check()
+        #expect(result.code == 0 && result.output + result.errors == "", "\(result.output)\(result.errors)")
     }
 
-    /// The texts of a command, of its options and of its own commands.
-    private static func help(_ command: [String: Any], behind path: String) -> [Sentence] {
-        let name = path + (command["commandName"] as? String ?? "")
-        var found = ["abstract", "discussion"].flatMap { sentences(of: command[$0] as? String ?? "", at: name) }
-        for option in command["arguments"] as? [[String: Any]] ?? [] {
-            let place = "\(name) \(option["valueName"] as? String ?? "")"
-            found += sentences(of: option["abstract"] as? String ?? "", at: place)
-        }
-        return found
-            + (command["subcommands"] as? [[String: Any]] ?? []).flatMap { help($0, behind: "\(name) ") }
+    @Test func `a page that is hard to read is refused, with each place`() async throws {
+        let long = Array(repeating: "word", count: 31).joined(separator: " ")
+        try workspace.write(
+            """
+            # Words
+
+            The \(long).
+
+            - It waits; it looks; it works.
+
+            It keeps what is left, and what was there, whatever happens.
+
+            One. Two. Three. Four. Five. Six. Seven.
+
+            ```console
+            $ \(long); \(long); \(long)
+            ```
+
+            """, to: "page.md")
+        let result = try await check("page.md")
+        #expect(result.code == 1)
+        #expect(
+            result.output == """
+                page.md:3: a sentence has 32 words: The word word word word word word word word word word word word word word w…
+                page.md:5: a semicolon; make two sentences of it
+                page.md:7: 'what is' stands for a noun; name it
+                page.md:7: 'what was' stands for a noun; name it
+                page.md:7: 'whatever' stands for a noun; name it
+                page.md:9: a paragraph has 7 sentences; 6 is the limit
+
+                """)
     }
 
-    /// The members `sentence` and `remedy` of a document, at any depth.
-    private static func reference(_ value: Any, at place: String) -> [Sentence] {
-        if let list = value as? [Any] { return list.flatMap { reference($0, at: place) } }
-        guard let members = value as? [String: Any] else { return [] }
-        return members.flatMap { name, member in
-            if let text = member as? String {
-                return ["sentence", "remedy"].contains(name) ? sentences(of: text, at: place) : []
-            }
-            return reference(member, at: "\(place) \(name)")
-        }
-    }
+    @Test func `without --check, the figures of each page are printed`() async throws {
+        try workspace.write("# A\n\nIt reads a file. It writes two files.\n", to: "a.md")
+        let result = try await Program.run("/usr/bin/python3", [Self.script, "a.md"], in: workspace)
+        #expect(result.code == 0)
+        #expect(
+            result.output == """
+                 words  mean  max   >25     ;  what  page
+                     8   4.0    4   0.0   0.0   0.0  a.md
 
-    private static func document(_ arguments: [String], in workspace: Workspace) async throws -> [String: Any] {
-        let result = try await Program.run(Program.penumbra, arguments, in: workspace)
-        return try #require(
-            try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any], "\(result.errors)")
-    }
-
-    private static func everything(in workspace: Workspace) async throws -> [Sentence] {
-        let dump = try await document(["--experimental-dump-help"], in: workspace)
-        let command = try #require(dump["command"] as? [String: Any])
-        return help(command, behind: "")
-            + reference(try await document(["reference", "--json"], in: workspace), at: "reference")
-    }
-
-    @Test func `no sentence of the help and of the reference is long, and none has a semicolon`() async throws {
-        let sentences = try await Self.everything(in: Workspace())
-        #expect(sentences.count > 500)
-        for sentence in sentences where sentence.words > Self.longest || sentence.text.contains(";") {
-            Issue.record("\(sentence.place): \(sentence.words) words: \(sentence.text)")
-        }
-        let words = sentences.reduce(0) { $0 + $1.words }
-        #expect(Double(words) / Double(sentences.count) <= Self.mean)
+                """)
     }
 }

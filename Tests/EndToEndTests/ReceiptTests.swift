@@ -130,6 +130,32 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `the receipt of an output without its picture is not written again, whatever the picture's name`()
+        async throws
+    {
+        #expect(try await shell(#"cp photos/a.png $'photos/n\xe9.png'"#).code == 0)
+        #expect(try await Program.night(workspace) == NightSummary(published: 4))
+        let before = try workspace.read("out/n%E9.png.receipt.json")
+        #expect(try text(receipt("n%E9.png"), "input", "path_base64") != nil)
+        #expect(try await shell(#"mv $'photos/n\xe9.png' elsewhere.png"#).code == 0)
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(!result.output.contains("receipt"), "\(result.output)")
+        #expect(try workspace.read("out/n%E9.png.receipt.json") == before)
+    }
+
+    @Test func `a receipt that is written again keeps what no record has`() async throws {
+        #expect(try await Program.night(workspace) == NightSummary(published: 3))
+        let before = try receipt("a.png")
+        let changed = String(decoding: try workspace.read("out/a.png.receipt.json"), as: UTF8.self)
+            .replacingOccurrences(of: "\"encoder\" : \"", with: "\"encoder\" : \"other ")
+        try workspace.write(changed, to: "out/a.png.receipt.json")
+        let result = try await Program.run("run", "job.yaml", in: workspace)
+        #expect(result.output.contains("test: 1 receipt written of outputs that were published before\n"))
+        #expect(try published("a.png") == false)
+        let bands = try #require((before["output"] as? [String: Any])?["bands"] as? [String])
+        #expect((try receipt("a.png")["output"] as? [String: Any])?["bands"] as? [String] == bands)
+    }
+
     @Test func `receipts come and go with the manifest's wish`() async throws {
         try workspace.writeNightly()
         #expect(try await Program.night(workspace) == NightSummary(published: 3))

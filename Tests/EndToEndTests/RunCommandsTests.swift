@@ -116,7 +116,7 @@ import Testing
             shown.output.hasSuffix(
                 """
                 failed
-                  3  photos/12.png: broken or unreadable picture: \(workspace.path)/photos/12.png: not an image that \
+                  3  photos/12.png: broken or unreadable picture: not an image that \
                 Penumbra reads ('penumbra formats' lists them)
 
                 """))

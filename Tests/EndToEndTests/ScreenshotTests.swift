@@ -5,7 +5,7 @@ import Raster
 import TestSupport
 import Testing
 
-/// README.md and docs/service.md show the page by the screenshots that `make gallery` takes.
+/// README.md and docs/how-to/use-the-page.md show the page by the screenshots that `make gallery` takes.
 ///
 /// Their pixels are not compared: they depend on the browser's version and on how far a run has come.
 @Suite struct ScreenshotTests {
@@ -16,6 +16,8 @@ import Testing
     }
 
     private static let pictures = ExampleTests.project.appending(path: "docs/page")
+
+    private static let guide = "docs/how-to/use-the-page.md"
 
     private let files: [URL]
 
@@ -34,11 +36,11 @@ import Testing
     }
 
     @Test
-    func `README shows one screenshot, the document of the service the others, and nobody shows what is not there`()
+    func `README shows one screenshot, the guide of the page the others, and nobody shows what is not there`()
         throws
     {
         let first = try shown(by: "README.md", folder: "docs/page/")
-        let others = try shown(by: "docs/service.md", folder: "page/")
+        let others = try shown(by: Self.guide, folder: "../page/")
         #expect(first.count == 1)
         #expect(others.count >= 4)
         let names = (first + others).map(\.name)
@@ -46,7 +48,7 @@ import Testing
     }
 
     @Test func `every screenshot is described for those who do not see it`() throws {
-        let all = try shown(by: "README.md", folder: "docs/page/") + shown(by: "docs/service.md", folder: "page/")
+        let all = try shown(by: "README.md", folder: "docs/page/") + shown(by: Self.guide, folder: "../page/")
         for one in all { #expect(one.alternative.count >= 40, "\(one.name): \(one.alternative)") }
     }
 

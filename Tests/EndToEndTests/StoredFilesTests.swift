@@ -6,6 +6,9 @@ import Testing
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "StoredFiles").path
 
+    /// Each has an archive.
+    private static let versions = ["0.1", "0.2"]
+
     /// A farm as `version` left it.
     private func farm(of version: String) async throws -> Workspace {
         let workspace = try Workspace()
@@ -29,8 +32,10 @@ import Testing
 
     private static let broken = "broken PNG: only 0 of 32 rows could be read (libpng read error)"
 
-    @Test func `runs of a database are listed, with what became of them`() async throws {
-        let workspace = try await farm(of: "0.1")
+    @Test(arguments: versions) func `runs of a database are listed, with what became of them`(version: String)
+        async throws
+    {
+        let workspace = try await farm(of: version)
         let status = try await run("status", "--all", in: workspace)
         let lines = status.output.split(separator: "\n").dropFirst().map { line in
             line.split(separator: " ", omittingEmptySubsequences: true).dropFirst().joined(separator: " ")
@@ -46,8 +51,10 @@ import Testing
         #expect(logs.output.contains("  1/frame  attempt 1, worker 1: done"), "\(logs.output)")
     }
 
-    @Test func `a run that was killed is resumed by what its request asks for`() async throws {
-        let workspace = try await farm(of: "0.1")
+    @Test(arguments: versions) func `a run that was killed is resumed by what its request asks for`(version: String)
+        async throws
+    {
+        let workspace = try await farm(of: version)
         let before = try outputs("killed", workspace).count
         #expect(before > 0 && before < 19)
         let resume = try await run("resume", "killed", in: workspace)
@@ -58,15 +65,17 @@ import Testing
         #expect(try outputs("killed", workspace) == outputs("ended", workspace))
     }
 
-    @Test func `failed frames of a stored run are tried again`() async throws {
-        let workspace = try await farm(of: "0.1")
+    @Test(arguments: versions) func `failed frames of a stored run are tried again`(version: String) async throws {
+        let workspace = try await farm(of: version)
         let retry = try await run("retry", "ended", in: workspace)
         #expect(retry.code == 1)
         #expect(retry.output.hasPrefix("ended: 0 published, 1 failed in "), "\(retry.output)\(retry.errors)")
     }
 
-    @Test func `outputs of a stored index and database are up to date`() async throws {
-        let workspace = try await farm(of: "0.1")
+    @Test(arguments: versions) func `outputs of a stored index and database are up to date`(version: String)
+        async throws
+    {
+        let workspace = try await farm(of: version)
         let again = try await run("run", "ended.yaml", in: workspace)
         // The broken picture is another file now.
         #expect(again.code == 1)
@@ -85,8 +94,10 @@ import Testing
         #expect(receipt.output.hasPrefix("verified 1 output: 1 as published in "), "\(receipt.output)\(receipt.errors)")
     }
 
-    @Test func `a stored run of shards is gone on with, and has both coordinators' attempts`() async throws {
-        let workspace = try await farm(of: "0.1")
+    @Test(arguments: versions) func `a stored run of shards is gone on with, and has both coordinators' attempts`(
+        version: String
+    ) async throws {
+        let workspace = try await farm(of: version)
         let status = try await run("status", "--run-dir", "prepared", in: workspace)
         #expect(status.output.contains(" prepared  detached "), "\(status.output)")
         let resume = try await run("resume", "--run-dir", "prepared", "--engine", "local", in: workspace)
@@ -97,16 +108,16 @@ import Testing
         #expect(logs.output.split(separator: "\n").count { $0.contains(" 1/probe ") } == 2, "\(logs.output)")
     }
 
-    @Test func `the end of a stored run in a folder is told`() async throws {
-        let workspace = try await farm(of: "0.1")
+    @Test(arguments: versions) func `the end of a stored run in a folder is told`(version: String) async throws {
+        let workspace = try await farm(of: version)
         let wait = try await run("wait", "--run-dir", "finished", in: workspace)
         #expect(wait.code == 1, "\(wait.output)\(wait.errors)")
         let show = try await run("show", "--run-dir", "finished", in: workspace)
         #expect(show.output.contains(Self.broken), "\(show.output)")
     }
 
-    @Test func `a stored original is put back`() async throws {
-        let workspace = try await farm(of: "0.1")
+    @Test(arguments: versions) func `a stored original is put back`(version: String) async throws {
+        let workspace = try await farm(of: version)
         let blurred = try workspace.read("farm/album/face.png")
         let known = try await run("is-blurred", "album", in: workspace)
         #expect(known.code == 0, "\(known.output)\(known.errors)")

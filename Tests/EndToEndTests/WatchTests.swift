@@ -154,6 +154,24 @@ import Testing
         #expect([0, 143].contains(program.finish().code))
     }
 
+    @Test func `a watch says what it watches, and names an output once when its picture is gone`() throws {
+        try workspace.writeManifest(inputs: "photos/*.png", more: "existing: update\nmin_age: 0.2s")
+        let program = try RunningProgram(["run", "--watch", "job.yaml"], in: workspace)
+        program.wait { workspace.exists("out/b.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        try workspace.remove("photos/b.png")
+        var told = ""
+        while !told.contains("out/b.png"), program.isRunning { told += program.nextErrors() }
+        #expect(
+            told == "test: 1 output without an input any more; --delete-orphans removes them\n  out/b.png\n")
+        // The next run finds the same output, and does not name it again.
+        try workspace.draw("photos/d.png", width: 60, height: 40)
+        program.wait { workspace.exists("out/d.png") && workspace.files(below: "state/penumbra/runs").isEmpty }
+        kill(program.processID, SIGTERM)
+        let result = program.finish()
+        #expect(!result.errors.contains("without an input"), "\(result.errors)")
+        #expect(result.output.hasPrefix("watching photos; Ctrl-C ends the watch\n"), "\(result.output)")
+    }
+
     @Test func `a watch takes no list and no deadline`() async throws {
         try workspace.writeManifest()
         for option in [["--deadline", "5m"], ["--files-from", "-"], ["--deadline", "5m", "--files-from", "-"]] {

@@ -132,6 +132,28 @@ import WorkerProtocol
         #expect(found == [.kept("opening"), .broken("the end", how: "it hangs: it was not done within 0.3 seconds")])
     }
 
+    @Test
+    func `a check that crashes on a tile is broken, with the tile, what was printed, and a line for the debugger`()
+        async throws
+    {
+        let said: [PluginFinding] = [
+            .begins("opening"), .kept("opening"), .begins("tiles"), .crashed(on: "the tile x 0…6"),
+        ]
+        let worker = try findings(said, then: "echo why >&2; kill -SEGV $$")
+        #expect(
+            try await worker.check(plugin: "/p/libA.so") == [
+                .kept("opening"),
+                .broken(
+                    "tiles",
+                    how: "it crashes with signal 11 on the tile x 0…6; it printed 'why'\n   = to see where: gdb --args "
+                        + "\(worker.executable) check-plugin /p/libA.so"),
+            ])
+        let left = try findings(said, then: "exit 3")
+        #expect(
+            try await left.check(plugin: "/p/libA.so").last
+                == .broken("tiles", how: "it ends the process with exit code 3 on the tile x 0…6"))
+    }
+
     @Test func `a list that does not come is reported`() async throws {
         let worker = try worker(Self.forever)
         let failure = await #expect(throws: WorkerQueryError.self) {

@@ -114,6 +114,22 @@ import Testing
         }
     }
 
+    @Test func `an Authorization header without a token is 401, and does not count as a wrong token`() async throws {
+        let manual = ManualClock()
+        try await TestService.run(clock: manual.clock) { service async throws in
+            for header in ["Bearer", "Bearer ", "Basic dXNlcg=="] {
+                for _ in 0..<4 {
+                    let answer = try await RawSocket.ask(
+                        service.web, TestService.head("GET", "/read", "Authorization: \(header)"))
+                    #expect(answer.status == 401)
+                }
+            }
+            let wrong = TestService.head("GET", "/read", token: "pnb_wrong")
+            for _ in 0..<5 { #expect(try await RawSocket.ask(service.web, wrong).status == 401) }
+            #expect(try await RawSocket.ask(service.web, wrong).status == 429)
+        }
+    }
+
     @Test func `two Authorization headers are refused`() async throws {
         try await TestService.run { service async throws in
             let token = service.tokens.admin.text

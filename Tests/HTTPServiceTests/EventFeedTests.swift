@@ -140,17 +140,37 @@ import Testing
         }
     }
 
-    @Test func `every 15 seconds a comment comes, with the latest number`() async throws {
+    @Test func `every 15 seconds an event says that the service is alive, with the latest number`() async throws {
         let feed = feed()
         try await follow(feed, filter: { _ in false }) { reader in
             _ = await reader.next()
             publish(feed, 1...3)
             await manual.sleepers(1)
             manual.advance(by: .seconds(15))
-            #expect(await reader.next() == ": still here\nid: b-3\n\n")
+            #expect(await reader.next() == "event: alive\nid: b-3\ndata: {}\n\n")
             await manual.sleepers(1)
             manual.advance(by: .seconds(15))
-            #expect(await reader.next() == ": still here\nid: b-3\n\n")
+            #expect(await reader.next() == "event: alive\nid: b-3\ndata: {}\n\n")
+        }
+    }
+
+    @Test func `a heartbeat says nothing of events that still wait`() async throws {
+        let feed = feed()
+        let coalescing = Coalescing.frames { Array($0.joined()) }
+        try await follow(feed, coalescing: coalescing) { reader in
+            _ = await reader.next()
+            await manual.sleepers(1)
+            manual.advance(by: EventFeed.heartbeat - .milliseconds(100))
+            publish(feed, 1...1, name: "frames")
+            #expect(await reader.next() == "event: frames\nid: b-1\ndata: 1\n\n")
+            publish(feed, 2...2, name: "frames")
+            // The heartbeat comes 100 ms later, and the event 250 ms later.
+            await manual.sleepers(2)
+            manual.advance(by: .milliseconds(100))
+            #expect(await reader.next() == "event: alive\ndata: {}\n\n")
+            await manual.sleepers(2)
+            manual.advance(by: .milliseconds(150))
+            #expect(await reader.next() == "event: frames\nid: b-2\ndata: 2\n\n")
         }
     }
 

@@ -35,12 +35,19 @@ class Browser:
             time.sleep(0.05)
         self.port = open(port_file).read().split()[0]
         with urllib.request.urlopen(f'http://127.0.0.1:{self.port}/json') as answer:
-            page = next(target for target in json.load(answer) if target['type'] == 'page')
+            self.connect(next(target for target in json.load(answer) if target['type'] == 'page'))
+
+    def connect(self, page):
+        self.target = page['id']
         # Nobody reads while a check waits for the service, so there are no pings, and events are kept.
         self.socket = connect(page['webSocketDebuggerUrl'], max_size=None, max_queue=None, ping_interval=None)
         self.number, self.events = 0, []
         for domain in ('Page', 'Runtime', 'Network', 'Log', 'Accessibility', 'Performance'):
             self.call(domain + '.enable')
+
+    def tab(self):
+        """Another tab of this browser, which has the same cookies."""
+        return Tab(self.port)
 
     def call(self, method, **parameters):
         self.number += 1
@@ -158,3 +165,17 @@ class Browser:
         self.process.terminate()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Tab(Browser):
+    """A tab beside the first one."""
+
+    def __init__(self, port):
+        self.port = port
+        with urllib.request.urlopen(urllib.request.Request(f'http://127.0.0.1:{port}/json/new?about:blank', method='PUT')) as answer:
+            self.connect(json.load(answer))
+
+    def close(self):
+        self.socket.close()
+        with urllib.request.urlopen(f'http://127.0.0.1:{self.port}/json/close/{self.target}'):
+            pass

@@ -47,7 +47,7 @@ def job(number):
 
 
 def failed_frame(frame):
-    return {'frame': frame, 'page': 0, 'input': f'img_{frame:06d}.tif', 'cause': 'broken or unreadable picture', 'message': 'it ends too early'}
+    return {'frame': frame, 'page': 0, 'input': f'img_{frame:06d}.tif', 'cause': 'broken or unreadable picture', 'message': 'it ends too early', 'outputs': []}
 
 
 class Crowd:
@@ -138,10 +138,11 @@ class Crowd:
         """One group with all failed frames."""
         failed = [failed_frame(frame) for frame in self.failed()]
         if not failed:
-            return {'errors': [], 'frames': 0, 'total': 0}
-        group = {'cause': 'broken or unreadable picture', 'message': failed[0]['message'], 'count': len(failed), 'inputs': [frame['input'] for frame in failed[:10]],
-                 'first': failed[0] | {'run': LIVE}, 'last': failed[-1] | {'run': LIVE}}
-        return {'errors': [group], 'frames': len(failed), 'total': 1}
+            return {'errors': [], 'frames': 0, 'repaired': 0, 'runs': [], 'total': 0}
+        of_run = [frame | {'run': LIVE} for frame in failed]
+        group = {'id': 'a' * 16, 'cause': 'broken or unreadable picture', 'message': failed[0]['message'], 'count': len(failed), 'repaired': 0, 'samples': of_run[:3],
+                 'first': of_run[0], 'last': of_run[-1], 'runs': [{'run': LIVE, 'count': len(failed), 'repaired': 0}]}
+        return {'errors': [group], 'frames': len(failed), 'repaired': 0, 'runs': [{'run': LIVE, 'manifest': '/srv/a/gallery.yaml', 'job': JOBS}], 'total': 1}
 
     def follow(self, handler):
         handler.send_response(200)

@@ -78,8 +78,8 @@ import WorkerProtocol
     @Test func `a picture is made once, and then comes from the cache`() async throws {
         try await Subject { _ in Self.done }.run { subject in
             let order = try subject.file("a")
-            #expect(try await subject.maker.bytes(of: order) == Array("\(Self.digest)".utf8))
-            #expect(try await subject.maker.bytes(of: order) == Array("\(Self.digest)".utf8))
+            #expect(try await subject.maker.bytes(of: order, for: .someone) == Array("\(Self.digest)".utf8))
+            #expect(try await subject.maker.bytes(of: order, for: .someone) == Array("\(Self.digest)".utf8))
             #expect(subject.leases.count == 1)
         }
     }
@@ -87,12 +87,12 @@ import WorkerProtocol
     @Test func `two who want one picture get it from one task`() async throws {
         try await Subject { _ in .silence }.run { subject in
             let order = try subject.file("a")
-            async let one = subject.maker.bytes(of: order)
+            async let one = subject.maker.bytes(of: order, for: .someone)
             await subject.wait { subject.leases.count == 1 }
-            async let other = subject.maker.bytes(of: order)
+            async let other = subject.maker.bytes(of: order, for: .someone)
             // A second order is behind the first one, so the other client has joined before it is begun.
             let last = try subject.file("b")
-            async let third = subject.maker.bytes(of: last)
+            async let third = subject.maker.bytes(of: last, for: .someone)
             await subject.wait { subject.maker.waiting == 1 && subject.maker.clients == 3 }
             subject.latest?.reply(to: subject.leases[0], Self.done)
             await subject.wait { subject.leases.count == 2 }
@@ -103,31 +103,54 @@ import WorkerProtocol
         }
     }
 
-    @Test func `thirty-two pictures wait, and another one is refused`() async throws {
+    @Test func `in a full queue, whoever asked for the oldest picture is told so at once`() async throws {
         try await Subject { _ in .silence }.run { subject in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let first = try subject.file("first")
-                group.addTask { _ = try? await subject.maker.bytes(of: first) }
+                group.addTask { _ = try? await subject.maker.bytes(of: first, for: .someone) }
                 await subject.wait { subject.leases.count == 1 }
+                let oldest = try subject.file("oldest")
+                let refused = Task { try await subject.maker.bytes(of: oldest, for: .someone) }
+                await subject.wait { subject.maker.waiting == 1 }
                 for number in 1...32 {
                     let order = try subject.file("\(number)")
-                    group.addTask { _ = try? await subject.maker.bytes(of: order) }
+                    group.addTask { _ = try? await subject.maker.bytes(of: order, for: .someone) }
                 }
-                await subject.wait { subject.maker.waiting == 32 }
-                let another = try subject.file("another")
-                await #expect(throws: PictureError.full) { _ = try await subject.maker.bytes(of: another) }
+                await #expect(throws: PictureError.full) { try await refused.value }
+                #expect(subject.maker.waiting == 32)
                 group.cancelAll()
             }
             #expect(subject.maker.waiting == 0)
         }
     }
 
+    @Test func `a picture of one owner waits for one picture of another owner at most`() async throws {
+        try await Subject { _ in .silence }.run { subject in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...5 {
+                    let order = try subject.file("many\(number)")
+                    group.addTask { _ = try? await subject.maker.bytes(of: order, for: PictureOwner("many")) }
+                }
+                await subject.wait { subject.leases.count == 1 && subject.maker.waiting == 4 }
+                let order = try subject.file("single")
+                group.addTask { _ = try? await subject.maker.bytes(of: order, for: PictureOwner("few")) }
+                await subject.wait { subject.maker.waiting == 5 }
+                subject.latest?.reply(to: subject.leases[0], Self.done)
+                await subject.wait { subject.leases.count == 2 }
+                let files =
+                    if case .compare(let task) = subject.leases[1].spec { task.files.map(\.path) } else { [String]() }
+                #expect(files == [order.source.path])
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test func `the order of a client that has gone is dropped`() async throws {
         try await Subject { _ in .silence }.run { subject in
             let (first, second) = (try subject.file("a"), try subject.file("b"))
-            let one = Task { try await subject.maker.bytes(of: first) }
+            let one = Task { try await subject.maker.bytes(of: first, for: .someone) }
             await subject.wait { subject.leases.count == 1 }
-            let gone = Task { try await subject.maker.bytes(of: second) }
+            let gone = Task { try await subject.maker.bytes(of: second, for: .someone) }
             await subject.wait { subject.maker.waiting == 1 }
             gone.cancel()
             await #expect(throws: PictureError.cancelled) { try await gone.value }
@@ -145,35 +168,68 @@ import WorkerProtocol
         }.run { subject in
             let (bad, good) = (try subject.file("bad"), try subject.file("good"))
             for _ in 1...2 {
-                let error = await #expect(throws: PictureError.self) { _ = try await subject.maker.bytes(of: bad) }
+                let error = await #expect(throws: PictureError.self) {
+                    _ = try await subject.maker.bytes(of: bad, for: .someone)
+                }
                 #expect(
                     error?.message == """
                         this picture cannot be shown: the worker died of signal 11
                            = it is tried again after some minutes; 'penumbra preview' shows more
                         """)
             }
-            _ = try await subject.maker.bytes(of: good)
+            _ = try await subject.maker.bytes(of: good, for: .someone)
             #expect(subject.leases.count == 2)
+        }
+    }
+
+    @Test func `a part that cannot be made says nothing of other parts`() async throws {
+        try await Subject { lease in
+            guard case .preview(let task) = lease.spec, task.view.width == 10 else { return Self.done }
+            return .failed(TaskFailure(.limit, "too large"))
+        }.run { subject in
+            let source = try subject.file("a").source
+            for _ in 1...2 {
+                await #expect(throws: PictureError.broken("too large")) {
+                    try await subject.maker.bytes(of: PictureOrder(source, .thumbnail(width: 10)), for: .someone)
+                }
+            }
+            _ = try await subject.maker.bytes(of: PictureOrder(source, .digest), for: .someone)
+            #expect(subject.leases.count == 2)
+        }
+    }
+
+    @Test func `after a header that cannot be read, nothing is made of the file`() async throws {
+        try await Subject { lease in
+            guard case .probe = lease.spec else { return Self.done }
+            return .failed(TaskFailure(.data, "cut off"))
+        }.run { subject in
+            let source = try subject.file("a").source
+            for kind in [PictureOrder.Kind.facts, .digest, .thumbnail(width: 10)] {
+                await #expect(throws: PictureError.broken("cut off")) {
+                    try await subject.maker.bytes(of: PictureOrder(source, kind), for: .someone)
+                }
+            }
+            #expect(subject.leases.count == 1)
         }
     }
 
     @Test func `pictures of other folders get another worker`() async throws {
         try await Subject { _ in Self.done }.run { subject in
-            _ = try await subject.maker.bytes(of: subject.file("a"))
-            _ = try await subject.maker.bytes(of: subject.file("b", roots: ["/srv/a"]))
-            _ = try await subject.maker.bytes(of: subject.file("c", roots: ["/srv/a"]))
-            _ = try await subject.maker.bytes(of: subject.file("d"))
+            _ = try await subject.maker.bytes(of: subject.file("a"), for: .someone)
+            _ = try await subject.maker.bytes(of: subject.file("b", roots: ["/srv/a"]), for: .someone)
+            _ = try await subject.maker.bytes(of: subject.file("c", roots: ["/srv/a"]), for: .someone)
+            _ = try await subject.maker.bytes(of: subject.file("d"), for: .someone)
             #expect(subject.roots == [nil, ["/srv/a"], nil])
         }
     }
 
     @Test func `a worker that has nothing to do ends, and another one starts when there is work`() async throws {
         try await Subject { _ in Self.done }.run { subject in
-            _ = try await subject.maker.bytes(of: subject.file("a"))
+            _ = try await subject.maker.bytes(of: subject.file("a"), for: .someone)
             // The waits of an ended session are over.
             for _ in 1...31 { await subject.clock.advance(by: .seconds(1)) }
             await subject.wait { subject.latest?.workers == [] }
-            _ = try await subject.maker.bytes(of: subject.file("b"))
+            _ = try await subject.maker.bytes(of: subject.file("b"), for: .someone)
             #expect(subject.roots.count == 2)
         }
     }
@@ -181,7 +237,7 @@ import WorkerProtocol
     @Test func `a file that changes while its picture is made gives none`() async throws {
         try await Subject { _ in .silence }.run { subject in
             let order = try subject.file("a")
-            async let bytes = subject.maker.bytes(of: order)
+            async let bytes = subject.maker.bytes(of: order, for: .someone)
             await subject.wait { subject.leases.count == 1 }
             try Data("another content".utf8).write(to: URL(filePath: order.source.path))
             subject.latest?.reply(to: subject.leases[0], Self.done)
@@ -199,12 +255,12 @@ import WorkerProtocol
         let (first, second) = (try subject.file("a"), try subject.file("b"))
         let maker = subject.maker
         let running = Task { await maker.run() }
-        let waiting = [first, second].map { order in Task { try await maker.bytes(of: order) } }
+        let waiting = [first, second].map { order in Task { try await maker.bytes(of: order, for: .someone) } }
         await subject.wait { subject.maker.clients == 2 && subject.leases.count == 1 }
         running.cancel()
         for task in waiting { await #expect(throws: PictureError.stopping) { try await task.value } }
         await running.value
-        await #expect(throws: PictureError.stopping) { _ = try await maker.bytes(of: first) }
+        await #expect(throws: PictureError.stopping) { _ = try await maker.bytes(of: first, for: .someone) }
     }
 
     @Test func `an engine that cannot be made is told in words`() async throws {
@@ -215,7 +271,7 @@ import WorkerProtocol
         let order = PictureOrder(try .file(folder.file("a")), .digest)
         let running = Task { await maker.run() }
         await #expect(throws: PictureError.unavailable("the worker for pictures cannot be started: no descriptors")) {
-            _ = try await maker.bytes(of: order)
+            _ = try await maker.bytes(of: order, for: .someone)
         }
         running.cancel()
         await running.value

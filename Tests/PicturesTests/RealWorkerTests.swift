@@ -64,7 +64,7 @@ import WorkerProtocol
     @Test func `facts are those of the file`() async throws {
         _ = try draw()
         try await run {
-            let facts = try await maker.facts(of: source())
+            let facts = try await maker.facts(of: source(), for: .someone)
             #expect(
                 facts
                     == PictureFacts(width: 300, height: 200, format: "png", layout: "rgb", samples: "u8", frames: 1))
@@ -74,7 +74,7 @@ import WorkerProtocol
     @Test func `a thumbnail is the whole picture, small, as WebP`() async throws {
         _ = try draw()
         try await run {
-            let bytes = try await maker.bytes(of: PictureOrder(source(), .thumbnail(width: 60)))
+            let bytes = try await maker.bytes(of: PictureOrder(source(), .thumbnail(width: 60)), for: .someone)
             let small = try picture(bytes, as: "small.webp")
             #expect(small.rect == PixelRect(x: 0, y: 0, width: 60, height: 40))
         }
@@ -83,7 +83,7 @@ import WorkerProtocol
     @Test func `a thumbnail is never larger than its picture`() async throws {
         _ = try draw(width: 30, height: 20)
         try await run {
-            let bytes = try await maker.bytes(of: PictureOrder(source(), .thumbnail(width: 480)))
+            let bytes = try await maker.bytes(of: PictureOrder(source(), .thumbnail(width: 480)), for: .someone)
             #expect(try picture(bytes, as: "small.webp").rect == PixelRect(x: 0, y: 0, width: 30, height: 20))
         }
     }
@@ -96,7 +96,7 @@ import WorkerProtocol
         let whole = try draw()
         try await run {
             let crop = try PictureCrop(rect, scale: 1, ofWidth: 300, height: 200)
-            let bytes = try await maker.bytes(of: PictureOrder(source(), .crop(crop)))
+            let bytes = try await maker.bytes(of: PictureOrder(source(), .crop(crop)), for: .someone)
             let part = try picture(bytes, as: "part.png")
             let wanted = whole.cropped(to: crop.part).translated(x: -crop.part.x, y: -crop.part.y)
             #expect(part == wanted)
@@ -109,7 +109,8 @@ import WorkerProtocol
             func part(_ x: Int, _ width: Int, as name: String) async throws -> AnyRaster {
                 let crop = try PictureCrop(
                     PixelRect(x: x, y: 0, width: width, height: 200), scale: 4, ofWidth: 300, height: 200)
-                return try picture(try await maker.bytes(of: PictureOrder(source(), .crop(crop))), as: name)
+                return try picture(
+                    try await maker.bytes(of: PictureOrder(source(), .crop(crop)), for: .someone), as: name)
             }
             let whole = try await part(0, 300, as: "whole.png")
             #expect(whole.rect == PixelRect(x: 0, y: 0, width: 75, height: 50))
@@ -130,14 +131,16 @@ import WorkerProtocol
         try await run {
             for name in ["cut.png", "page.png"] {
                 let order = PictureOrder(try source(name), .thumbnail(width: 60))
-                let error = await #expect(throws: PictureError.self) { _ = try await maker.bytes(of: order) }
+                let error = await #expect(throws: PictureError.self) {
+                    _ = try await maker.bytes(of: order, for: .someone)
+                }
                 guard case .broken(let message) = error else {
                     Issue.record("\(name) is broken, and not: \(String(describing: error))")
                     continue
                 }
                 #expect(message.hasPrefix(folder.file(name)))
             }
-            _ = try await maker.bytes(of: PictureOrder(source(), .thumbnail(width: 60)))
+            _ = try await maker.bytes(of: PictureOrder(source(), .thumbnail(width: 60)), for: .someone)
         }
     }
 
@@ -153,7 +156,7 @@ import WorkerProtocol
         try data.write(to: URL(filePath: folder.file("bomb.png")))
         try await run {
             let order = PictureOrder(try source("bomb.png"), .thumbnail(width: 60))
-            let error = await #expect(throws: PictureError.self) { _ = try await maker.bytes(of: order) }
+            let error = await #expect(throws: PictureError.self) { _ = try await maker.bytes(of: order, for: .someone) }
             guard case .broken(let message) = error else {
                 Issue.record("it is broken, and not: \(String(describing: error))")
                 return
@@ -193,9 +196,9 @@ import WorkerProtocol
     @Test func `a worker that is killed while it has nothing to do is replaced`() async throws {
         _ = try draw()
         try await run {
-            _ = try await maker.facts(of: source())
+            _ = try await maker.facts(of: source(), for: .someone)
             for process in workers() { kill(process, SIGKILL) }
-            _ = try await maker.bytes(of: PictureOrder(source(), .thumbnail(width: 60)))
+            _ = try await maker.bytes(of: PictureOrder(source(), .thumbnail(width: 60)), for: .someone)
         }
     }
 
@@ -203,7 +206,7 @@ import WorkerProtocol
         _ = try draw()
         let order = try endless()
         try await run {
-            async let bytes = maker.bytes(of: order)
+            async let bytes = maker.bytes(of: order, for: .someone)
             var killed: Set<pid_t> = []
             while killed.count < 2 {
                 for process in workers() where isReading(process) && killed.insert(process).inserted {
@@ -221,7 +224,7 @@ import WorkerProtocol
                 }
                 #expect(message.hasPrefix("this picture cannot be shown: the worker was killed"))
             }
-            _ = try await maker.facts(of: source())
+            _ = try await maker.facts(of: source(), for: .someone)
         }
     }
 
@@ -237,7 +240,7 @@ import WorkerProtocol
     @Test func `the worker has the lowest priority, and ends with the service`() async throws {
         _ = try draw()
         try await run {
-            _ = try await maker.facts(of: source())
+            _ = try await maker.facts(of: source(), for: .someone)
             for process in workers() { #expect(getpriority(Int32(PRIO_PROCESS.rawValue), id_t(process)) == 19) }
             #expect(workers().count == 1)
         }

@@ -21,6 +21,7 @@ import WorkerProtocol
             case .command: "another command"
             case .conclude(.done): "done"
             case .conclude(.failed(let failure)): "failed: \(failure.message)"
+            case .conclude(.crashed(let words)): "crashed: the worker \(words)"
             case .conclude(.ended(let words)): "ended: the worker \(words)"
             }
         }
@@ -101,7 +102,7 @@ import WorkerProtocol
     @Test mutating func `a picture that crashes the worker ends, and the next worker goes on`() {
         _ = send(.workerReady(worker))
         _ = begin()
-        #expect(send(.workerLost(worker, Death(.signal(11)))) == ["ended: the worker died of signal 11"])
+        #expect(send(.workerLost(worker, Death(.signal(11)))) == ["crashed: the worker died of signal 11"])
         #expect(send(.workerReady(next)) == [])
         #expect(begin() == ["start 2 on 2"])
     }
@@ -118,7 +119,7 @@ import WorkerProtocol
         _ = send(.workerReady(worker))
         _ = begin()
         #expect(
-            send(.workerLost(worker, Death(.outOfMemory))) == ["ended: the worker needed more memory than there is"])
+            send(.workerLost(worker, Death(.outOfMemory))) == ["crashed: the worker needed more memory than there is"])
     }
 
     @Test mutating func `an idle worker that dies is replaced`() {

@@ -68,6 +68,17 @@ import Testing
         #expect(matches(GlobPattern.matching(path), path))
     }
 
+    @Test(arguments: [
+        ("a{1}.png", "a{{}1}.png", ["aX1X.png", "a1.png", "a{1}Xpng"]), ("}{.png", "}{{}.png", ["XX.png", "{}.png"]),
+        ("{a,b}{c}.png", "{{}a,b}{{}c}.png", ["ac.png", "bc.png"]),
+        ("{[{*?]}", "{{}[[]{{}[*][?]]}", ["{[{}]}", "[*?]"]),
+    ])
+    func `a path's own pattern matches no other path`(path: String, pattern: String, others: [String]) {
+        #expect(GlobPattern.matching(path) == pattern)
+        #expect(matches(pattern, path))
+        for other in others { #expect(!matches(pattern, other), "\(other)") }
+    }
+
     @Test func `the pattern of a name that is not UTF-8 matches its bytes alone`() {
         let name = Array("gr".utf8) + [0xF6, 0xDF] + Array("e[1].jpg".utf8)
         let pattern = GlobPattern(GlobPattern.matching(NonUTF8Name.text(of: name)), in: "/jobs")

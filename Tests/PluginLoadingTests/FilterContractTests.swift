@@ -2,6 +2,7 @@ import FilterKitTesting
 import Foundation
 import Glibc
 import PluginLoading
+import Synchronization
 import TestSupport
 import Testing
 
@@ -42,7 +43,11 @@ struct FilterContractTests {
             "tile invariance: row 0 of u8 gray differs between a tile of 16×16 and the whole picture; what is written "
                 + "may depend on places and values only"
         ),
-        (["MISDEED=peeking"], "declared region of interest: it reads outside of what it asked for (u8 gray)"),
+        (
+            ["MISDEED=peeking"],
+            "declared region of interest: it reads beyond its tile: 1 px left, on the tile x 9…31, y 11…27 (it asked for "
+                + "x 9…31, y 11…27; u8 gray; amount 0)"
+        ),
         (
             ["MISDEED=counting"], "all formats and channels: it leaves pixels of u8 gray unwritten"
         ),
@@ -63,6 +68,53 @@ struct FilterContractTests {
     func `a misdeed is found and named`(misdeed: (defines: [String], violation: String)) throws {
         let found = try violations("misdeed", misdeed.defines)
         #expect(found.contains { $0.hasPrefix(misdeed.violation) }, "\(found)")
+    }
+
+    /// The halo of a maximum over a radius, and what the contract says of it.
+    private static let halos: [(define: String, violation: String)] = [
+        (
+            "HALO=r-1,r-1,r-1,r-1",
+            "it reads beyond its halo: 1 px left, 1 px right, 1 px above, 1 px below, on the tile x 9…31, y 11…27 (it asked for "
+                + "x 7…33, y 9…29; f32 gray; radius 3, area square)"
+        ),
+        (
+            "HALO=r,r,0,r",
+            "it reads beyond its halo: 3 px right, on the tile x 9…31, y 11…27 (it asked for x 6…31, y 8…30; f32 gray; radius 3, "
+                + "area square)"
+        ),
+        // Only the largest value has the fault, and the fallback has not.
+        (
+            "HALO=r,r<29?r:20,r,r",
+            "it reads beyond its halo: 10 px above, on the tile x 9…31, y 11…27 (it asked for x -21…61, y -9…57; f32 RGB with "
+                + "alpha; radius 30, area square)"
+        ),
+    ]
+
+    @Test(arguments: halos)
+    func `a halo that is too small is measured, and no other check lets it crash`(
+        halo: (define: String, violation: String)
+    ) throws {
+        #expect(try violations("widest", [halo.define]) == ["declared region of interest: \(halo.violation)"])
+        #expect(try outcome("tile invariance", "widest", [halo.define]) == .skipped("it reads beyond its halo"))
+    }
+
+    @Test func `a halo that is wide enough is accepted`() throws { #expect(try violations("widest") == []) }
+
+    @Test func `each call is announced with its tile, samples and values`() throws {
+        let calls = Mutex<[String]>([])
+        let calling = FilterContract.Calling { what, call in
+            calls.withLock { $0.append(what) }
+            return call()
+        }
+        FilterContract.check(
+            try PluginFixture.entry(fixture.build("widest")), measuringMemory: false, calling: calling, begin: { _ in }
+        ) { _, _ in }
+        let announced = calls.withLock { $0 }
+        #expect(
+            announced.first
+                == "the tile x 0…60, y 0…42 (it asked for x -3…63, y -3…45; f32 gray; radius 3, area square)")
+        #expect(
+            announced.contains("the tile x 0…6, y 0…4 (it asked for x -3…9, y -3…7; f32 RGB; radius 3, area square)"))
     }
 
     /// What a plugin answers about its geometry, and what is said of it.

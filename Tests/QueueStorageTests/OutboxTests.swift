@@ -60,9 +60,20 @@ import Testing
         try store.delivered("5", at: .noon)
         #expect(
             try store.undeliveredMessages(since: .noon)
-                == [UndeliveredMessages(target: "hook", count: 2, error: "second")])
+                == [UndeliveredMessages(target: "hook", count: 2, next: .noon(plus: 60), error: "second")])
         try store.delivered("1", at: .noon(plus: 60))
         #expect(try store.undeliveredMessages(since: .noon(plus: 1)).isEmpty)
+    }
+
+    @Test func `a message that was given up is no trouble any more once its target takes another one`() throws {
+        let store = stored.store
+        try store.enqueue([about("a", "1"), about("a", "2")], at: .noon)
+        try store.failed("1", error: "no mail program", next: nil, at: .noon)
+        #expect(
+            try store.undeliveredMessages(since: .noon)
+                == [UndeliveredMessages(target: "hook", count: 1, next: nil, error: "no mail program")])
+        try store.delivered("2", at: .noon(plus: 5))
+        #expect(try store.undeliveredMessages(since: .noon).isEmpty)
     }
 
     @Test func `a message that waits has not been tried`() throws {

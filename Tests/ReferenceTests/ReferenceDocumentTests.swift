@@ -117,7 +117,7 @@ import Testing
         let values = [
             "workers": "3", "memory": "2G", "scratch": "/s", "state_dir": "/t", "nice": "5", "ionice": "idle",
             "silence": "1m", "reduce_transparency": "true", "plugins": "pinned-only", "plugin_folders": "/p",
-            "worker_environment": "A", "worker": "/w", "engine": "slurm",
+            "worker_environment": "A", "worker": "/w", "engine": "slurm", "server": "/run/penumbra/web.sock",
             "plugin_pins": "libA.so:\(String(repeating: "a", count: 64))",
         ]
         for setting in SettingKey.all {
@@ -228,7 +228,7 @@ extension Settings {
         [
             workers.origin, memory.origin, scratch.origin, stateFolder.origin, nice.origin, ionice.origin,
             silence.origin, reduceTransparency.origin, plugins.origin, pluginFolders.origin, pluginPins.origin,
-            workerEnvironment.origin, worker.origin, engine.origin,
+            workerEnvironment.origin, worker.origin, engine.origin, server.origin,
         ]
     }
 }

@@ -347,6 +347,21 @@ import TestSupport
 
 /// Notices as values, and their words.
 @Suite struct RunNoticeTests {
+    @Test func `outputs that keep old pixels are reported with the program that has changed`() {
+        func words(_ count: Int, _ upgrade: RecipeUpgrade) -> String {
+            RunNotice.job("night", .outputsKeepOldPixels(count, upgrade)).text(from: "/").message
+        }
+        let pixels = "sepia's pixels (rendering version 1 → 2)"
+        #expect(
+            words(1204, RecipeUpgrade(pixels: pixels))
+                == "night: this version of Penumbra changes sepia's pixels (rendering version 1 → 2); 1,204 outputs keep their "
+                + "old pixels, and 'upgrade: rerender' in the manifest makes them anew")
+        #expect(
+            words(1, RecipeUpgrade(pixels: pixels, plugin: "sepia"))
+                == "night: this version of the plugin 'sepia' changes sepia's pixels (rendering version 1 → 2); 1 output keeps "
+                + "its old pixels, and 'upgrade: rerender' in the manifest makes it anew")
+    }
+
     @Test func `a notice of a job begins with the job's name`() {
         let words = RunNotice.job("photos", .orphans(["/out/a.png"])).text(from: "/")
         #expect(words.message == "photos: 1 output without an input any more; --delete-orphans removes them")

@@ -116,21 +116,42 @@ import Testing
                 .broken("photos/z.jpg", "time limit reached", "took 90 s"),
                 .broken("photos/b.jpg", "out of memory", "photos/b.jpg: needs 9 GB"), .broken("photos/c.jpg"),
             ]))
-        let causes = html.matches(of: /<p class="cause">(.*?)<\/p>/).map { String($0.1) }
-        #expect(causes == ["out of memory <span>2 frames</span>", "time limit reached <span>1 frame</span>"])
+        let causes = html.matches(of: /<h3 class="cause">(.*?)<\/h3>/).map { String($0.1) }
+        #expect(
+            causes == [
+                "✗\u{fe0e} out of memory <span>2 frames</span>", "✗\u{fe0e} time limit reached <span>1 frame</span>",
+            ])
         #expect(
             html.contains(
                 #"<li><bdi class="path"><span>photos/</span>b.jpg</bdi> <span class="message">needs 9 GB</span></li>"#))
     }
 
+    @Test func `a message without the path of its picture is enough, also if it has the whole path`() {
+        func message(_ text: String) -> String {
+            let html = page(.make(frames: [.broken("photos/b.jpg", "x", text)]))
+            return html.firstMatch(of: /<span class="message">(.*?)<\/span>/).map { String($0.1) } ?? ""
+        }
+        #expect(message("/srv/job/photos/b.jpg: needs 9 GB") == "needs 9 GB")
+        #expect(message("out of memory: photos/b.jpg: 9 GB") == "out of memory: photos/b.jpg: 9 GB")
+        #expect(message("/srv/other.jpg: as in photos/b.jpg: 9 GB") == "/srv/other.jpg: as in photos/b.jpg: 9 GB")
+        #expect(message("needs 9 GB") == "needs 9 GB")
+    }
+
+    @Test func `the page contains the looks that it shares with the service's page`() {
+        #expect(page(rich).contains(String(decoding: Looks.shared, as: UTF8.self)))
+    }
+
     @Test func `a message keeps its lines`() {
         let html = page(.make(frames: [.broken("a", "x", "one\ntwo\r\nthree")]))
-        #expect(html.contains("one<br>two<i>\\u{d}</i><br>three"))
+        #expect(html.contains("one<br>two<i class=\"odd\">\\u{d}</i><br>three"))
     }
 
     @Test func `thumbnails are inside the page, side by side`() {
-        let image = "<img src=\"data:image/png;base64,iVBORwECAw==\" alt=\"photos/a.jpg, "
-        #expect(page(rich).contains("<div class=\"pair\">\(image)before\">\(image)after\"></div>"))
+        func side(_ when: String) -> String {
+            "<div class=\"side\"><img src=\"data:image/png;base64,iVBORwECAw==\" alt=\"photos/a.jpg, \(when)\">"
+                + "<span class=\"corner\" aria-hidden=\"true\">\(when)</span></div>"
+        }
+        #expect(page(rich).contains("<div class=\"pair\">\(side("before"))\(side("after"))</div>"))
         let half = page(.make(frames: [.make(before: Self.pixel)]))
         #expect(half.contains("<span class=\"none\">nothing after</span>"))
     }

@@ -42,18 +42,25 @@ import Testing
     }
 
     /// Records an ended run, in which each frame has a letter of the map. Frames in other states than `s` and `b` are recorded.
-    private func run(_ name: String, _ letters: String, failing failed: String = "", at time: Int64) throws {
+    ///
+    /// - Parameter frames: as in a map. Nil for pictures with one page.
+    private func run(
+        _ name: String, frames: String? = nil, _ letters: String, failing failed: String = "", at time: Int64
+    ) throws {
+        var counts = RunCounts()
+        counts.stillBroken = letters.count { $0 == "b" }
         try store.write { writer in
             let job = try writer.job(manifest: "/jobs/night.yaml", name: "night")
             let run = try writer.begin(
-                run: name, of: job, at: time, workers: 1, request: "{}", counts: RunCounts().json)
+                run: name, of: job, at: time, workers: 1, request: "{}", counts: counts.json)
             for (index, letter) in letters.enumerated() where letter == "f" {
                 try writer.put(
                     StoredFrame(
                         number: index + 1, page: 0, input: input(failed), recipe: "r", outputs: [],
                         state: .failed(cause: "input", message: "m")), run: run)
             }
-            let text = "{\"version\":1,\"frames\":[[1,\(letters.count)]]}\n" + letters.map { "1\($0)" }.joined()
+            let list = frames ?? "[[1,\(letters.count)]]"
+            let text = "{\"version\":1,\"frames\":\(list)}\n" + letters.map { "1\($0)" }.joined()
             try writer.set(run, map: text)
             try writer.end(run, at: time + 1, exitCode: 0, reason: nil)
         }
@@ -123,6 +130,74 @@ import Testing
         try publish("a", "b", "c")
         try run("run-1", "ss", at: Self.later)
         #expect(try frame(1, of: "run-1") == nil)
+    }
+
+    // MARK: Still broken
+
+    /// Records that these pages failed because of their data, before all runs of a test.
+    private func spoil(_ pages: (name: String, page: Int)...) throws {
+        try store.write { writer in
+            let job = try writer.job(manifest: "/jobs/night.yaml", name: "night")
+            let recipe = try writer.recipe("r")
+            for (name, page) in pages {
+                try writer.setBroken(
+                    BrokenRecord(
+                        input: input(name), page: page,
+                        stamp: FileStamp(device: 0, inode: 1, size: 2, modified: 3, changed: 0), recipe: recipe,
+                        message: "cut off", since: 1), job: job)
+            }
+        }
+    }
+
+    /// Frames with the names of their inputs.
+    private func stillBroken(in name: String) throws -> [String] {
+        let archive = try RunArchive(state: folder.path)
+        let run = try archive.run(exactly: name)
+        return try UnrecordedFrames().stillBroken(in: run, archive.details(of: run), archive).map { line in
+            let frame = line.frame.map { FramePlace.text(FrameID($0, page: line.page)) } ?? "?"
+            return "\(frame) \(URL(filePath: line.input).lastPathComponent)"
+        }
+    }
+
+    @Test func `pictures that are still broken have their frames`() throws {
+        try write("a", "b", "c")
+        try publish("b")
+        try spoil(("c", 0), ("a", 0))
+        try run("run-1", "bsb", at: Self.later)
+        #expect(try stillBroken(in: "run-1") == ["1 a.png", "3 c.png"])
+    }
+
+    @Test func `a broken picture that was removed is not listed`() throws {
+        try write("a", "b")
+        try publish("b")
+        try spoil(("c", 0), ("a", 0))
+        try run("run-1", "bs", at: Self.later)
+        #expect(try stillBroken(in: "run-1").map { $0.suffix(5) } == ["a.png"])
+    }
+
+    @Test func `a broken picture that has another state in the run does not move the others`() throws {
+        try write("a", "b", "c")
+        try publish("a", "b")
+        try spoil(("a", 0), ("c", 0))
+        try run("run-1", "ssb", at: Self.later)
+        #expect(try stillBroken(in: "run-1") == ["? a.png", "3 c.png"])
+    }
+
+    @Test func `pages that are still broken have their frames`() throws {
+        try write("a")
+        try spoil(("a", 1), ("a", 2))
+        try run("run-1", frames: "[[1,0,3]]", "sbb", at: Self.later)
+        #expect(try stillBroken(in: "run-1") == ["1p2 a.png", "1p3 a.png"])
+    }
+
+    @Test func `after a later run, frames of broken pictures are not certain`() throws {
+        try write("a", "b")
+        try publish("b")
+        try spoil(("a", 0))
+        try run("run-1", "bs", at: Self.later)
+        try run("run-2", "bs", at: Self.later + 10)
+        #expect(try stillBroken(in: "run-1") == ["? a.png"])
+        #expect(try stillBroken(in: "run-2") == ["1 a.png"])
     }
 
     @Test func `recorded frames at other places than their inputs make nothing certain`() throws {

@@ -233,6 +233,16 @@ import Testing
         #expect(server.received.allSatisfy { $0.contains("Accept: text/event-stream, ") })
     }
 
+    @Test func `a heartbeat is no event for a follower, and its number counts`() async throws {
+        let server = try ScriptedServer([
+            .answer(Self.head + "event: alive\nid: B-7\ndata: {}\n\n"), .stay(Self.head + "event: job\ndata: 8\n\n"),
+        ])
+        let (events, error) = try await events(server, most: 1)
+        #expect(error == nil)
+        #expect(events == [ServerEvent(name: "job", data: "8", id: "B-7")])
+        #expect(server.received.map { $0.contains("Last-Event-ID: B-7\r\n") } == [false, true])
+    }
+
     @Test func `a follower names the event that it knows`() async throws {
         let server = try ScriptedServer([.stay(Self.head + "data: x\n\n")])
         #expect(try await events(server, most: 1, after: "A-9").events.map(\.id) == ["A-9"])
@@ -244,6 +254,22 @@ import Testing
             .answer("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), .stay(Self.head + "data: x\n\n"),
         ])
         #expect(try await events(server, most: 1).events.count == 1)
+    }
+
+    @Test func `without a token, a command says which of its options takes one`() async throws {
+        let body = #"""
+            {"type":"/problems/unauthorized","title":"This address needs a token","status":401,"remedy":"Send 'Authorization: …'."}
+            """#
+        let server = try ScriptedServer([
+            .answer(Self.answer(body, status: "401 No", type: "application/problem+json"))
+        ])
+        let (_, error) = try await events(server, most: 1)
+        #expect(
+            error?.message == """
+                This address needs a token
+                   = give a token: --token-file FILE, PENUMBRA_TOKEN, or 'token_file' in a config file
+                   = an administrator of the service makes one: penumbra token add NAME
+                """)
     }
 
     @Test func `a stream that is refused ends with the words of the service`() async throws {

@@ -4,26 +4,28 @@ import ServiceAPI
 import TestSupport
 import Testing
 
-/// The page of the API: its calls work as they stand, one after the other, and answer what is shown below them.
+/// The pages of the HTTP interface: their calls work as they stand, one after the other, and answer what is shown below them.
 @Suite(.serialized) struct APIDocumentTests {
     private static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    private let page: String
-    private let commands: [ShownCommand]
+    /// Of all pages, in the order of the pages.
+    private let commands: [(page: String, command: ShownCommand)]
 
     init() throws {
-        page = try String(contentsOf: Self.project.appending(path: "docs/api.md"), encoding: .utf8)
-        commands = ShownCommand.all(in: page)
+        commands = try ServicePages.interface.flatMap { page in
+            let text = try String(contentsOf: Self.project.appending(path: page), encoding: .utf8)
+            return ShownCommand.all(in: text).map { (page, $0) }
+        }
     }
 
-    @Test func `the page of the API shows what its calls answer`() async throws {
+    @Test func `the pages of the HTTP interface show what its calls answer`() async throws {
         let farm = try Farm()
         try farm.draw(2)
         try await farm.start("--web-socket")
-        for command in commands {
+        for (page, command) in commands {
             let result = try await Self.run(command.text, in: farm)
-            let context: Comment = "docs/api.md:\(command.line): \(command.text)\n\(result.output)\n\(farm.log)"
+            let context: Comment = "\(page):\(command.line): \(command.text)\n\(result.output)\n\(farm.log)"
             try #require(result.code == command.code, context)
             try #require(command.firstMissing(in: result.output) == nil, context)
         }
@@ -66,6 +68,7 @@ import Testing
         let method = call.firstMatch(of: /\ -X ([A-Z]+)/).map { String($0.1) } ?? "GET"
         let path = address.1.replacing(/\/jobs\/[0-9]+/, with: "/jobs/{id}")
             .replacing(/\/frames\/[0-9]+/, with: "/frames/{number}")
+            .replacing("/errors/{name}", with: "/errors/{group}")
             .replacing(/\/schedules\/.*/, with: "/schedules/{name}").replacing(/\/page\/.*/, with: "/page/{name}")
         return "\(method) \(path)"
     }
@@ -73,17 +76,9 @@ import Testing
     @Test func `every call of the API is shown`() throws {
         let described = try Self.described()
         #expect(described.count >= 40)
-        let shown = Set(commands.compactMap { Self.operation($0.text) })
+        let shown = Set(commands.compactMap { Self.operation($0.command.text) })
         #expect(described.subtracting(shown) == [], "described, and not shown")
         #expect(shown.subtracting(described) == [], "shown, and not described")
-    }
-
-    @Test func `links within the page lead somewhere`() {
-        let headings = Set(
-            page.split(separator: "\n").filter { $0.hasPrefix("## ") }.map {
-                $0.dropFirst(3).lowercased().replacing(" ", with: "-")
-            })
-        for link in page.matches(of: /\(#([a-z-]+)\)/) { #expect(headings.contains(String(link.1)), "\(link.1)") }
     }
 
     // MARK: The example

@@ -65,6 +65,29 @@ import Testing
         #expect(damaged.output.contains("FAIL  \(farm.serviceFolder.database): the database is damaged: "))
     }
 
+    @Test func `before the service starts, missing manifests of schedules and watched folders are found`() async throws
+    {
+        let (path, missing) = (farm.folder.file("night.yaml"), farm.folder.file("missing.yaml"))
+        try farm.write(
+            """
+            service:
+              schedules:
+                - {name: nightly, cron: '0 2 * * *', submit: {manifest: \(path)}}
+                - {name: weekly, cron: '0 2 * * 0', submit: {manifest: \(missing)}}
+              watch:
+                - {name: scans, submit: {manifest: \(farm.folder.file("photos"))}}
+
+            """, to: "config/penumbra/penumbra.yaml")
+        let result = try await farm.penumbra("doctor", "--state-dir", farm.stateFolder)
+        #expect(result.code == 69)
+        #expect(
+            result.lines.filter { $0.hasPrefix("FAIL") } == [
+                "FAIL  schedule 'weekly': \(missing): the manifest cannot be read: No such file or directory",
+                "FAIL  watch 'scans': \(farm.folder.file("photos")): the manifest cannot be read: it is no regular file",
+            ])
+        #expect(result.output.contains("\n   = write the manifest, or correct its path in the config file\n"))
+    }
+
     @Test func `mails that cannot be sent and schedules without jobs are failures`() async throws {
         let sendmail = farm.folder.file("sendmail")
         try farm.write(

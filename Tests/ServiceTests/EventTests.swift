@@ -45,7 +45,7 @@ import Testing
         return Array(try client.call(ClientRequest(.get, "/runs/\(run)/map"), as: Map.self).states)
     }
 
-    /// What a follower of a run knows who does what docs/api.md says: he reads the map when he is told to, and makes the changes
+    /// What a follower of a run knows who does what docs/reference/events.md says: he reads the map when he is told to, and makes the changes
     /// otherwise, until the run has ended.
     private struct FollowedRun {
         var letters: [Character] = []

@@ -133,14 +133,105 @@ import Testing
     @Test func `failed frames are grouped, of one run and of all`() async throws {
         for name in ["a", "b"] { try farm.write("not a picture", to: "photos/\(name).png") }
         try await farm.start()
-        #expect(try answer(.get, "/errors") == #"{"errors":[],"frames":0,"total":0}"#)
+        #expect(try answer(.get, "/errors") == #"{"errors":[],"frames":0,"repaired":0,"runs":[],"total":0}"#)
         try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet")
         let run = try #require(try farm.job(1).run)
         let errors = try answer(.get, "/runs/\(run)/errors")
         #expect(errors.contains(#""cause":"broken or unreadable picture","count":2,"#), "\(errors)")
-        #expect(errors.hasSuffix(#""frames":2,"total":1}"#))
+        #expect(
+            errors.hasSuffix(#""frames":2,"repaired":0,"runs":[{"job":1,"manifest":"\#(farm.path)/night.yaml","run":"\#(run)"}],"total":1}"#), "\(errors)")
         #expect(try answer(.get, "/errors") == errors)
         #expect(try refusal(.get, "/runs/none/errors").contains("no run is called 'none'"))
+        try await farm.end()
+    }
+
+    private struct Errors: Decodable {
+        struct Group: Decodable {
+            let id: String
+            let count: Int
+            let repaired: Int
+        }
+        struct Run: Decodable {
+            struct Obstacle: Decodable { let detail: String }
+            let run: String
+            let job: Int?
+            let obstacle: Obstacle?
+        }
+        let errors: [Group]
+        let repaired: Int
+        let runs: [Run]
+    }
+
+    @Test func `the line of a group leaves out exactly its pictures`() async throws {
+        let odd = [
+            "a b: #1.png", "star*.png", "what?.png", "set[1].png", "choice{a,b}.png", "}{.png", "back\\slash.png",
+            "-dash.png", "!bang.png", "quote\"s.png", "new\nline.png", "true", "\u{202e}gnp.png",
+        ]
+        for name in odd { try farm.write("not a picture", to: "photos/\(name)") }
+        // Each of them would be left out by a pattern that is not escaped.
+        for name in ["starlight.png", "whats.png", "set1.png", "choicea.png", "choiceb.png"] {
+            try farm.write("not a picture of another kind", to: "photos/\(name)")
+        }
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet")
+        let run = try #require(try farm.job(1).run)
+        // All are of one group. Those that would match by mistake are pictures from now on.
+        try farm.draw(3)
+        let photo = try Data(contentsOf: URL(filePath: farm.folder.file("photos/1.png")))
+        for name in ["starlight.png", "whats.png", "set1.png", "choicea.png", "choiceb.png"] {
+            try photo.write(to: URL(filePath: farm.folder.file("photos/\(name)")))
+        }
+        try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet")
+        let errors = try farm.client.call(ClientRequest(.get, "/runs/\(run)/errors"), as: Errors.self)
+        #expect(errors.errors.map(\.count).reduce(0, +) == odd.count + 5 && errors.repaired == 5)
+        struct Exclusion: Decodable {
+            let line: String
+            let pictures: Int
+            let unnamed: [String]
+        }
+        // Messages show odd characters in their own way, so these pictures may be groups of their own.
+        let exclusions = try errors.errors.map { group in
+            try farm.client.call(
+                ClientRequest(.get, "/runs/\(run)/errors/\(group.id)/exclude"), as: Exclusion.self)
+        }
+        #expect(exclusions.map(\.pictures).reduce(0, +) == odd.count)
+        #expect(
+            exclusions.allSatisfy { $0.unnamed.isEmpty && $0.line.hasPrefix("exclude: [") && $0.line.hasSuffix("]") })
+        let entries = exclusions.map { $0.line.dropFirst("exclude: [".count).dropLast() }.joined(separator: ", ")
+        try farm.write(try farm.read("night.yaml") + "exclude: [\(entries)]\n", to: "night.yaml")
+        let plan = try lines(try answer(.post, "/plan", #"{"manifest": "\#(farm.path)/night.yaml"}"#))
+        let inputs = plan.filter { $0["event"] as? String == "plan" }.compactMap { $0["input"] as? String }
+        #expect(inputs.count == 8, "\(inputs)")
+        #expect(try refusal(.get, "/runs/\(run)/errors/none/exclude").contains("no failed pictures of this group"))
+        try await farm.end()
+    }
+
+    @Test func `errors say which runs can be retried, and which frames a later job has repaired`() async throws {
+        try farm.write("not a picture", to: "photos/a.png")
+        try await farm.penumbra("run", "night.yaml", "--run", "by-hand", "--state-dir", farm.stateFolder)
+        try await farm.start()
+        try await farm.penumbra("submit", "night.yaml", "--force", "--wait", "--quiet")
+        let run = try #require(try farm.job(1).run)
+        func errors() throws -> Errors { try farm.client.call(ClientRequest(.get, "/errors"), as: Errors.self) }
+        let before = try errors()
+        #expect(before.runs.map(\.run) == ["by-hand", run] && before.runs.map(\.job) == [nil, 1])
+        #expect(before.runs.map { $0.obstacle?.detail } == ["by-hand: no job of the service has this run", nil])
+        #expect(before.errors.map(\.count) == [2] && before.repaired == 0)
+        let failed = try lines(answer(.get, "/runs/\(run)/frames?state=failed")).first
+        let number = try #require((failed?["frames"] as? [[String: Any]])?.first?["frame"] as? Int)
+        #expect(try !answer(.get, "/runs/\(run)/frames/\(number)").contains("repaired"))
+        try FileManager.default.removeItem(atPath: farm.folder.file("photos/a.png"))
+        try FileManager.default.copyItem(
+            atPath: farm.folder.file("photos/1.png"), toPath: farm.folder.file("photos/a.png"))
+        _ = try answer(.post, "/runs/\(run)/retry")
+        try await farm.waitForEnd(of: 2)
+        let after = try errors()
+        #expect(after.runs.map { $0.obstacle?.detail }.last == "job 1 was retried as job 2")
+        #expect(after.errors.map(\.repaired) == [2] && after.repaired == 2)
+        let frame = try answer(.get, "/runs/\(run)/frames/\(number)")
+        let repair = try #require(try farm.job(2).run)
+        #expect(frame.contains(#""repaired":{"job":2,"run":"\#(repair)"}"#), "\(frame)")
+        #expect(frame.contains(#""explanation":"Penumbra cannot read this file as a picture"#), "\(frame)")
         try await farm.end()
     }
 
@@ -225,7 +316,7 @@ import Testing
         // Jobs of others are not counted, either.
         #expect(try await ask("GET", "/status").contains(#""done":0,"#))
         #expect(try answer(.get, "/status").contains(#""done":1,"#))
-        #expect(try await ask("GET", "/errors") == #"{"errors":[],"frames":0,"total":0}"#)
+        #expect(try await ask("GET", "/errors") == #"{"errors":[],"frames":0,"repaired":0,"runs":[],"total":0}"#)
         #expect(try await ask("GET", "/audit").contains(#""type":"/problems/scope""#))
         try await farm.end()
     }

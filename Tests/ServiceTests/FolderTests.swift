@@ -55,11 +55,15 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
         ["PENUMBRA_SERVER": farm.serviceFolder.webSocket, "PENUMBRA_TOKEN": token]
     }
 
-    /// The status of an answer to the token, and its body.
-    private func answer(_ token: String, _ path: String) throws -> (status: Int, text: String) {
-        let client = APIClient(
+    private func client(_ token: String) throws -> APIClient {
+        APIClient(
             try ServiceAddress(socket: farm.serviceFolder.webSocket),
             token: try BearerToken.find(environment: variables(token), file: nil))
+    }
+
+    /// The status of an answer to the token, and its body.
+    private func answer(_ token: String, _ path: String) throws -> (status: Int, text: String) {
+        let client = try client(token)
         do {
             return (200, String(decoding: try client.send(ClientRequest(.get, path)).body, as: UTF8.self))
         } catch {
@@ -98,6 +102,20 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
                 the manifest's folder: '\(top)/other' is outside of the token's folders: \(top)/team
                    = read from one of these folders, or ask an admin for a token with '--root \(top)/other'
                 """))
+        try await farm.end()
+    }
+
+    @Test func `a job of a token with folders stays on this machine, and says so if others go to a cluster`()
+        async throws
+    {
+        try farm.write("engine: slurm\n", to: "config/penumbra/penumbra.yaml")
+        let token = try await start()
+        let result = try await penumbra(token, "submit", "team/night.yaml", "--wait", "--quiet")
+        #expect(result.code == 0, "\(result.errors)\(farm.log)")
+        let log = try #require(farm.outputs(in: "service/logs").first)
+        let note =
+            "note: the run works on this machine, and not with the engine 'slurm': jobs of tokens with folders do not leave it"
+        #expect(try farm.read("service/logs/\(log)").contains(note))
         try await farm.end()
     }
 
@@ -231,6 +249,61 @@ let hasLandlock = if case .version = Landlock.support { true } else { false }
         #expect(runs.status == 200 && runs.text.contains(own) && !runs.text.contains(foreign))
         #expect(try answer(token, "/runs/\(foreign)/frames").status == 404)
         #expect(try answer(token, "/runs/\(own)/frames").status == 200)
+        try await farm.end()
+    }
+
+    /// What an event is about.
+    private struct About: Decodable {
+        struct Job: Decodable { let state: String }
+        struct Run: Decodable { let run: String }
+
+        let id: Int?
+        let job: Job?
+        let run: String?
+        let state: String?
+        let runs: [Run]?
+
+        init(_ event: ServerEvent) throws { self = try JSONDecoder().decode(Self.self, from: Data(event.data.utf8)) }
+    }
+
+    @Test func `a token follows its own jobs and runs, and hears nothing of others`() async throws {
+        let gate = try await Gate(in: farm, at: "team/gate")
+        let waiting = "timeout: 1h\nshard: frame\n"
+        try writeManifest(filters: "[\(Gate.filter)]", more: waiting)
+        try writeManifest("others", inputs: "'*.png'", filters: "[\(Gate.filter)]", more: waiting, in: "other")
+        let token = try await start()
+        #expect(try await farm.penumbra("submit", "other/others.yaml", "--hold").code == 0)
+        #expect(try await penumbra(token, "submit", "team/night.yaml", "--hold").code == 0)
+        var (jobs, runs, names): (Set<Int>, Set<String>, Set<String>) = ([], [], [])
+        var (isOpen, isDone, hasEnded) = (false, false, false)
+        for try await event in try client(token).events("/events", after: "another-17") {
+            if event.name == "reset" {
+                try await farm.penumbra("queue", "release", "1")
+                let foreign = try #require(try await farm.wait(for: 1) { $0.state == .running }.run)
+                // Others hear of that run.
+                for try await other in try farm.client.events("/events?run=\(foreign)") where other.name == "run" {
+                    break
+                }
+                try gate.open(for: 2)
+                #expect(try await farm.waitForEnd(of: 1).state == .done)
+                try await farm.penumbra("queue", "release", "2")
+                continue
+            }
+            let about = try About(event)
+            names.insert(event.name)
+            jobs.formUnion([about.id].compactMap { $0 })
+            runs.formUnion([about.run].compactMap { $0 } + (about.runs ?? []).map(\.run))
+            if event.name == "run", !isOpen {
+                isOpen = true
+                try gate.open(for: 3)
+            }
+            isDone = isDone || about.job?.state == "done"
+            hasEnded = hasEnded || about.state == "ended"
+            if isDone, hasEnded { break }
+        }
+        #expect(jobs == [2])
+        #expect(runs == [try #require(try farm.job(2).run)])
+        #expect(names.isSuperset(of: ["job", "run", "frames"]))
         try await farm.end()
     }
 

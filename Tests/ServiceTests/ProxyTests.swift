@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The service behind nginx, as docs/service.md sets it up. Without nginx these tests are skipped.
+/// The service behind nginx, as docs/how-to/run-the-service.md sets it up. Without nginx these tests are skipped.
 @Suite(.serialized, .enabled(if: Nginx.program != nil)) struct ProxyTests {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent().appending(
-        path: "../../docs/service.md"
+        path: "../../docs/how-to/run-the-service.md"
     )
     .standardizedFileURL
 

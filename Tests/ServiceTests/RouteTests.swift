@@ -72,6 +72,8 @@ import Testing
         Row("GET", "/api/v1/runs/{name}/broken", .read, 200),
         Row("GET", "/api/v1/runs/{name}/job", .read, 200),
         Row("GET", "/api/v1/runs/{name}/errors", .read, 200),
+        // Nothing has failed.
+        Row("GET", "/api/v1/runs/{name}/errors/{group}/exclude", .read, 404),
         // Its job is done.
         Row("POST", "/api/v1/runs/{name}/retry", .submit, 409, isOwned: true),
         Row("POST", "/api/v1/runs/{name}/verify", .submit, 200, isOwned: true),
@@ -189,7 +191,7 @@ import Testing
         for row in Self.rows {
             for caller in Caller.allCases {
                 var path = row.path.replacingOccurrences(of: "{name}", with: run)
-                    .replacingOccurrences(of: "{number}", with: "1")
+                    .replacingOccurrences(of: "{number}", with: "1").replacingOccurrences(of: "{group}", with: "none")
                 if path.contains("{id}") {
                     let job = try await client.submit(by: submitter, isHeld: true)
                     path = path.replacingOccurrences(of: "{id}", with: "\(job)")

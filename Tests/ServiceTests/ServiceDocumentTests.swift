@@ -3,15 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The service's page: its commands work as they stand, one after the other, and answer what is shown below them.
+/// The guides of the service: their commands work as they stand, one after the other, and answer what is shown below them.
 @Suite(.serialized) struct ServiceDocumentTests {
     private static let project = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardizedFileURL
-    private static let page = project.appending(path: "docs/service.md")
 
     let farm: Farm
 
-    /// The folder that the page begins with.
+    /// The folder that every guide begins with.
     init() throws {
         farm = try Farm()
         try FileManager.default.createDirectory(atPath: farm.folder.file("photos"), withIntermediateDirectories: true)
@@ -25,10 +24,26 @@ import Testing
         }
     }
 
-    @Test func `the service's page shows what its commands do`() async throws {
+    private static func commands(of page: String) throws -> [ShownCommand] {
+        ShownCommand.all(in: try String(contentsOf: project.appending(path: page), encoding: .utf8))
+    }
+
+    /// Those of the first guide, up to the answer of an empty queue.
+    private static func startOfService() throws -> [ShownCommand] {
+        let commands = try commands(of: ServicePages.first)
+        let start = try #require(commands.firstIndex { $0.text.hasPrefix("penumbra serve ") })
+        return Array(commands[start..<min(start + 3, commands.count)])
+    }
+
+    @Test func `the guides have commands`() throws {
+        #expect(try ServicePages.guides.reduce(0) { $0 + (try Self.commands(of: $1).count) } >= 60)
+    }
+
+    @Test(arguments: ServicePages.guides)
+    func `a guide of the service shows what its commands do`(page: String) async throws {
         let port = try FreePort.find()
-        let commands = ShownCommand.all(in: try String(contentsOf: Self.page, encoding: .utf8))
-        #expect(commands.count >= 50)
+        var commands = try Self.commands(of: page)
+        if page != ServicePages.first { commands = try Self.startOfService() + commands }
         defer { endService() }
         for command in commands {
             let text = command.text.replacingOccurrences(of: "8642", with: "\(port)")
@@ -38,7 +53,7 @@ import Testing
                     "-i", "HOME=\(farm.path)", "PATH=\(Farm.programs):/usr/bin:/bin", "/bin/bash", "-e", "-c",
                     "exec 2>&1\n\(text)",
                 ])
-            let context: Comment = "docs/service.md:\(command.line): \(text)\n\(result.output)"
+            let context: Comment = "\(page):\(command.line): \(text)\n\(result.output)"
             // What follows a command that failed would fail, too.
             try #require(result.code == command.code, context)
             let missing = command.firstMissing(in: result.output)
@@ -46,7 +61,7 @@ import Testing
         }
     }
 
-    /// A service that a failed test has left.
+    /// The service that a guide, or a failed test, has left.
     private func endService() {
         let lock = farm.folder.file(".local/state/penumbra-service/service.lock")
         let text = try? String(contentsOfFile: lock, encoding: .utf8)

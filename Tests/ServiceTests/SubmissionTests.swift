@@ -164,6 +164,40 @@ import Testing
                 == "no service listens at \(farm.serviceFolder.controlSocket)\n   = start one: penumbra serve\n")
     }
 
+    @Test func `a command that guessed the service says how to name another one`() async throws {
+        let result = try await farm.run("\(Farm.programs)/penumbra", ["queue"])
+        #expect(result.code == 69)
+        #expect(
+            result.errors == """
+                no service listens at \(farm.folder.file("home/penumbra-service/control.sock"))
+                   = start one: penumbra serve
+                   = or name a service that somebody else has started: 'server' in a config file, PENUMBRA_SERVER, or --server
+
+                """)
+    }
+
+    @Test func `a config file names the service, and flags override it`() async throws {
+        try await farm.start()
+        let program = "\(Farm.programs)/penumbra"
+        try farm.write("server: \(farm.serviceFolder.controlSocket)\n", to: "config/penumbra/penumbra.yaml")
+        #expect(try await farm.run(program, ["queue"]).output.hasPrefix("no job matches"))
+        let other = try await farm.run(program, ["queue", "--state-dir", farm.folder.file("other")])
+        #expect(other.code == 69)
+        #expect(
+            other.errors == """
+                no service listens at \(farm.folder.file("other-service/control.sock"))
+                   = start one: penumbra serve
+
+                """)
+        try farm.write("server: nowhere\n", to: "config/penumbra/penumbra.yaml")
+        let wrong = try await farm.run(program, ["queue"])
+        #expect(wrong.code == 64)
+        #expect(
+            wrong.errors.hasPrefix(
+                "\(farm.folder.file("config/penumbra/penumbra.yaml")): 'nowhere' is no address of a service\n"))
+        try await farm.end()
+    }
+
     @Test func `an uploaded manifest runs in its folder, without a file there`() async throws {
         try await farm.start()
         try FileManager.default.moveItem(

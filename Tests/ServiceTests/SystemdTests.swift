@@ -101,6 +101,16 @@ import Testing
             try unit("penumbra-http.socket")["Socket.ListenStream"]?.allSatisfy { $0.hasPrefix("127.0.0.1:") } == true)
     }
 
+    @Test func `the other sockets close and open together with the control socket`() throws {
+        for name in ["penumbra-http.socket", "penumbra-web.socket"] {
+            let unit = try unit(name)
+            // Systemd opens no socket of a service that runs. It stops the service with the control socket.
+            #expect(unit["Unit.PartOf"] == ["penumbra.socket"], "\(name)")
+            #expect(unit["Install.WantedBy"] == ["sockets.target penumbra.socket"], "\(name)")
+        }
+        #expect(try unit("penumbra.service")["Unit.Requires"] == ["penumbra.socket"])
+    }
+
     @Test func `the shipped unit starts the service with options that it has, and says when it is ready`() async throws
     {
         let unit = try unit("penumbra.service")
@@ -115,6 +125,13 @@ import Testing
             "\(Farm.programs)/penumbra-service", Array(words.dropFirst()) + ["--workers", "0"])
         #expect(help.code == 64)
         #expect(help.errors.contains("--workers takes 1 to 1024, not 0."))
+    }
+
+    @Test(arguments: ["penumbra.service", "penumbra@.service"])
+    func `outputs of a unit can be shared with a group, and messages name the unit`(name: String) throws {
+        let unit = try unit(name)
+        #expect(unit["Service.UMask"] == ["0002"])
+        #expect(unit["Service.Environment"] == ["PENUMBRA_UNIT=%n"])
     }
 
     @Test func `the shipped unit allows what the service needs`() throws {

@@ -137,6 +137,10 @@ import Testing
         // A block is one key.
         #expect(both.slurm.value.partition == "fast")
         #expect(both.slurm.value.time == nil)
+        // 'penumbra config' says what was lost.
+        #expect(both.replacedSlurm?.value.time == 3600)
+        #expect(both.replacedSlurm?.origin.description == Self.machine)
+        #expect(try settings(files: [Self.machine: "slurm: {time: 1h}\n"]).replacedSlurm == nil)
         #expect(both.configFiles == [Self.user, Self.machine])
         #expect(both.configFile == Self.user)
     }
@@ -357,5 +361,28 @@ import Testing
                   | \(String(repeating: " ", count: column - 1))\(String(repeating: "^", count: key.count))
                   = write each pin as an item of its own: - {file: libHalftone.so, sha256: '…'}
                 """)
+    }
+
+    @Test func `a site names its service and each user's token once, in the file of the machine`() throws {
+        #expect(try settings().server.value == nil)
+        #expect(try settings().tokenFile.value == nil)
+        let site = "server: /run/penumbra/web.sock\ntoken_file: ~/.config/penumbra/token\n"
+        let files = ["/etc/penumbra/penumbra.yaml": site]
+        let ada = try settings(files: files)
+        #expect(ada.server.value == "/run/penumbra/web.sock")
+        #expect(ada.server.origin == .file("/etc/penumbra/penumbra.yaml"))
+        #expect(ada.tokenFile.value == "/home/ada/.config/penumbra/token")
+        #expect(try settings(files: files, home: "/home/ben").tokenFile.value == "/home/ben/.config/penumbra/token")
+    }
+
+    @Test func `a user's file and PENUMBRA_SERVER override the site's service`() throws {
+        var files = ["/etc/penumbra/penumbra.yaml": "server: /run/penumbra/web.sock\ntoken_file: /etc/penumbra/token\n"]
+        files["/home/ada/.config/penumbra/penumbra.yaml"] = "server: http://127.0.0.1:8642\ntoken_file: token\n"
+        let own = try settings(files: files)
+        #expect(own.server.value == "http://127.0.0.1:8642")
+        #expect(own.tokenFile.value == "/home/ada/.config/penumbra/token")
+        let variable = try settings(environment: ["PENUMBRA_SERVER": "/tmp/a.sock"], files: files)
+        #expect(variable.server.value == "/tmp/a.sock")
+        #expect(variable.server.origin == .environment("PENUMBRA_SERVER"))
     }
 }

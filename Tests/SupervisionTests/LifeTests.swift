@@ -294,6 +294,17 @@ import Testing
                 == "failed with exit code 1: night: 3 frames failed: 2 broken or unreadable picture, 1 not permitted")
     }
 
+    @Test func `a job whose frames failed for one cause names it, whatever note ends the log`() async throws {
+        let (id, run) = try await farm.begin()
+        let log = "night: 2 frames failed: plugin fault\nnight: this version of Penumbra changes edge's pixels"
+        try FileSystem.append(Array(log.utf8), to: farm.runs.orders[0].logPath)
+        try farm.runs.end(run, code: 1, failures: ["plugin fault": 2])
+        await farm.look()
+        #expect(
+            try await farm.supervisor.job(id).entry.result
+                == "failed with exit code 1: night: 2 frames failed: plugin fault")
+    }
+
     @Test func `only max_runs runs are open at once`() async throws {
         let farm = try TestFarm(maxRuns: 2)
         for _ in 0..<3 { try await farm.submit() }
@@ -344,6 +355,19 @@ import Testing
         // It has no run, because none has begun.
         #expect(try await farm.job(id).state.run == nil)
         #expect(try await farm.supervisor.logPath(of: id) == order.logPath)
+    }
+
+    @Test func `a manifest that cannot be read any more is not taken for another one`() async throws {
+        let id = try await farm.submit()
+        farm.checker.hide()
+        await farm.look()
+        let order = farm.runs.orders[0]
+        #expect(order.notes.isEmpty)
+        farm.runs.exit(order.run, code: 66, saying: "/srv/night.yaml: the manifest cannot be read")
+        await farm.look()
+        #expect(
+            try await farm.supervisor.job(id).entry.result
+                == "failed with exit code 66: /srv/night.yaml: the manifest cannot be read")
     }
 
     @Test func `an uploaded manifest runs from a private file, under a name in its folder`() async throws {

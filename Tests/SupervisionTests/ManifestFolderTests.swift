@@ -28,7 +28,8 @@ import Testing
             homeFolder: top
         ) { _ in .nothing }
         return FarmManifestChecker(
-            try Settings(Settings.Flags(), launch), apartFrom: ["\(top)/service"], landlock: landlock)
+            try Settings(Settings.Flags(), launch), serviceFolder: "\(top)/service", apartFrom: ["\(top)/service"],
+            landlock: landlock)
     }
 
     /// The words of the refusal.
@@ -112,6 +113,46 @@ import Testing
         }
         #expect(error?.errors.map(\.message) == ["the manifest is not UTF-8 text"])
         #expect(error?.outcome == .badManifest)
+    }
+
+    @Test(arguments: [
+        "hunter2-top-secret\n", "root:x:0:0:root:/root:/bin/bash\n", "secret: hunter2\nother: [hunter2\n",
+        "- hunter2\n", "",
+    ])
+    func `no text of a file that is no manifest is in the answer`(text: String) async throws {
+        let path = "\(top)/other/secret.txt"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        let error = await #expect(throws: ManifestRefusal.self) {
+            _ = try await checker().check(.file(path: path), name: nil, RunOptions())
+        }
+        #expect(
+            error
+                == ManifestRefusal(
+                    manifest: path,
+                    errors: [
+                        ManifestFault(
+                            message:
+                                "\(path): this is no manifest: it has none of the keys that manifests have, such as "
+                                + "'job' and 'inputs'",
+                            remedy:
+                                "name the file of a manifest; 'penumbra check FILE' shows what is wrong with a file "
+                                + "of your own")
+                    ], outcome: .badManifest))
+    }
+
+    @Test func `a file of the service's folder is no manifest, also by a link`() async throws {
+        try Data("job: night\n".utf8).write(to: URL(filePath: "\(top)/service/1.yaml"))
+        symlink("../service/1.yaml", "\(top)/other/link.yaml")
+        for path in ["\(top)/service/1.yaml", "\(top)/other/link.yaml"] {
+            let error = await #expect(throws: ManifestRefusal.self) {
+                _ = try await checker().check(.file(path: path), name: nil, RunOptions())
+            }
+            #expect(
+                error?.errors.map(\.message) == [
+                    "\(path): the manifest cannot be read: it lies in the service's own folder"
+                ])
+            #expect(error?.outcome == .missingInput)
+        }
     }
 
     @Test func `what runs of tokens may open is kept from tokens`() {

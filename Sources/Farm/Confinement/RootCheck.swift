@@ -43,8 +43,16 @@ package struct RootCheck: Hashable, Sendable {
         return paths.compactMap { path in
             let real = RealPath.resolve(path.path)
             guard !roots.contains(where: { Self.holds($0, real) }), seen.insert(path).inserted else { return nil }
-            return OutsidePath(path: path, realPath: real, roots: roots)
+            return OutsidePath(path: path, realPath: real, folder: Self.folder(around: real), roots: roots)
         }
+    }
+
+    /// The folder that a token would need: the one that has the file. Any other path is returned unchanged.
+    private static func folder(around path: String) -> String {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return path }
+        let folder = PathText.folder(of: path)
+        return folder == "/" ? path : folder
     }
 
     /// Whether a path is a folder, or below it. `/srv/ab` is not below `/srv/a`.
@@ -58,6 +66,8 @@ package struct OutsidePath: Hashable, Sendable {
     package let path: JobPath
     /// Where links in the path lead to.
     package let realPath: String
+    /// The folder of a file, which is what a token takes. Otherwise the same path.
+    package let folder: String
     package let roots: [String]
 
     package var message: String {
@@ -67,7 +77,7 @@ package struct OutsidePath: Hashable, Sendable {
         let action = path.access == .read ? "read from" : "write to"
         return """
             \(path.origin): '\(shown)'\(link) is outside of the token's folders\(roots.isEmpty ? ", of which it has none" : ": \(folders)")
-               = \(action) one of these folders, or ask an admin for a token with '--root \(VisibleText.line(realPath))'
+               = \(action) one of these folders, or ask an admin for a token with '--root \(VisibleText.line(folder))'
             """
     }
 }

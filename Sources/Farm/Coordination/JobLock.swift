@@ -102,7 +102,9 @@ package final class LockedFolders: Sendable {
     package func check(_ path: String, _ action: String = "publish there") throws(FileError) {
         for (folder, identity) in identities
         where folder == PathKey(path) || PathNames.isBelow(path, folder.path) {
-            guard FileSystem.stamp(folder.path)?.identity == identity else { throw .exchanged(folder.path, action) }
+            guard FileSystem.stamp(folder.path)?.identity == identity else {
+                throw .exchanged(folder.path, action, locked: identity)
+            }
         }
     }
 
@@ -117,24 +119,46 @@ package final class LockedFolders: Sendable {
         guard folder >= 0 else {
             let code = errno
             let isExchanged = identities[PathKey(path)] != nil && [ENOENT, ENOTDIR].contains(code)
-            throw isExchanged ? .exchanged(path, action) : FileError(path: path, code: code, action: action)
+            throw isExchanged
+                ? .exchanged(path, action, locked: identities[PathKey(path)])
+                : FileError(path: path, code: code, action: action)
         }
         defer { close(folder) }
         var found = stat()
         guard fstat(folder, &found) == 0 else { throw FileError(path: path, code: errno, action: action) }
         if let locked = identities[PathKey(path)], locked != FileStamp(found).identity {
-            throw .exchanged(path, action)
+            throw .exchanged(path, action, locked: locked)
         }
         return try body(folder)
     }
 }
 
 extension FileError {
-    /// A folder of outputs was replaced since the run began.
-    static func exchanged(_ folder: String, _ action: String = "publish there") -> FileError {
-        FileError(
+    /// A folder of outputs was replaced since the run began, or its disk was unmounted.
+    ///
+    /// - Parameter locked: the identity of the folder when the run began.
+    static func exchanged(
+        _ folder: String, _ action: String = "publish there", locked: FileStamp.Identity? = nil
+    ) -> FileError {
+        if let locked, let device = disk(of: folder), device != locked.device {
+            return FileError(
+                path: folder, code: ESTALE, action: action,
+                reason: "its disk was unmounted, or another one was mounted, while the run went on",
+                remedy: "mount the disk, and run the job again")
+        }
+        return FileError(
             path: folder, code: ESTALE, action: action,
             reason: "the folder was replaced by another one, or by a link, while the run went on",
             remedy: "put the folder back, and run the job again")
+    }
+
+    /// The disk of a folder, or of the nearest folder above it that exists.
+    private static func disk(of folder: String) -> UInt64? {
+        var path = folder
+        while true {
+            if let stamp = FileSystem.stamp(path) { return stamp.identity.device }
+            guard path != "/" else { return nil }
+            path = PathText.folder(of: path)
+        }
     }
 }

@@ -390,7 +390,7 @@ final class OutputGuard: Sendable {
         let path = PathText.folder(of: output)
         try checkWay(to: path)
         if let known = folders.withLock({ $0[PathKey(path)] }), FileStamp(try folder.status()).identity != known {
-            throw .exchanged(path)
+            throw .exchanged(path, locked: known)
         }
         // Only this name counts, because a file may have several names.
         if let found = FileSystem.ownName(output), inputs.contains(found) {

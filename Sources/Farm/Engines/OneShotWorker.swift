@@ -100,8 +100,11 @@ extension WorkerCommand {
             command: self, arguments: ["check-plugin", library], timeout: timeout, longestAnswer: Self.longestFindings
         ).answer()
         let findings = try pluginFindings(in: answer)
-        let ended = findings.filter { if case .begins = $0 { false } else { true } }
+        let ended = findings.filter(\.isOutcome)
         if case .begins(let name) = findings.last { return ended + [.broken(name, how: Self.end(of: answer))] }
+        if case .crashed(let tile) = findings.last, case .begins(let name) = findings.last(where: \.isBeginning) {
+            return ended + [.broken(name, how: crash(of: answer, on: tile, library))]
+        }
         guard answer.interruption == nil else { return ended + [.broken("the end", how: Self.end(of: answer))] }
         guard answer.status.isSuccess else {
             throw WorkerQueryError(message: "\(executable) check-plugin: \(answer.status)")
@@ -124,6 +127,13 @@ extension WorkerCommand {
                 message:
                     "\(executable) check-plugin: the answer is no list of findings; reinstall both programs together")
         }
+    }
+
+    private func crash(of answer: OneShotWorker.Answer, on tile: String, _ library: String) -> String {
+        let printed = answer.lastWords.map { "; it printed '\($0.prefix(300))'" } ?? ""
+        let words = "\(Self.end(of: answer)) on \(tile)\(printed)"
+        guard case .signaled = answer.status else { return words }
+        return "\(words)\n   = to see where: gdb --args \(executable) check-plugin \(library)"
     }
 
     private static func end(of answer: OneShotWorker.Answer) -> String {
@@ -152,6 +162,18 @@ extension WorkerCommand {
             throw WorkerQueryError(message: "\(name): \(answer.status)\(words)")
         }
     }
+}
+
+extension PluginFinding {
+    /// Whether it is the result of a check.
+    fileprivate var isOutcome: Bool {
+        switch self {
+        case .kept, .broken, .skipped: true
+        case .begins, .crashed: false
+        }
+    }
+
+    fileprivate var isBeginning: Bool { if case .begins = self { true } else { false } }
 }
 
 /// A worker process that answers one question. It has a process group of its own, which ends with it.

@@ -259,6 +259,30 @@ package final class Originals: Sendable {
         }
     }
 
+    /// The remembered folders that are not there: they were moved or removed, or their disk is not mounted.
+    package func missingFolders() -> [String] {
+        rememberedFolders().filter { folder in
+            do throws(FileError) {
+                // An empty folder may be the mount point of a disk.
+                return try SafeFolder(folder, trusting: .everybody).names().isEmpty
+            } catch {
+                return error.code == ENOENT || error.code == ENOTDIR
+            }
+        }
+    }
+
+    /// Forgets remembered folders that are not there. No original is removed. The lock is held.
+    ///
+    /// - Parameter isMeant: whether the user gives up a picture at this path.
+    /// - Returns: how many.
+    package func forgetMissingFolders(_ isMeant: (InputFile) -> Bool) -> Int {
+        let folders = missingFolders().filter {
+            isMeant(InputFile(path: PathNames.joined($0, Self.folderName), dir: ""))
+        }
+        folders.forEach(forget)
+        return folders.count
+    }
+
     /// Writes the note of a folder, before the first original is kept in it.
     private func remember(_ folder: String) throws(FileError) {
         let name = FNV.name(of: folder.utf8)

@@ -76,7 +76,7 @@ package struct Unblurring: Sendable {
             // It may have been edited, so it is not replaced unread.
             case .missing where found != nil: return .refused(reason: "cannot be read")
             case .missing(let original) where !isForced: return gone(original, wanted)
-            case .missing(let original): return try putBack(original, inspected, found, folder, isEdited: true)
+            case .missing(let original): return try putBack(original, inspected, found, folder, isEdited: false)
             case .unknown where found == nil: return .gone(nil)
             case .unknown where wanted.isNamed && lost.contains(wanted.picture.folderBytes):
                 throw .refused(

@@ -133,6 +133,23 @@ extension StoreReader {
             "WHERE run = ? AND number BETWEEN ? AND ?", [run.number, numbers.lowerBound, numbers.upperBound])
     }
 
+    /// Whether a run has published this path.
+    package func hasPublished(_ path: String, in run: RunID) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM publications WHERE run = ? AND path = ?)")
+        return try Bool.fetchOne(statement, arguments: [run.number, path]) ?? false
+    }
+
+    /// Whether a run has published this frame, and the frame had this input.
+    package func hasPublished(input: String, number: Int, page: Int, in run: RunID) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM frames
+                    WHERE run = ? AND number = ? AND page = ? AND input = ? AND state = 'published')
+                """)
+        return try Bool.fetchOne(statement, arguments: [run.number, number, page, input]) ?? false
+    }
+
     /// The name of the run that published this path last. The table's key begins with the run, so each run is searched.
     package func latestPublisher(of path: String) throws -> String? {
         try String.fetchOne(

@@ -256,6 +256,17 @@ extension StoreReader {
         return try rows.map { try RunRecord($0) }
     }
 
+    /// The runs of the same job that began after a run, the earliest first.
+    package func runs(after run: RunRecord, limit: Int) throws -> [RunRecord] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                \(Self.runColumns) WHERE runs.job = (SELECT job FROM runs WHERE id = ?) AND (started, runs.id) > (?, ?)
+                ORDER BY started, runs.id LIMIT ?
+                """, arguments: [run.id.number, run.started, run.id.number, limit])
+        return try rows.map { try RunRecord($0) }
+    }
+
     package func run(named name: String) throws -> RunRecord? {
         try Row.fetchOne(database, sql: "\(Self.runColumns) WHERE runs.name = ?", arguments: [name]).map {
             try RunRecord($0)

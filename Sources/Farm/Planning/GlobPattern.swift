@@ -51,14 +51,16 @@ package struct GlobPattern: Hashable, Sendable {
         prefix = comparable.flatMap { [PathBytes.slash] + Array($0.utf8) }
     }
 
-    /// A pattern that matches this path literally. Braces have no escape, so any single character stands for one.
+    /// A pattern that matches this path, and no other path but for the case of its extension.
+    ///
+    /// `{{}` stands for `{`: it is a choice of one text. A brace that closes stands for itself behind it.
     ///
     /// - Parameter path: Bytes that are not UTF-8 stand in it as ``NonUTF8Name/text(of:)`` gives them.
     package static func matching(_ path: String) -> String {
         path.map { character in
             switch character {
             case "*", "?", "[": "[\(character)]"
-            case "{", "}": "?"
+            case "{": "{{}"
             case _ where NonUTF8Name.isByte(character): "[\(character)]"
             default: String(character)
             }

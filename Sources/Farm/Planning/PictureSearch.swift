@@ -17,6 +17,8 @@ package struct PictureSearch: Sendable {
     package private(set) var pictures: [Picture] = []
     /// Real paths of the named folders.
     package private(set) var folders: [InputFile] = []
+    /// The named folders, and folders below them, with originals beside their pictures. The pictures may be gone.
+    package private(set) var storeFolders: [String] = []
     /// The number of other files in the folders, without hidden ones.
     private var others = 0
     /// Messages about folders that could not be read.
@@ -29,6 +31,7 @@ package struct PictureSearch: Sendable {
     private var hiddenCount = 0
     /// The folder with the originals of blurred pictures, which must stay sharp.
     private let originals: [UInt8]
+    private let storeName: [UInt8]
     private var seen: Set<[UInt8]> = []
     /// Devices and inodes: one folder may be mounted at two paths.
     private var seenFiles: Set<FileStamp.Identity> = []
@@ -41,7 +44,11 @@ package struct PictureSearch: Sendable {
     ///   - folder: The absolute path that relative paths start from.
     ///   - catalog: Its extensions make a file of a folder a picture.
     ///   - originals: A folder that the search skips, because it holds copies and not the user's pictures.
-    package init(_ paths: [[UInt8]], in folder: String, catalog: Catalog, without originals: String) {
+    ///   - storeName: The name of folders with originals beside their pictures. It begins as all of Penumbra's own names.
+    package init(
+        _ paths: [[UInt8]], in folder: String, catalog: Catalog, without originals: String, storeName: String
+    ) {
+        self.storeName = Array(storeName.utf8)
         self.originals = Self.realPath(Array(originals.utf8))
         let names = catalog.readableExtensions.union(Self.furtherExtensions)
         let extensions = Set(names.map { PathBytes.lowercased($0.utf8) })
@@ -114,6 +121,7 @@ package struct PictureSearch: Sendable {
             } else if entry.kind == .folder {
                 if entryPath == originals { continue }
                 guard !isHidden else {
+                    noteStore(entry, in: path)
                     if !entry.name.starts(with: Self.ownPrefix) { inspect(entry.name, in: folder, entryPath) }
                     continue
                 }
@@ -127,6 +135,12 @@ package struct PictureSearch: Sendable {
                 if !isHidden { others += 1 }
             }
         }
+    }
+
+    /// Originals lie only beside pictures of folders whose paths are UTF-8.
+    private mutating func noteStore(_ entry: DirectoryListing.Entry, in folder: [UInt8]) {
+        guard entry.name == storeName, let path = String(validating: folder, as: UTF8.self) else { return }
+        storeFolders.append(path)
     }
 
     /// A folder that the search skips because its name is hidden.
@@ -158,7 +172,9 @@ package struct PictureSearch: Sendable {
             hidden.isWhole = false
             return
         }
-        for entry in entries where !entry.name.starts(with: Self.ownPrefix) && !entry.isSymbolicLink {
+        for entry in entries where !entry.isSymbolicLink {
+            if entry.kind == .folder { noteStore(entry, in: path) }
+            guard !entry.name.starts(with: Self.ownPrefix) else { continue }
             let entryPath = PathBytes.joined(path, entry.name)
             guard entryPath != originals else { continue }
             guard hiddenCount < Self.mostHidden, entry.trouble == nil else {

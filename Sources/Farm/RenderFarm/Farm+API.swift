@@ -403,7 +403,7 @@ extension Farm.Message {
         let isError =
             switch words.kind {
             case .error, .problemFiles: true
-            case .result, .remark, .warning, .manifestWarning, .files: false
+            case .result, .remark, .warning, .manifestWarning, .files, .removedFiles: false
             }
         self.init(isError: isError, text: words.message, paths: words.paths)
     }

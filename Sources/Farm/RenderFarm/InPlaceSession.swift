@@ -29,7 +29,8 @@ package struct InPlaceSession: Sendable {
 
     /// - Parameter paths: bytes, because file names need not be UTF-8.
     package func search(_ paths: [[UInt8]], in folder: String) -> PictureSearch {
-        PictureSearch(paths, in: folder, catalog: catalog, without: originals.root)
+        PictureSearch(
+            paths, in: folder, catalog: catalog, without: originals.root, storeName: Originals.folderName)
     }
 
     /// Holds the lock of commands that change pictures in place.
@@ -54,7 +55,10 @@ package struct InPlaceSession: Sendable {
     private func allKept(_ search: PictureSearch, _ skipped: PictureSearch.SkippedFiles) -> [RequestedPicture] {
         let found = search.pictures.map { RequestedPicture($0) }
         var known = Set(found.map(\.picture.exactPath))
-        let kept = search.folders.isEmpty ? [] : originals.pictures(andIn: []).known.filter { search.holds($0) }
+        // A folder that was moved is not remembered. Its originals are found where they are now.
+        let kept =
+            search.folders.isEmpty
+            ? [] : originals.pictures(andIn: search.storeFolders).known.filter { search.holds($0) }
         func more(_ pictures: [InputFile]) -> [RequestedPicture] {
             pictures.filter { known.insert($0.exactPath).inserted }.map {
                 let folder = InputFile(path: PathText.folder(of: $0.path), dir: "")

@@ -82,6 +82,18 @@ package struct OutputVerifier {
         return verification.outputs
     }
 
+    /// Why outputs are missing, as far as their disks are the reason: an error for each disk.
+    package func lostDisks(of outputs: [VerifiedOutput]) throws -> [String] {
+        let missing = outputs.filter { $0.condition == .missing }.map(\.output.record.path)
+        return try search.missingDisks(of: missing).map { lost in
+            let remedy =
+                if case .notMounted = lost.cause { "mount the disk, and verify the outputs again" } else {
+                    lost.cause.remedy
+                }
+            return "\(lost.cause.message(of: "\(Figures.count(lost.count)) of the missing outputs"))\n   = \(remedy)"
+        }
+    }
+
     /// Renders outputs again, and compares the results.
     package func rerender(_ outputs: [RecordedOutput]) async throws -> [RerenderedOutput] {
         let scratch = try VerificationScratch(

@@ -255,13 +255,21 @@ extension RunArchive {
     }
 
     /// Pictures of the run's job that were broken before the run began, and that the run did not try; sorted. If the run
-    /// had only some of the job's pictures, the list may contain others.
+    /// had only some of the job's pictures, the list may contain others. Pictures that are gone are left out.
     package func stillBroken(in run: RunStatus, _ details: Details) throws -> [BrokenRecord] {
         guard run.counts.stillBroken > 0 else { return [] }
         let tried = Set(details.frames.map { PathKey($0.input) })
         return try broken(of: run).filter {
             Int64($0.since) <= run.stored.started / 1_000_000_000 && !tried.contains(PathKey($0.input))
-        }.sorted { PathKey($0.input) < PathKey($1.input) }
+                && Self.isThere($0.input)
+        }.sorted { (PathKey($0.input), $0.page) < (PathKey($1.input), $1.page) }
+    }
+}
+
+extension RunArchive {
+    /// - Parameter input: a path as it is shown. The name of the file may not be UTF-8.
+    private static func isThere(_ input: String) -> Bool {
+        FileSystem.exists(input) || NonUTF8Name.possibleBytes(of: input).map { FileSystem.exists($0) } ?? false
     }
 }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import JobModel
 package import JobStorage
+package import Scheduling
 
 /// The JSON of a run. `status`, `show` and `wait` print it, or a text made of it, and the service answers with it.
 package struct RunLine: Hashable, Sendable, Codable {
@@ -125,13 +126,16 @@ package struct MapLine: Hashable, Sendable, Codable {
 /// The JSON of a picture that was broken before the run, and that the run did not try.
 package struct BrokenLine: Hashable, Sendable, Codable {
     package var event = "broken"
+    /// The number of the frame. Nil if it is not certain which one the picture was.
+    package private(set) var frame: Int?
     package let input: String
     package let page: Int
     package let message: String
     /// UTC.
     package let since: String
 
-    package init(_ record: BrokenRecord) {
+    package init(_ record: BrokenRecord, frame: FrameID?) {
+        self.frame = frame?.number
         input = record.input
         page = record.page
         message = record.message

@@ -34,6 +34,29 @@ package final class UnrecordedFrames: Sendable {
         return try archive.frame(id, input: inputs[id.number - 1], cell, of: run)
     }
 
+    /// The pictures that the run did not try because they were broken before, each with its frame where that is certain.
+    package func stillBroken(
+        in run: RunStatus, _ details: RunArchive.Details, _ archive: RunArchive
+    ) throws -> [BrokenLine] {
+        let broken = try archive.stillBroken(in: run, details)
+        // Most runs have none, and then the inputs need not be read.
+        guard !broken.isEmpty, try archive.isLatest(run), let map = try archive.map(of: run) else {
+            return broken.map { BrokenLine($0, frame: nil) }
+        }
+        let cells = map.cells.filter { $0.cell == .stillBroken }.map(\.frame)
+        // All frames with this letter are among the broken pictures. Both lists have the order of the paths.
+        if cells.count == broken.count, cells.map(\.page) == broken.map(\.page) {
+            return zip(broken, cells).map { BrokenLine($0, frame: $1) }
+        }
+        let numbers = Dictionary(
+            try inputs(of: run, archive).enumerated().map { (PathKey($1), $0 + 1) },
+            uniquingKeysWith: { first, _ in first })
+        return broken.map { record in
+            let frame = numbers[PathKey(record.input)].map { FrameID($0, page: record.page) }
+            return BrokenLine(record, frame: frame.flatMap { map[$0] == .stillBroken ? $0 : nil })
+        }
+    }
+
     /// Empty if they are not certain.
     private func inputs(of run: RunStatus, _ archive: RunArchive) throws -> [String] {
         let id = run.stored.id

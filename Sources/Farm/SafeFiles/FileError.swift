@@ -33,8 +33,12 @@ package struct FileError: Error, Hashable, Sendable {
     /// What to do about a place that the user has chosen.
     ///
     /// - Parameter other: what to choose instead: `another output path`.
-    package func remedy(orChoose other: String) -> String? {
-        switch code {
+    package func remedy(orChoose other: String) -> String? { remedy(orChoose: other, in: .current) }
+
+    /// - Parameter unit: the unit of systemd that this process belongs to.
+    package func remedy(orChoose other: String, in unit: SystemdUnit?) -> String? {
+        if let remedy = unit?.remedy(for: path, code: code, orChoose: other) { return remedy }
+        return switch code {
         case ENOTDIR: "something that is no folder is in its place: move it away, or choose \(other)"
         case EACCES, EPERM: "let this user write there, or choose \(other)"
         case EROFS: "its file system is read-only: mount it for writing, or choose \(other)"

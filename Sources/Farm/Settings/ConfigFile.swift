@@ -23,6 +23,8 @@ struct GivenValues {
     var onFailure: [NotificationTarget]?
     var sendmail: String?
     var late: [ExpectedSuccess]?
+    var server: String?
+    var tokenFile: String?
     var service: ServiceSettings?
 
     /// In seconds. Some heartbeats may come late, so the minimum is several.
@@ -97,6 +99,10 @@ struct ConfigFile {
         let notifications = reader.optional("notifications", .notifications(path, fallback: fallback))
         values.sendmail = notifications?.sendmail
         values.late = notifications?.late
+        values.server = reader.optional("server", .nonEmptyText)
+        // The home folder differs from user to user, also in the file of the machine.
+        values.tokenFile = reader.optional(
+            "token_file", .nonEmptyText.map { PathNames.isAbsolute($0) || $0.hasPrefix("~/") ? $0 : "\(folder)/\($0)" })
         values.service = reader.optional("service", .service(path))
         reader.finish()
         return values
@@ -149,6 +155,7 @@ struct EnvironmentValues {
         values.reduceTransparency = read(.reduceTransparency, .boolean)
         values.worker = read(.worker, .nonEmptyText)
         values.engine = read(.engine, .choice)
+        values.server = read(.server, .nonEmptyText)
         values.plugins = read(.plugins, .choice)
         values.pluginPins = read(.pluginPins, .pinsOnOneLine)
         func list(_ key: SettingKey) -> [String]? {

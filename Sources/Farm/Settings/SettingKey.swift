@@ -106,6 +106,15 @@ extension SettingKey {
         "Jobs that must succeed once a day before a time. The service reports those that are late.")
     static let sendmail = SettingKey(
         "notifications.sendmail", takes: "a file", fallback: Settings.usualSendmail, "The program that takes mails.")
+    static let server = SettingKey(
+        "server", variable: "PENUMBRA_SERVER", flag: "--server",
+        takes: "the path of a socket, or http://127.0.0.1:PORT", fallback: "the service beside the state folder",
+        "The service that 'submit', 'queue' and 'token' talk to. --service-dir and --state-dir override it in a "
+            + "config file.")
+    static let tokenFile = SettingKey(
+        "token_file", flag: "--token-file", takes: "a file",
+        "A file with the token for that service, which only its owner may read. A path that begins with '~/' begins in the "
+            + "home folder of the user who runs the command. PENUMBRA_TOKEN overrides the file.")
     static let service = SettingKey(
         "service", takes: "settings of the service", "Settings of 'penumbra serve'. Its flags override them.")
 
@@ -117,7 +126,7 @@ extension SettingKey {
         ] + pins
         + [workerEnvironment, worker, engine, slurm] + cluster + [commands] + clusterCommands
         + [onEnd] + targets(of: "on_end") + [onFailure] + targets(of: "on_failure")
-        + [sendmail, late] + lateness + [service] + serviceKeys + schedules + watches
+        + [sendmail, late] + lateness + [server, tokenFile, service] + serviceKeys + schedules + watches
 }
 
 // MARK: - Keys of blocks

@@ -25,6 +25,8 @@ package struct Settings: Sendable {
     package let engine: Setting<EngineName>
     /// The config file's options for jobs on a cluster. A manifest may override them.
     package let slurm: Setting<ClusterOptions>
+    /// The options of the machine's config file, if the user's file has such a block, too. A block is one key, so they do not count.
+    package let replacedSlurm: Setting<ClusterOptions>?
     /// The commands of the engine `commands`. Nil if the config file names none.
     package let commands: Setting<ClusterCommands?>
     /// Who is told of the end of each run.
@@ -35,6 +37,10 @@ package struct Settings: Sendable {
     package let late: Setting<[ExpectedSuccess]>
     /// The program that takes mails.
     package let sendmail: Setting<String>
+    /// The service that commands talk to, as the user wrote it. Nil for the one beside the state folder.
+    package let server: Setting<String?>
+    /// An absolute path. Nil if no file names one.
+    package let tokenFile: Setting<String?>
     /// What the config file says of the service.
     package let service: Setting<ServiceSettings>
     /// The worker program's path.
@@ -170,12 +176,18 @@ package struct Settings: Sendable {
             "\(launch.programFolder)/penumbra-worker", \.worker, .worker, flag: flags.worker)
         engine = layered(.local, \.engine, .engine, flag: flags.engine)
         slurm = layered(ClusterOptions(), \.slurm, .slurm)
+        let blocks = files.compactMap { file in file.contents.values.slurm.map { Setting($0, .file(file.path)) } }
+        replacedSlurm = blocks.count > 1 ? blocks.last : nil
         let site = files.first { $0.contents.values.commands != nil }
         commands = Setting(site?.contents.values.commands, site.map { .file($0.path) } ?? .standard)
         onEnd = layered([], \.onEnd, .onEnd)
         onFailure = layered([], \.onFailure, .onFailure)
         late = layered([], \.late, .late)
         sendmail = layered(Self.usualSendmail, \.sendmail, .sendmail)
+        server = Self.optional(layered("", \.server, .server)) { $0 }
+        tokenFile = Self.optional(layered("", \.tokenFile, .tokenFile)) { path in
+            path.hasPrefix("~/") ? launch.homeFolder + path.dropFirst() : absolute(path)
+        }
         service = layered(ServiceSettings(), \.service, .service)
         configFiles = files.map(\.path)
         configFile = configFiles.first

@@ -68,6 +68,8 @@ package struct PluginConditions: Hashable, Sendable, Codable {
 package enum PluginFinding: Hashable, Sendable, Codable {
     /// The check of this name begins. If the process ends now, this check is the cause.
     case begins(String)
+    /// The filter crashed or ended the process in this call. `what` describes the tile.
+    case crashed(on: String)
     case kept(String)
     /// The plugin failed the check. `how` describes its error.
     case broken(String, how: String)

@@ -46,7 +46,8 @@ public struct FileStamp: Hashable, Sendable, Codable {
     public var identity: Identity { Identity(device: device, inode: inode) }
 
     public struct Identity: Hashable, Sendable {
-        let device: UInt64
+        /// The number of the disk.
+        package let device: UInt64
         let inode: UInt64
     }
 }

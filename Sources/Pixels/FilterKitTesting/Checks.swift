@@ -73,10 +73,52 @@ extension Trial {
     }
 }
 
+extension Trial {
+    /// The farthest reading beyond the halo that is measured, in pixels.
+    fileprivate static let widestReach = 64
+
+    /// Throws an error if the result depends on pixels that the filter did not ask for.
+    fileprivate func checkReach() throws {
+        let area = PixelRect(x: extent.x + 9, y: extent.y + 11, width: 23, height: 17)
+        guard extent.contains(area) else { throw InapplicableError("its extent is too small to try") }
+        let quiet = Surroundings(margin: Self.widestReach, pattern: 0)
+        let loud: UInt8 = kind == .f32 ? 0x7E : 0xFF  // a very large number
+        let expected = try output(area, around: quiet)
+        guard try output(area, around: Surroundings(margin: Self.widestReach, pattern: loud)) != expected else {
+            return
+        }
+        // A filter that keeps state is reported by another check.
+        guard try output(area, around: quiet) == expected else {
+            throw InapplicableError("it gives other bytes the second time")
+        }
+        let reaches = try Side.allCases.compactMap { side -> String? in
+            let reach = try reach(side, area, loud, expected)
+            guard reach > 0 else { return nil }
+            return "\(reach == Self.widestReach ? "at least " : "")\(reach) px \(side.rawValue)"
+        }
+        let sides = reaches.isEmpty ? "" : ": " + reaches.joined(separator: ", ") + ","
+        throw BreachError("it reads beyond its \(subject.declared)\(sides) on \(words(area))")
+    }
+
+    /// The smallest distance on a side beyond which other bytes do not change the result.
+    private func reach(_ side: Side, _ area: PixelRect, _ loud: UInt8, _ expected: [UInt8]) throws -> Int {
+        var (low, high) = (0, Self.widestReach)
+        while low < high {
+            let middle = (low + high) / 2
+            let around = Surroundings(margin: Self.widestReach, pattern: 0, far: (side, middle, loud))
+            if try output(area, around: around) == expected { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
 extension ContractCheck {
     static let renders = ContractCheck("all formats and channels") { subject in
         for trial in subject.trials() {
-            let (zeros, ones) = (try trial.output(trial.extent), try trial.output(trial.extent, unwritten: 0xFF))
+            // The margin lets a filter with a halo that is too small live until the check that measures it.
+            let around = Trial.Surroundings(margin: Trial.widestReach)
+            let zeros = try trial.output(trial.extent, around: around)
+            let ones = try trial.output(trial.extent, unwritten: 0xFF, around: around)
             guard zeros == ones else { throw BreachError("it leaves pixels of \(trial.title) unwritten") }
             try trial.checkIsFinite(zeros)
         }
@@ -87,11 +129,13 @@ extension ContractCheck {
     }
 
     static let halo = ContractCheck("declared region of interest") { subject in
-        for trial in subject.trials() {
-            let area = PixelRect(x: trial.extent.x + 9, y: trial.extent.y + 11, width: 23, height: 17)
-            guard trial.extent.contains(area) else { throw InapplicableError("its extent is too small to try") }
-            guard try trial.output(area, around: 0x00) == trial.output(area, around: 0x7E) else {
-                throw BreachError("it reads outside of what it asked for (\(trial.title))")
+        for trial in subject.trials() { try trial.checkReach() }
+        for (_, values) in subject.variations {
+            let trial = Trial(subject: subject, picture: TestPicture.all(.noise)[3], kind: .f32, values: values)
+            do {
+                try trial.checkReach()
+            } catch is InapplicableError {
+                continue  // Its extent is small, or its halo large, with these values only.
             }
         }
     }

@@ -4,7 +4,8 @@ import CPenumbraPlugin
 ///
 ///     @Test func `it keeps the contract`() { #expect(FilterContract.violations(of: plugin(1)) == []) }
 ///
-/// A filter that reads or writes far beyond its tile accesses a forbidden page and ends the process.
+/// A filter that reads or writes far beyond its tile accesses a forbidden page and ends the process. `penumbra plugin check` then
+/// says which tile it was.
 public enum FilterContract {
     /// The result of one check.
     public enum Outcome: Hashable, Sendable {
@@ -13,6 +14,20 @@ public enum FilterContract {
         case broken(String)
         /// The reason why the check could not run.
         case skipped(String)
+    }
+
+    /// What is done around each call of the plugin's function `render`.
+    public struct Calling: Sendable {
+        fileprivate let body: @Sendable (_ what: String, _ call: () -> Int32) -> Int32
+
+        /// Calls it, and does nothing else.
+        public init() { body = { $1() } }
+
+        /// - Parameter body: receives what the filter is asked for, so that a crash can be attributed to it, and the call. It runs on
+        ///   several threads at once.
+        public init(_ body: @escaping @Sendable (_ what: String, _ call: () -> Int32) -> Int32) { self.body = body }
+
+        func around(_ what: @autoclosure () -> String, _ call: () -> Int32) -> Int32 { body(what(), call) }
     }
 
     /// All violations of a plugin, as sentences.
@@ -32,29 +47,37 @@ public enum FilterContract {
     /// - Parameters:
     ///   - plugin: the result of its entry function.
     ///   - measuringMemory: also looks for memory leaks of calls; only for a process that does nothing else.
+    ///   - calling: is done around each call of its function `render`.
     ///   - begin: receives each check's name before the check runs, so that a crash can be attributed to it.
     ///   - report: receives the result of each check.
     public static func check(
-        _ plugin: UnsafeRawPointer?, measuringMemory: Bool, begin: (String) -> Void,
+        _ plugin: UnsafeRawPointer?, measuringMemory: Bool, calling: Calling = Calling(), begin: (String) -> Void,
         report: (String, Outcome) -> Void
     ) {
         begin("description")
         guard let plugin else { return report("description", .broken("the entry function answers NULL")) }
-        guard let subject = Subject(plugin.assumingMemoryBound(to: penumbra_plugin.self)) else {
+        guard var subject = Subject(plugin.assumingMemoryBound(to: penumbra_plugin.self)) else {
             return report("description", .broken("it is of another interface, incomplete, or without PENUMBRA_F32"))
         }
+        subject.calling = calling
         report("description", .kept)
         begin(ContractCheck.geometry.name)
         let geometry = ContractCheck.geometry.outcome(subject)
         report(ContractCheck.geometry.name, geometry)
+        // Other checks would request invalid rectangles, and Penumbra never renders such a plugin.
+        var obstacle = geometry == .kept ? nil : "its geometry is broken"
         for check in ContractCheck.ofPixels where measuringMemory || !check.measuresMemory {
-            // Other checks would request invalid rectangles, and Penumbra never renders such a plugin.
-            guard geometry == .kept else {
-                report(check.name, .skipped("its geometry is broken"))
+            if let obstacle {
+                report(check.name, .skipped(obstacle))
                 continue
             }
             begin(check.name)
-            report(check.name, check.outcome(subject))
+            let outcome = check.outcome(subject)
+            report(check.name, outcome)
+            // In other checks, a forbidden page would end the process.
+            if check.name == ContractCheck.halo.name, case .broken = outcome {
+                obstacle = "it reads beyond its \(subject.declared)"
+            }
         }
     }
 }
@@ -83,7 +106,7 @@ struct ContractCheck: Sendable {
     }
 
     static let ofPixels =
-        [renders, tiles, halo, again, threads, special, extremes, identity, formats, cancellation, arithmetic, memory]
+        [renders, halo, tiles, again, threads, special, extremes, identity, formats, cancellation, arithmetic, memory]
 }
 
 /// A violation of the contract.

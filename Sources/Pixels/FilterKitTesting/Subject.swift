@@ -7,6 +7,8 @@ struct Subject: @unchecked Sendable {
     // Sendable: a constant description and C functions. The header requires that any thread may call them.
     let plugin: penumbra_plugin
     let parameters: [penumbra_parameter]
+    /// What is done around each call of its `render`.
+    var calling = FilterContract.Calling()
 
     private static let firstSize = MemoryLayout<penumbra_plugin>.offset(of: \.is_identity) ?? .max
 
@@ -65,6 +67,17 @@ struct Subject: @unchecked Sendable {
     }
 }
 
+extension Subject {
+    /// What the filter declares to say which pixels it reads.
+    var declared: String { plugin.region_of_interest != nil ? "region of interest" : isPoint ? "tile" : "halo" }
+
+    /// Values in the words of a manifest: `radius 4, edge clamp`. Nil if the filter has no parameters.
+    func words(_ values: [Double]) -> String? {
+        guard !parameters.isEmpty else { return nil }
+        return zip(parameters, values).map { "\($0.title) \($0.words($1))" }.joined(separator: ", ")
+    }
+}
+
 extension penumbra_parameter {
     /// The size of the structure in the first revision of the header.
     package static let firstSize = MemoryLayout<penumbra_parameter>.offset(of: \.needed) ?? .max
@@ -78,6 +91,14 @@ extension penumbra_parameter {
     }
 
     fileprivate var title: String { name.map { String(cString: $0) } ?? "" }
+
+    fileprivate func words(_ value: Double) -> String {
+        switch Int(kind) {
+        case Int(PENUMBRA_BOOLEAN): value == 0 ? "false" : "true"
+        case Int(PENUMBRA_CHOICE): choices?[Int(value)].map { String(cString: $0) } ?? "\(value)"
+        default: value == value.rounded() && value.magnitude < 1e15 ? "\(Int(value))" : "\(value)"
+        }
+    }
 
     /// Values that are worth testing.
     fileprivate var telling: [Double] {
@@ -114,6 +135,9 @@ enum SampleKind: CaseIterable, Sendable {
 }
 
 extension PixelRect {
+    /// The first and the last column and row.
+    var words: String { "x \(x)…\(right - 1), y \(y)…\(bottom - 1)" }
+
     init(_ rect: penumbra_rect) {
         let limit = Int64(1) << 40
         self.init(

@@ -17,6 +17,14 @@ struct Trial {
     private static let widestHalo = 600
 
     var title: String { "\(kind) \(picture.title)" }
+
+    /// What the filter is asked for: a tile, what it may read for it, the samples, and the values.
+    func words(_ area: PixelRect) -> String {
+        let read = subject.needed(for: area, in: picture.extent, values)
+        let facts = ["it asked for \(read.words)", title] + [subject.words(values)].compactMap { $0 }
+        return "the tile \(area.words) (\(facts.joined(separator: "; ")))"
+    }
+
     var extent: PixelRect { subject.extent(of: picture.extent, values) }
 
     /// The result of a call.
@@ -29,7 +37,7 @@ struct Trial {
     }
 
     /// The output's bytes. Throws ``BreachError`` if the plugin fails.
-    func output(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> [UInt8] {
+    func output(_ area: PixelRect, unwritten: UInt8 = 0, around: Surroundings = Surroundings()) throws -> [UInt8] {
         let result = try render(area, unwritten: unwritten, around: around)
         guard result.status == PENUMBRA_OK else {
             throw BreachError("it fails on \(title), \(area): status \(result.status), \"\(result.message)\"")
@@ -37,23 +45,40 @@ struct Trial {
         return result.bytes
     }
 
+    /// The memory around the pixels that the filter may read. Behind it is a forbidden page.
+    struct Surroundings {
+        /// How many pixels there are on each side.
+        var margin = 0
+        /// The value of their bytes, and of those between rows.
+        var pattern: UInt8 = 0xA5
+        /// Other bytes on one side, at more than a distance.
+        var far: (side: Side, distance: Int, pattern: UInt8)?
+    }
+
+    enum Side: String, CaseIterable {
+        case left, right, above, below
+    }
+
     /// - Parameters:
     ///   - unwritten: the initial value of the target's bytes.
-    ///   - around: the value of the bytes around the source's rows.
-    func render(_ area: PixelRect, unwritten: UInt8 = 0, around: UInt8 = 0xA5) throws -> Result {
+    ///   - around: what is around the source's pixels.
+    func render(_ area: PixelRect, unwritten: UInt8 = 0, around: Surroundings = Surroundings()) throws -> Result {
         let read = subject.needed(for: area, in: picture.extent, values)
         guard read.width <= area.width + 2 * Self.widestHalo, read.height <= area.height + 2 * Self.widestHalo else {
             throw InapplicableError("its halo of these values is too large to try")
         }
         let (from, to) = (try GuardedRows(), try GuardedRows())
-        from.pattern = around
+        from.pattern = around.pattern
+        let margin = around.margin
         let pixelBytes = picture.channels * kind.bytes
-        try from.reshape(rows: read.height, rowBytes: read.width * pixelBytes)
+        try from.reshape(rows: read.height + 2 * margin, rowBytes: (read.width + 2 * margin) * pixelBytes)
         try to.reshape(rows: area.height, rowBytes: area.width * pixelBytes)
-        fill(from, read)
+        fill(from, read, around)
         for row in 0..<area.height { memset(to.row(row), Int32(unwritten), to.rowBytes) }
         var message = [CChar](repeating: 0, count: 1024)
-        let (status, keepsMode) = FloatingPointMode.kept { call(from, read, to, area, &message) }
+        let start = from.row(margin) + margin * pixelBytes
+        let source = penumbra_source(data: start, row_bytes: Int64(from.pitch), rect: penumbra_rect(read))
+        let (status, keepsMode) = FloatingPointMode.kept { call(source, to, area, &message) }
         if let damage = to.damage() ?? from.damage() { throw BreachError("it writes outside of its tile (\(damage))") }
         let bytes = (0..<area.height).flatMap { UnsafeRawBufferPointer(start: to.row($0), count: to.rowBytes) }
         let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -61,7 +86,7 @@ struct Trial {
     }
 
     private func call(
-        _ from: GuardedRows, _ read: PixelRect, _ to: GuardedRows, _ area: PixelRect, _ message: inout [CChar]
+        _ source: penumbra_source, _ to: GuardedRows, _ area: PixelRect, _ message: inout [CChar]
     ) -> Int32 {
         let room = message.count
         return message.withUnsafeMutableBufferPointer { error in
@@ -70,11 +95,11 @@ struct Trial {
                     struct_size: UInt32(MemoryLayout<penumbra_tile>.size), format: kind.flag,
                     channels: Int32(picture.channels), has_alpha: picture.hasAlpha ? 1 : 0,
                     image: penumbra_rect(picture.extent),
-                    source: penumbra_source(data: from.start, row_bytes: Int64(from.pitch), rect: penumbra_rect(read)),
+                    source: source,
                     target: penumbra_target(data: to.start, row_bytes: Int64(to.pitch), rect: penumbra_rect(area)),
                     values: values.baseAddress, is_cancelled: isCancelled ? Self.yes : Self.no, context: nil,
                     error: error.baseAddress, error_capacity: room, frame: frame)
-                return subject.plugin.render?(&tile) ?? -1
+                return subject.calling.around(words(area)) { subject.plugin.render?(&tile) ?? -1 }
             }
         }
     }
@@ -82,9 +107,11 @@ struct Trial {
     private static let yes: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { _ in 1 }
     private static let no: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { _ in 0 }
 
-    private func fill(_ rows: GuardedRows, _ read: PixelRect) {
+    private func fill(_ rows: GuardedRows, _ read: PixelRect, _ around: Surroundings) {
+        let margin = around.margin
+        if margin > 0 { surround(rows, around) }
         for (index, y) in read.rows.enumerated() {
-            var address = rows.row(index)
+            var address = rows.row(margin + index) + margin * picture.channels * kind.bytes
             for x in read.columns {
                 for channel in 0..<picture.channels {
                     picture.store(x, y, channel, kind, isMultiplied: !subject.isPoint, to: address)
@@ -94,11 +121,28 @@ struct Trial {
         }
     }
 
+    /// Fills the margins, and what is between them for now.
+    private func surround(_ rows: GuardedRows, _ around: Surroundings) {
+        for row in 0..<rows.rows { memset(rows.row(row), Int32(around.pattern), rows.rowBytes) }
+        guard let far = around.far else { return }
+        let width = around.margin - far.distance
+        let bytes = width * picture.channels * kind.bytes
+        for row in 0..<rows.rows {
+            let start = rows.row(row)
+            switch far.side {
+            case .left: memset(start, Int32(far.pattern), bytes)
+            case .right: memset(start + rows.rowBytes - bytes, Int32(far.pattern), bytes)
+            case .above: if row < width { memset(start, Int32(far.pattern), rows.rowBytes) }
+            case .below: if row >= rows.rows - width { memset(start, Int32(far.pattern), rows.rowBytes) }
+            }
+        }
+    }
+
     /// The input's own bytes.
     func input() throws -> [UInt8] {
         let rows = try GuardedRows()
         try rows.reshape(rows: picture.extent.height, rowBytes: picture.extent.width * picture.channels * kind.bytes)
-        fill(rows, picture.extent)
+        fill(rows, picture.extent, Surroundings())
         return (0..<rows.rows).flatMap { UnsafeRawBufferPointer(start: rows.row($0), count: rows.rowBytes) }
     }
 }

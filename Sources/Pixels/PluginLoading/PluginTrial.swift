@@ -104,9 +104,10 @@ extension FileStamp {
 package enum PluginCheck {
     /// - Parameters:
     ///   - measuringMemory: only for a process that does nothing else.
-    ///   - begin, report: see ``FilterContract/check(_:measuringMemory:begin:report:)``.
+    ///   - calling, begin, report: see ``FilterContract/check(_:measuringMemory:calling:begin:report:)``.
     package static func run(
-        _ path: String, measuringMemory: Bool = false, begin: (String) -> Void,
+        _ path: String, measuringMemory: Bool = false, calling: FilterContract.Calling = FilterContract.Calling(),
+        begin: (String) -> Void,
         report: (String, FilterContract.Outcome) -> Void
     ) {
         var check = "opening"
@@ -120,7 +121,8 @@ package enum PluginCheck {
             check = "description"
             begin(check)
             _ = try PluginDescription(plugin)
-            FilterContract.check(plugin, measuringMemory: measuringMemory, begin: begin, report: report)
+            FilterContract.check(
+                plugin, measuringMemory: measuringMemory, calling: calling, begin: begin, report: report)
         } catch {
             report(check, .broken("it \(error)"))
         }

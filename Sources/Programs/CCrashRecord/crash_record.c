@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static int output = -1;
+static int replayed = -1, replay_output = -1;
 /* Processes that a plugin forks off have this memory, and none of these threads. */
 static pid_t owner;
 static atomic_bool is_writing;
@@ -45,6 +46,19 @@ void crash_record_lock(void) {
 
 void crash_record_unlock(void) { atomic_store(&is_writing, 0); }
 
+void crash_record_replay(int32_t from, int32_t to) {
+    replayed = from;
+    replay_output = to;
+}
+
+static void replay(void) {
+    char bytes[4096];
+    if (replayed < 0 || replay_output < 0) return;
+    const ssize_t count = read(replayed, bytes, sizeof bytes);
+    /* It is a help for a person. If it cannot be written, the message alone has to do. */
+    if (count > 0 && write(replay_output, bytes, (size_t)count) < 0) return;
+}
+
 /* Calls nothing but what a handler of signals may. */
 static void tell(void) {
     const char *rest = message;
@@ -63,6 +77,7 @@ static void tell(void) {
         left -= (size_t)count;
     }
     crash_record_unlock();
+    replay();
 }
 
 static void crash(int number) {

@@ -18,6 +18,10 @@ package struct DescribedFile: Encodable, Hashable, Sendable {
             "/etc/penumbra/penumbra.yaml",
             "The settings of a machine. If both files set a key, the user's value counts."),
         DescribedFile(
+            "/etc/penumbra/jobs/",
+            "The manifests of the units penumbra@NAME.service. An administrator makes this folder. The unit of a job runs NAME.yaml."
+        ),
+        DescribedFile(
             "/usr/local/lib/penumbra/plugins/", "Filter plugins that an administrator installed for all users."),
         DescribedFile(
             "~/.cache/penumbra/completion.json",
@@ -34,6 +38,23 @@ package struct DescribedFile: Encodable, Hashable, Sendable {
             "A folder for each active run, with its journal and its scratch space. Penumbra keeps the folder of a killed run "
                 + "until the next run of its job."),
         DescribedFile("STATE/originals/", "The originals of pictures that 'penumbra blur' replaced."),
+        DescribedFile(
+            "SERVICE",
+            "The folder of the service: --service-dir, or STATE with '-service' behind its name. The package has it at "
+                + "/var/lib/penumbra-service. Only the service's user may enter it."),
+        DescribedFile(
+            "SERVICE/service.sqlite",
+            "The database of the service: the queue, its history, schedules, and digests of tokens."),
+        DescribedFile("SERVICE/backups/", "Copies of that database. The service makes one each day."),
+        DescribedFile(
+            "SERVICE/logs/",
+            "The messages of each run, in a file with the run's name. The messages of the service itself go to the journal of "
+                + "systemd: 'journalctl --unit penumbra'."),
+        DescribedFile(
+            "SERVICE/control.sock", "Where the service's user and root reach the service without a token."),
+        DescribedFile("SERVICE/web.sock", "With --web-socket: where a proxy of the same user reaches the service."),
+        DescribedFile(
+            "/run/penumbra/web.sock", "The same for other users, if systemd opens it by the unit penumbra-web.socket."),
         DescribedFile(
             "PICTURES/.penumbra-originals/", "The same beside the pictures, with 'penumbra blur --keep beside'."),
         DescribedFile(

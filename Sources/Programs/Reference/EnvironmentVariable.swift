@@ -56,9 +56,12 @@ package struct EnvironmentVariable: Encodable, Hashable, Sendable {
 
     private static let service = [
         EnvironmentVariable(
-            "PENUMBRA_SERVER", "The service that commands talk to: the path of a socket, or http://127.0.0.1:PORT."),
-        EnvironmentVariable("PENUMBRA_TOKEN", "The token for that service. A file and --token-file are safer."),
+            "PENUMBRA_TOKEN", "The token for the service that commands talk to. A file and --token-file are safer."),
         EnvironmentVariable("NOTIFY_SOCKET", "systemd sets it. The service tells there that it is ready or stopping."),
+        EnvironmentVariable(
+            "PENUMBRA_UNIT",
+            "The shipped units set it to their name. Then messages about folders name the settings of units."),
+        EnvironmentVariable("USER", "The user whom messages name in a unit of systemd."),
         EnvironmentVariable("LISTEN_FDS", "systemd sets it: the number of sockets that the service inherits."),
         EnvironmentVariable("LISTEN_FDNAMES", "systemd sets it: the names of those sockets."),
         EnvironmentVariable("LISTEN_PID", "systemd sets it: the process that the sockets are for."),

@@ -1,3 +1,4 @@
+import CCrashRecord
 import Catalogs
 import Digests
 import FilterKitTesting
@@ -19,7 +20,13 @@ enum PluginCommands {
             // If the coordinator is gone, nobody needs the findings.
             try? channel.send(bytes: (FrameCodec.json(finding)) + [UInt8(ascii: "\n")])
         }
-        PluginCheck.run(path, measuringMemory: true) { name in
+        channel.recordCrashes(showing: noise)
+        let calling = FilterContract.Calling { what, call in
+            // Without the message, a crash is reported without its tile.
+            guard let message = try? FrameCodec.json(PluginFinding.crashed(on: what)) else { return call() }
+            return CrashMessage(message + [UInt8(ascii: "\n")]).prepared(call)
+        }
+        PluginCheck.run(path, measuringMemory: true, calling: calling) { name in
             say(.begins(name))
         } report: { name, outcome in
             switch outcome {
@@ -49,10 +56,13 @@ enum PluginCommands {
 }
 
 /// Redirects standard output and standard error to a pipe, to detect prints.
-private struct PrintedNoise {
+struct PrintedNoise {
     private let reader: Int32
+    /// Standard error, as it was before.
+    private let outside: Int32
 
     init() {
+        outside = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
             reader = -1
@@ -63,6 +73,9 @@ private struct PrintedNoise {
         close(ends[1])
         reader = ends[0]
     }
+
+    /// If a thread crashes, standard error gets what was printed. It often says why.
+    func showIfCrashed() { crash_record_replay(reader, outside) }
 
     /// The number of bytes that were written, up to the pipe's capacity.
     var count: Int {

@@ -162,7 +162,12 @@ final class Channel: Sendable {
     }
 
     /// From now on, crashing threads write their ``CrashMessage``.
-    func recordCrashes() { output.withLock { crash_record_start($0) } }
+    ///
+    /// - Parameter noise: what this process prints is shown, too.
+    func recordCrashes(showing noise: PrintedNoise? = nil) {
+        noise?.showIfCrashed()
+        output.withLock { crash_record_start($0) }
+    }
 
     func send(_ report: Report) throws { try send(bytes: FrameCodec.encode(report)) }
 

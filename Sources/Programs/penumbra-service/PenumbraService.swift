@@ -160,6 +160,10 @@ struct PenumbraService: AsyncParsableCommand {
         if let workers { setup.runArguments += ["--workers", "\(workers)"] }
         if let file = settings.configFile { setup.runArguments += ["--config", file] }
         setup.obstacle = { [flags] in Self.mistake(in: flags, current) }
+        setup.otherEngine = { [flags] in
+            let engine = (try? Settings.load(flags, folder: current))?.engine.value ?? .local
+            return engine == .local ? nil : engine.rawValue
+        }
         setup.confined.scratch = settings.scratch.value.map { [$0] } ?? []
         setup.confined.readable =
             (settings.configFiles + [settings.worker.value] + settings.pluginFolders.value).map {

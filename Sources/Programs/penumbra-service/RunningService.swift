@@ -59,7 +59,8 @@ struct RunningService {
             Service.publish(note, to: feed)
         }
         observer.step = Self.stepHook()
-        let checker = FarmManifestChecker(settings, apartFrom: setup.protectedPaths)
+        let checker = FarmManifestChecker(
+            settings, serviceFolder: folder.path, apartFrom: setup.protectedPaths)
         let supervisor = try Supervisor(
             setup, store: store, checker: checker, launcher: PenumbraLauncher(program: program), observer: observer,
             now: clock.wallTime)
@@ -98,7 +99,7 @@ struct RunningService {
         for socket in sockets { logger.info("listening", metadata: ["socket": "\(socket.name)"]) }
         for address in pageAddresses(sockets) { logger.info("the page is there", metadata: ["address": "\(address)"]) }
         let stops = StopSignals()
-        let runs = RunFeed(state: setup.stateFolder, feed: feed)
+        let runs = RunFeed(state: setup.stateFolder, feed: feed) { try store.job(run: $0)?.owner }
         SystemdNotice.send("READY=1")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }

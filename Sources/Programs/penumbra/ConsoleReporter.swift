@@ -209,7 +209,8 @@ extension ConsoleReporter: RunListener {
         case .remark, .error: Console.complain(notice.message)
         case .warning: if !quiet { Console.complain("warning: \(notice.message)") }
         case .manifestWarning(let manifest): if !quiet { Console.complain("\(manifest): warning: \(notice.message)") }
-        case .files, .problemFiles:
+        case .removedFiles where quiet: Console.complain(notice.message)
+        case .files, .removedFiles, .problemFiles:
             if quiet, notice.kind == .files { return }
             let lines = SummaryText.list(
                 notice.message, notice.paths, reasons: notice.reasons, folder: folder, all: notice.all)
@@ -228,7 +229,7 @@ extension RunNotice.Text {
         case .warning: problem("warning")
         case .manifestWarning(let manifest): problem("warning", of: manifest)
         case .error: problem("error")
-        case .files, .problemFiles: PathsLine(message: message, paths: paths)
+        case .files, .removedFiles, .problemFiles: PathsLine(message: message, paths: paths)
         }
     }
 }

@@ -44,7 +44,8 @@ extension Service {
         // The outbox has an error in one line. Its remedies are in the log.
         let end = messages.error.firstRange(of: #"\u{a}"#)?.lowerBound ?? messages.error.endIndex
         let error = messages.error[..<end]
+        let next = messages.next.map { "; the next try is at \($0.text)" } ?? ""
         return
-            "\(count) to \(VisibleText.line("\(parts.first ?? "") \(address)")) could not be delivered: \(error)"
+            "\(count) to \(VisibleText.line("\(parts.first ?? "") \(address)")) could not be delivered: \(error)\(next)"
     }
 }

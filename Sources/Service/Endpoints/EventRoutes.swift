@@ -29,11 +29,10 @@ extension Service {
             if let job { subjects.insert(Self.subject(job.id)) }
         }
         let isAll = subjects.isEmpty
-        // A token with folders follows runs of its own jobs, each by its name.
+        // A token with folders hears of its own jobs and their runs alone.
         let owner = request.onlyOwner
         return try feed.follow(request, coalescing: .frames(join: FramesData.joined)) { [subjects] event in
-            // The run that is asked for is his own.
-            if let owner, event.name == "job" || isAll, !event.isAboutJob(of: owner) { return false }
+            if let owner, event.owner != owner { return false }
             guard let subject = event.subject else { return isAll }
             return isAll || subjects.contains(subject)
         }
@@ -60,7 +59,7 @@ extension Service {
                     JobEvent(
                         id: job.id, entry: QueueEntry(job, ownerName: ownerName(job.owner))))
             else { continue }
-            feed.publish("job", data, about: subject(job.id))
+            feed.publish("job", data, about: subject(job.id), of: job.owner)
         }
     }
 

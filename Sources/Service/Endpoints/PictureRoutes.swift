@@ -43,14 +43,15 @@ extension Service {
             width: try request.number("width", side) ?? PictureCrop.longestSide * scale,
             height: try request.number("height", side) ?? PictureCrop.longestSide * scale)
         let source = try await source(request)
-        let whole = try await pictures.facts(of: source)
+        let whole = try await pictures.facts(of: source, for: request.pictureOwner())
         let crop = try PictureCrop(rect, scale: scale, ofWidth: whole.width, height: whole.height)
         return try await answer(PictureOrder(source, .crop(crop)), "image/png", request)
     }
 
     private func facts(_ request: APIRequest) async throws -> APIResponse {
         let source = try await source(request)
-        return try .json(encoding: PictureBody(try await pictures.facts(of: source), source))
+        return try .json(
+            encoding: PictureBody(try await pictures.facts(of: source, for: request.pictureOwner()), source))
     }
 
     /// A client that has the picture already costs no worker.
@@ -61,7 +62,7 @@ extension Service {
             let tagged = response.tagged(tag, for: request)
             if tagged.status == 304 { return tagged }
         }
-        response.body = .bytes(try await pictures.bytes(of: order))
+        response.body = .bytes(try await pictures.bytes(of: order, for: request.pictureOwner()))
         return tag.map { response.tagged($0, for: request) } ?? response
     }
 
@@ -78,7 +79,7 @@ extension Service {
         }
         // The worker may read what the run could read, and nothing else.
         let roots = try await supervisor.job(ofRun: name)?.options.roots
-        return try await pictures.source(of: found, roots: roots)
+        return try await pictures.source(of: found, roots: roots, for: request.pictureOwner())
     }
 
     private func preview(_ request: APIRequest) async throws -> APIResponse {
@@ -98,6 +99,17 @@ extension Service {
             var problem = Problem(FarmQueryError.busy)
             problem.headers["Retry-After"] = "1"
             throw problem
+        }
+    }
+}
+
+extension APIRequest {
+    /// Who shares the worker for pictures with others. All browsers of a token are one owner.
+    fileprivate func pictureOwner() throws(Problem) -> PictureOwner {
+        switch caller {
+        case .user(let uid, _): PictureOwner("user \(uid)")
+        case .token(let token): PictureOwner("token \(token.id)")
+        case nil: throw .unknownCaller
         }
     }
 }

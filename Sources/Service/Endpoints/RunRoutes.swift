@@ -19,10 +19,11 @@ extension Service {
                 return try .json(encoding: try await onRun(request) { try $0.taskCounts(of: $1) })
             },
             .api(.get, "/runs/{name}/broken", .read) { request in
+                let unrecorded = unrecordedFrames
                 let broken = try await onRun(request) { archive, run in
                     // Most runs have none, and then their frames need not be read.
                     guard run.counts.stillBroken > 0 else { return [BrokenLine]() }
-                    return try archive.stillBroken(in: run, archive.details(of: run)).map(BrokenLine.init)
+                    return try unrecorded.stillBroken(in: run, archive.details(of: run), archive)
                 }
                 return try .json(encoding: ["broken": broken])
             },
@@ -87,7 +88,21 @@ extension Service {
                 recipe?.manifest(
                     output: output, catalog: catalog ?? Catalog(versions: [:], filters: [], formats: [])))
         }
-        return try .json(encoding: FrameBody(line: StoredFrameLine(frame, published: time), recipes: recipes))
+        let line = StoredFrameLine(frame, published: time)
+        return try .json(
+            encoding: FrameBody(
+                line: line, recipes: recipes, explanation: line.cause.flatMap(FrameFailure.Cause.init)?.explanation,
+                repaired: try await repair(of: line, request)))
+    }
+
+    /// The later run that has published a failed frame. Nil if none has, or if the caller does not see it.
+    private func repair(of frame: StoredFrameLine, _ request: APIRequest) async throws -> FrameBody.Repair? {
+        guard frame.state == FrameResult.Kind.failed.rawValue else { return nil }
+        let repair = try await onRun(request) { archive, run in
+            try archive.repairs(of: [frame], in: run)[FrameID(frame.frame, page: frame.page)]
+        }
+        guard let repair, try await isVisible(repair, to: request) else { return nil }
+        return FrameBody.Repair(run: repair, job: try await supervisor.job(ofRun: repair)?.id)
     }
 
     /// A page of attempts, of one task or of all.
@@ -109,9 +124,7 @@ extension Service {
         let caller = try request.queueCaller()
         let job = try await supervisor.job(ofRun: request.runName)
         guard !caller.isLimited || job?.owner == caller.owner else {
-            throw Problem(
-                status: 403, kind: "foreign-run", title: "The run is somebody else's",
-                detail: "A token of the scope submit changes only runs of its own jobs")
+            throw Problem.foreignRun
         }
         return job
     }
@@ -139,18 +152,36 @@ extension Service {
     }
 }
 
+extension Problem {
+    static let foreignRun = Problem(
+        status: 403, kind: "foreign-run", title: "The run is somebody else's",
+        detail: "A token of the scope submit changes only runs of its own jobs")
+}
+
 /// The answer to `GET …/frames/{number}`.
 private struct FrameBody: Encodable {
     let line: StoredFrameLine
     /// In the order of the outputs. Nil for a recipe of another version of Penumbra.
     let recipes: [String?]
+    /// What the cause means, and what to do first. Nil if it has not failed.
+    let explanation: String?
+    /// The run that has published it since it failed in this one.
+    let repaired: Repair?
 
-    private enum CodingKeys: String, CodingKey { case recipes }
+    struct Repair: Encodable {
+        let run: String
+        /// Nil for a run that the service has not begun.
+        let job: Queueing.JobID?
+    }
+
+    private enum CodingKeys: String, CodingKey { case recipes, explanation, repaired }
 
     func encode(to encoder: any Encoder) throws {
         try line.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(recipes, forKey: .recipes)
+        try values.encodeIfPresent(explanation, forKey: .explanation)
+        try values.encodeIfPresent(repaired, forKey: .repaired)
     }
 }
 

@@ -32,6 +32,7 @@ extension Service {
         add(.ownJob, .patch, "/jobs/{id}")
         for action in ["cancel", "run-next", "hold", "release", "retry"] { add(.ownJob, .post, "/jobs/{id}/\(action)") }
         add(.ownRun, .get, "/runs/{name}", "/runs/{name}/map", "/runs/{name}/errors")
+        add(.ownRun, .get, "/runs/{name}/errors/{group}/exclude")
         add(.ownRun, .get, "/runs/{name}/frames", "/runs/{name}/frames/{number}/attempts", "/runs/{name}/attempts")
         add(.ownRun, .get, "/runs/{name}/frames/{number}")
         for picture in ["picture", "crop", "facts"] { add(.ownRun, .get, "/runs/{name}/frames/{number}/\(picture)") }
@@ -118,19 +119,6 @@ extension JobFilter {
         var filter = self
         filter.owners = [owner]
         return filter
-    }
-}
-
-extension FeedEvent {
-    private struct About: Decodable {
-        struct Job: Decodable { let owner: Owner }
-        let job: Job
-    }
-
-    /// Whether it is about a job of this owner. Events of other kinds are about nobody's job.
-    func isAboutJob(of owner: Owner) -> Bool {
-        guard name == "job", let about = try? JSONDecoder().decode(About.self, from: Data(data)) else { return false }
-        return about.job.owner == owner
     }
 }
 

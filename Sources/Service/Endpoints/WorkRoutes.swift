@@ -42,9 +42,7 @@ extension Service {
         let (name, caller) = (request.runName, try request.queueCaller())
         guard let job = try await changedJob(of: request) else {
             let run = try await onArchive { try $0.run(exactly: name).stored.name }
-            throw FarmError(
-                .busy,
-                "\(run): no job of the service has this run\n   = 'penumbra retry \(run)' does its failed frames again")
+            throw Self.retryWithoutJob(run)
         }
         return try await answer(
             try await supervisor.retry(

@@ -1,6 +1,8 @@
+import Reports
+
 /// A file of the page, which is part of the program.
 package struct PageAsset: Hashable, Sendable {
-    /// The name in the folder `Web`, and in addresses.
+    /// The name in addresses. The files are in the folder `Web`, but ``looks`` is not.
     package let name: String
     package let bytes: [UInt8]
     /// The same, compressed. Nil if that would not be shorter.
@@ -8,6 +10,9 @@ package struct PageAsset: Hashable, Sendable {
 
     /// The page itself. It loads the others.
     package static let document = PageAsset("index.html", PackageResources.index_html)
+
+    /// The looks that the page shares with reports of runs, which a lower module makes.
+    package static let looks = PageAsset("looks.css", Looks.shared)
 
     /// All files but the document. A new file in the folder `Web` needs a line here.
     package static let others: [PageAsset] = [
@@ -21,7 +26,9 @@ package struct PageAsset: Hashable, Sendable {
         PageAsset("frame.js", PackageResources.frame_js),
         PageAsset("icon.svg", PackageResources.icon_svg),
         PageAsset("jobs.js", PackageResources.jobs_js),
+        PageAsset("kept.js", PackageResources.kept_js),
         PageAsset("list.js", PackageResources.list_js),
+        looks,
         PageAsset("live.js", PackageResources.live_js),
         PageAsset("main.js", PackageResources.main_js),
         PageAsset("map.js", PackageResources.map_js),

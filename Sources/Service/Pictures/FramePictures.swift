@@ -172,8 +172,12 @@ package struct FramePictures {
 extension PictureMaker {
     /// The source of a picture that is, for certain, what its run had. Its bytes are read if its stamp does not say so.
     ///
-    /// - Parameter roots: as in ``PictureSource``.
-    package func source(of found: FramePictures.Found, roots: [String]?) async throws(PictureError) -> PictureSource {
+    /// - Parameters:
+    ///   - roots: as in ``PictureSource``.
+    ///   - owner: Who asks.
+    package func source(
+        of found: FramePictures.Found, roots: [String]?, for owner: PictureOwner
+    ) async throws(PictureError) -> PictureSource {
         func source(_ content: PictureSource.Content) -> PictureSource {
             PictureSource(
                 path: found.path, bytes: found.bytes, page: found.page, stamp: found.stamp, content: content,
@@ -182,13 +186,15 @@ extension PictureMaker {
         guard let recorded = found.recorded else { return source(.stamp) }
         if found.stamp.isUntouched(since: recorded.stamp) { return source(.digest(recorded.digest)) }
         guard found.stamp.size == recorded.stamp.size,
-            try await bytes(of: PictureOrder(source(.stamp), .digest)) == Array("\(recorded.digest)".utf8)
+            try await bytes(of: PictureOrder(source(.stamp), .digest), for: owner) == Array("\(recorded.digest)".utf8)
         else { throw .missing(PictureOrder.changed) }
         return source(.digest(recorded.digest))
     }
 
-    package func facts(of source: PictureSource) async throws(PictureError) -> PictureFacts {
-        let bytes = try await bytes(of: PictureOrder(source, .facts))
+    package func facts(
+        of source: PictureSource, for owner: PictureOwner
+    ) async throws(PictureError) -> PictureFacts {
+        let bytes = try await bytes(of: PictureOrder(source, .facts), for: owner)
         do {
             return try PictureFacts(json: bytes)
         } catch {

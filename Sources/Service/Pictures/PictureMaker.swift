@@ -78,7 +78,7 @@ package final class PictureMaker: Sendable {
     // MARK: Asking
 
     /// The bytes of a picture. Waits until it is made. If the task is cancelled, the order is dropped.
-    package func bytes(of order: PictureOrder) async throws(PictureError) -> [UInt8] {
+    package func bytes(of order: PictureOrder, for owner: PictureOwner) async throws(PictureError) -> [UInt8] {
         let cache = cache
         if let kept = await Blocking.run({ cache.bytes(of: order) }) { return kept }
         let client = state.withLock { state in
@@ -86,7 +86,7 @@ package final class PictureMaker: Sendable {
             return PictureQueue.ClientID(number: state.clients)
         }
         let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { add(order, client, $0) }
+            await withCheckedContinuation { add(order, client, owner, $0) }
         } onCancel: {
             leave(client)
         }
@@ -94,23 +94,27 @@ package final class PictureMaker: Sendable {
     }
 
     private func add(
-        _ order: PictureOrder, _ client: PictureQueue.ClientID, _ continuation: CheckedContinuation<Answer, Never>
+        _ order: PictureOrder, _ client: PictureQueue.ClientID, _ owner: PictureOwner,
+        _ continuation: CheckedContinuation<Answer, Never>
     ) {
         let now = now
-        let refusal = state.withLock { state -> PictureError? in
+        let added = state.withLock { state -> Result<[PictureQueue.ClientID], PictureError> in
             // The handler of a cancellation may have run before.
-            guard !Task.isCancelled else { return .cancelled }
-            guard !state.hasStopped else { return .stopping }
+            guard !Task.isCancelled else { return .failure(.cancelled) }
+            guard !state.hasStopped else { return .failure(.stopping) }
             do throws(PictureError) {
-                try state.queue.add(order, for: client, at: now)
+                let displaced = try state.queue.add(order, for: client, of: owner, at: now)
+                state.answers[client] = continuation
+                if let session = state.session { session.yield(.ordered) } else { wake.yield() }
+                return .success(displaced)
             } catch {
-                return error
+                return .failure(error)
             }
-            state.answers[client] = continuation
-            if let session = state.session { session.yield(.ordered) } else { wake.yield() }
-            return nil
         }
-        if let refusal { continuation.resume(returning: .failure(refusal)) }
+        switch added {
+        case .success(let displaced): answer(displaced, .failure(.full))
+        case .failure(let error): continuation.resume(returning: .failure(error))
+        }
     }
 
     private func leave(_ client: PictureQueue.ClientID) {
@@ -258,9 +262,10 @@ package final class PictureMaker: Sendable {
             let cache = cache
             await keepingCache { () throws(FileError) in try cache.store(bytes, of: order) }
         }
-        let error: PictureError? = if case .failure(let error) = made { error } else { nil }
+        let fault: PictureFault? =
+            if case .failure(.broken(let message)) = made { order.fault(message, after: result) } else { nil }
         let now = now
-        answer(state.withLock { $0.queue.finish(error, at: now) }, made)
+        answer(state.withLock { $0.queue.finish(fault, at: now) }, made)
     }
 
     private func isUnchanged(_ source: PictureSource) async -> Bool {
@@ -271,7 +276,7 @@ package final class PictureMaker: Sendable {
 
     private func answer(of order: PictureOrder, _ result: WorkerSession.Result) async -> Answer {
         switch result {
-        case .ended(let words):
+        case .ended(let words), .crashed(let words):
             return .failure(
                 .broken(
                     "this picture cannot be shown: the worker \(words)\n   = it is tried again after some minutes; 'penumbra preview' "
@@ -311,6 +316,18 @@ package final class PictureMaker: Sendable {
         let now = now
         let clients = state.withLock { state in state.queue.finish(nil, at: now) + state.queue.drop(roots: roots) }
         answer(clients, .failure(error))
+    }
+}
+
+extension PictureOrder {
+    /// What a result without a picture says of this order and its file.
+    fileprivate func fault(_ message: String, after result: WorkerSession.Result) -> PictureFault {
+        switch (result, kind) {
+        case (.crashed, _): .crash(message)
+        // Facts are read from the header.
+        case (.failed, .facts): .header(message)
+        case (.failed, _), (.ended, _), (.done, _): .order(message)
+        }
     }
 }
 

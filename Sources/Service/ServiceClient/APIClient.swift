@@ -144,6 +144,9 @@ package struct APIClient: Sendable {
         case stop
     }
 
+    /// The service sends an event of this name every 15 seconds. It shows that the connection works, and nothing has happened.
+    private static let heartbeatName = "alive"
+
     /// Passes events on, one by one, until the follower stops, or until the service says that there are no more (204).
     ///
     /// If the stream ends or breaks, it is opened again, and goes on behind the last event. An event `reset` says that the
@@ -203,7 +206,7 @@ package struct APIClient: Sendable {
                 }
             case .body(let bytes) where head?.status == 200:
                 isAlive = true
-                for event in try parser.append(bytes) where mayContinue {
+                for event in try parser.append(bytes) where mayContinue && event.name != Self.heartbeatName {
                     mayContinue = receive(event) == .goOn
                 }
             case .body(let bytes):

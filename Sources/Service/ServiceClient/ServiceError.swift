@@ -73,7 +73,9 @@ package struct ServiceError: Error, Hashable, Sendable {
 
     private static func words(status: Int, _ body: ErrorBody?) -> String {
         let summary = body?.detail ?? body?.title ?? "the service has answered with status \(status)"
-        var text = shown(Explanation(summary, remedy: body?.remedy))
+        // The service speaks to programs. Without a detail, the request had no token at all.
+        let advice = status == 401 && body?.kind == "unauthorized" && body?.detail == nil ? tokenRemedy : body?.remedy
+        var text = shown(Explanation(summary, remedy: advice))
         if body == nil { text += remedy(withoutBody: status) }
         let items = body?.errors ?? []
         for item in items.prefix(mostItems) {
@@ -84,6 +86,11 @@ package struct ServiceError: Error, Hashable, Sendable {
         if items.count > mostItems { text += "\n\(items.count - mostItems) more problems are not shown" }
         return text
     }
+
+    private static let tokenRemedy = """
+        give a token: --token-file FILE, PENUMBRA_TOKEN, or 'token_file' in a config file
+        an administrator of the service makes one: penumbra token add NAME
+        """
 
     /// Answers without a problem come from something else than a service.
     private static func remedy(withoutBody status: Int) -> String {

@@ -3,9 +3,11 @@ package import Confinement
 import ContentNames
 import Glibc
 import JobModel
+import Manifests
 package import Queueing
 import RenderFarm
 import Runs
+import SafeFiles
 package import Settings
 import Synchronization
 
@@ -19,13 +21,21 @@ package final class FarmManifestChecker: ManifestChecker {
     private let known = Mutex<(catalog: Catalog, until: ContinuousClock.Instant)?>(nil)
     /// What no job of a token with folders may change: no folder of a token holds it, or lies in it.
     private let protected: [String]
+    /// The service's own folder. Nothing in it is a manifest that a client may name.
+    private let serviceFolder: String?
     private let landlock: Landlock.Support
+    private let engine: EngineName
 
-    /// - Parameter protected: Paths that no folder of a token may hold or lie in.
+    /// - Parameters:
+    ///   - serviceFolder: The service's own folder. Nil if there is none.
+    ///   - protected: Paths that no folder of a token may hold or lie in.
     package init(
-        _ settings: Settings, apartFrom protected: [String] = [], landlock: Landlock.Support = Landlock.support
+        _ settings: Settings, serviceFolder: String? = nil, apartFrom protected: [String] = [],
+        landlock: Landlock.Support = Landlock.support
     ) {
         farm = Farm(settings)
+        engine = settings.engine.value
+        self.serviceFolder = serviceFolder
         self.protected = protected
         self.landlock = landlock
     }
@@ -36,18 +46,7 @@ package final class FarmManifestChecker: ManifestChecker {
         var manifest = Self.manifest(place, name: name)
         let folders = try options.roots.map(folders)
         try folders?.refuse(Self.origin(of: place), of: manifest.path)
-        let bytes: [UInt8]
-        do throws(Unreadable) {
-            bytes = try Self.bytes(of: place, within: folders)
-        } catch {
-            throw ManifestRefusal(
-                manifest: manifest.path,
-                errors: [
-                    ManifestFault(
-                        message: "\(VisibleText.line(manifest.path)): the manifest cannot be read: \(error.reason)",
-                        remedy: error.remedy)
-                ], outcome: error.outcome)
-        }
+        let bytes = try contents(of: place, name: name, within: folders)
         guard let digest = SHA256Stream.digest(of: bytes) else {
             throw FarmError(.unavailable, "libcrypto gives no SHA-256 digests\n   = install OpenSSL's libcrypto again")
         }
@@ -77,12 +76,47 @@ package final class FarmManifestChecker: ManifestChecker {
                 manifest: manifest.path, errors: faults.filter(\.0).map(\.1), outcome: outcome.unread ?? .badManifest)
         }
         try folders?.refuse(JobPaths(of: job).all, of: manifest.path)
-        return CheckedManifest(
-            job: job.name, digest: digest, warnings: faults.filter { !$0.0 }.map(\.1), roots: folders?.roots)
+        var warnings = faults.filter { !$0.0 }.map(\.1)
+        if folders != nil, engine != .local {
+            warnings.append(
+                ManifestFault(
+                    message:
+                        "the job will run on the service's machine, and not with the engine '\(engine.rawValue)', because its "
+                        + "token has folders",
+                    remedy: "use a token without folders if the job needs the cluster"))
+        }
+        return CheckedManifest(job: job.name, digest: digest, warnings: warnings, roots: folders?.roots)
     }
 
     package func digest(of place: ManifestSource.Place) -> String? {
-        (try? Self.bytes(of: place)).flatMap { SHA256Stream.digest(of: $0) }
+        (try? bytes(of: place)).flatMap { SHA256Stream.digest(of: $0) }
+    }
+
+    /// The bytes of a manifest that a client names or sends. Nothing else of the service's machine leaves here.
+    ///
+    /// Commands get these bytes. If they opened the path again, somebody could have put a link to another file there.
+    func contents(
+        of place: ManifestSource.Place, name: String?, _ options: RunOptions
+    ) throws -> [UInt8] {
+        try contents(of: place, name: name, within: try options.roots.map(folders))
+    }
+
+    private func contents(
+        of place: ManifestSource.Place, name: String?, within folders: RootCheck?
+    ) throws(ManifestRefusal) -> [UInt8] {
+        let path = Self.manifest(place, name: name).path
+        do throws(Unreadable) {
+            return try bytes(of: place, within: folders)
+        } catch {
+            let words = error.isReadable ? error.reason : "the manifest cannot be read: \(error.reason)"
+            throw ManifestRefusal(
+                manifest: path,
+                errors: [
+                    ManifestFault(
+                        message: "\(VisibleText.line(path)): \(words)", remedy: error.remedy(for: path, in: .current))
+                ],
+                outcome: error.outcome)
+        }
     }
 
     // MARK: Folders
@@ -126,6 +160,13 @@ package final class FarmManifestChecker: ManifestChecker {
         case tooLarge
         /// Somebody has exchanged a part of the path for a link since it was checked.
         case outside
+        /// A file of the service itself.
+        case ofService
+        /// Another file. Its text stays secret.
+        case noManifest
+
+        /// Whether the file is readable, but is no manifest.
+        var isReadable: Bool { if case .noManifest = self { true } else { false } }
 
         var reason: String {
             switch self {
@@ -134,39 +175,56 @@ package final class FarmManifestChecker: ManifestChecker {
             case .noFile: "it is no regular file"
             case .tooLarge: "it has more than 1 MB"
             case .outside: "a link leads outside of the token's folders"
+            case .ofService: "it lies in the service's own folder"
+            case .noManifest:
+                "this is no manifest: it has none of the keys that manifests have, such as 'job' and 'inputs'"
             }
         }
 
-        var remedy: String {
+        func remedy(for path: String, in unit: SystemdUnit?) -> String {
             switch self {
+            case .system where unit?.hint(about: path) != nil:
+                [unit?.hint(about: path), "or send its text (--upload)"].compactMap(\.self).joined(separator: "\n")
             case .system(EACCES), .system(EPERM): "let the service's user read it, or send its text (--upload)"
             case .system(ENOENT), .system(ENOTDIR):
                 "look for a misspelt name; a manifest of another machine is sent as text (--upload)"
             case .tooLarge: "a manifest has at most 1 MB"
+            case .ofService, .noManifest:
+                "name the file of a manifest; 'penumbra check FILE' shows what is wrong with a file of your own"
             case .system, .folder, .noFile, .outside: "name a file that the service's user may read"
             }
         }
 
-        var outcome: RunOutcome { if case .tooLarge = self { .badManifest } else { .missingInput } }
+        var outcome: RunOutcome {
+            switch self {
+            case .tooLarge, .noManifest: .badManifest
+            default: .missingInput
+            }
+        }
     }
 
-    private static func bytes(
+    private func bytes(
         of place: ManifestSource.Place, within folders: RootCheck? = nil
     ) throws(Unreadable) -> [UInt8] {
         switch place {
         case .uploaded(let text, _):
-            guard text.utf8.count <= largestManifest else { throw .tooLarge }
+            guard text.utf8.count <= Self.largestManifest else { throw .tooLarge }
             return Array(text.utf8)
-        case .file(let path): return try bytes(at: path, within: folders)
+        case .file(let path):
+            let bytes = try bytes(at: path, within: folders)
+            guard JobReader.isManifest(bytes) else { throw .noManifest }
+            return bytes
         }
     }
 
-    private static func bytes(at path: String, within folders: RootCheck?) throws(Unreadable) -> [UInt8] {
+    private func bytes(at path: String, within folders: RootCheck?) throws(Unreadable) -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw .system(errno) }
         defer { close(file) }
+        // The path of the opened file. The path of the request may lead elsewhere by now.
+        let opened = RealPath.resolve("/proc/self/fd/\(file)")
+        if let serviceFolder, PathNames.isBelow(opened, RealPath.resolve(serviceFolder)) { throw .ofService }
         if let folders {
-            let opened = RealPath.resolve("/proc/self/fd/\(file)")
             guard folders.outside([JobPath(origin: "the manifest", path: opened, access: .read)]).isEmpty else {
                 throw .outside
             }
@@ -175,10 +233,10 @@ package final class FarmManifestChecker: ManifestChecker {
         guard fstat(file, &found) == 0 else { throw .system(errno) }
         if found.st_mode & S_IFMT == S_IFDIR { throw .folder }
         guard found.st_mode & S_IFMT == S_IFREG else { throw .noFile }
-        guard found.st_size <= largestManifest else { throw .tooLarge }
+        guard found.st_size <= Self.largestManifest else { throw .tooLarge }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count <= largestManifest {
+        while bytes.count <= Self.largestManifest {
             let count = Glibc.read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .system(errno) }

@@ -20,12 +20,12 @@ package protocol FarmQueries: Sendable {
     /// What `penumbra plan --json` prints.
     ///
     /// - Parameter name: of the file that an uploaded text stands for, without its ending.
-    /// - Throws: ``FarmQueryError``, ``FileError``.
+    /// - Throws: ``FarmQueryError``, ``FileError``, ``ManifestRefusal``.
     func plan(_ place: ManifestSource.Place, name: String, _ options: RunOptions) async throws -> String
 
     /// The PNG file that `penumbra preview` writes.
     ///
-    /// - Throws: ``FarmQueryError``, ``FileError``.
+    /// - Throws: ``FarmQueryError``, ``FileError``, ``ManifestRefusal``, ``FolderRefusal``.
     func preview(_ query: PreviewQuery) async throws -> [UInt8]
 
     /// What `penumbra verify --json` prints.
@@ -72,7 +72,7 @@ package final class FarmCommands: FarmQueries {
 
     private let program: String
     private let checker: FarmManifestChecker
-    /// Where texts of manifests lie while they are planned.
+    /// Where manifests lie while they are planned.
     private let folder: String
     private let arguments: [String]
     private let commands = Mutex((open: 0, texts: 0))
@@ -101,26 +101,29 @@ package final class FarmCommands: FarmQueries {
         try await counted { [self] in
             var words = ["plan", "--json"] + (options.isForced ? ["--force"] : [])
             words += options.overrides.flatMap { ["--set", $0] }
-            switch place {
-            case .file(let path): return try await answer(words + arguments + ["--", path], within: Self.planTime)
-            case .uploaded(let text, _):
-                let number = commands.withLock { commands in
-                    commands.texts += 1
-                    return commands.texts
-                }
-                let file = "\(folder)/plan-\(number).yaml"
-                try await Blocking.run { () throws(FileError) in
-                    try AtomicFile.write(Array(text.utf8), to: file, by: file + ".new", mode: 0o600)
-                }
-                defer { FileSystem.remove(file) }
-                return try await answer(
-                    words + ["--manifest-path", place.path(name: name)] + arguments + ["--", file],
-                    within: Self.planTime)
+            // Never the path: somebody could have put a link to another file there since the check.
+            let text = try await Blocking.run { [checker] in try checker.contents(of: place, name: name, options) }
+            let number = commands.withLock { commands in
+                commands.texts += 1
+                return commands.texts
             }
+            let file = "\(folder)/plan-\(number).yaml"
+            try await Blocking.run { () throws(FileError) in
+                try AtomicFile.write(text, to: file, by: file + ".new", mode: 0o600)
+            }
+            defer { FileSystem.remove(file) }
+            return try await answer(
+                words + ["--manifest-path", place.path(name: name)] + arguments + ["--", file],
+                within: Self.planTime)
         }
     }
 
-    package func preview(_ query: PreviewQuery) async throws -> [UInt8] { try await previews.preview(query) }
+    package func preview(_ query: PreviewQuery) async throws -> [UInt8] {
+        let text = try await Blocking.run { [checker] in
+            try checker.contents(of: query.place, name: query.name, query.options)
+        }
+        return try await previews.preview(query, manifest: text)
+    }
 
     package func verify(_ outputs: [String]) async throws -> String {
         try await counted { [self] in

@@ -63,7 +63,8 @@ package final class PreviewCommands: Sendable {
         self.confined = confined
     }
 
-    package func preview(_ query: PreviewQuery) async throws -> [UInt8] {
+    /// - Parameter manifest: the bytes of the manifest. The command does not open its path.
+    func preview(_ query: PreviewQuery, manifest: [UInt8]) async throws -> [UInt8] {
         let number = commands.withLock { commands -> Int? in
             guard commands.open < Self.mostCommands else { return nil }
             commands.open += 1
@@ -79,9 +80,7 @@ package final class PreviewCommands: Sendable {
             // A service that was killed may have left it.
             FileSystem.removeTree(files.folder)
             _ = try FileSystem.createFolders(files.temporary, mode: 0o700)
-            if case .uploaded(let text, _) = query.place {
-                try AtomicFile.write(Array(text.utf8), to: files.manifest, by: files.manifest + ".new", mode: 0o600)
-            }
+            try AtomicFile.write(manifest, to: files.manifest, by: files.manifest + ".new", mode: 0o600)
         }
         try await render(words(query, files), files, query.options.roots)
         return try await Blocking.run { () throws -> [UInt8] in
@@ -121,13 +120,8 @@ package final class PreviewCommands: Sendable {
         words += query.options.overrides.flatMap { ["--set", $0] }
         words += ["-o", files.picture, "--state-dir", files.state]
         words += configFile.map { ["--config", $0] } ?? []
-        switch query.place {
-        case .file(let path): words += ["--", path]
-        case .uploaded:
-            words += ["--manifest-path", FarmManifestChecker.manifest(query.place, name: query.name).path]
-            words += ["--", files.manifest]
-        }
-        return words + (query.input.map { [$0] } ?? [])
+        words += ["--manifest-path", FarmManifestChecker.manifest(query.place, name: query.name).path]
+        return words + ["--", files.manifest] + (query.input.map { [$0] } ?? [])
     }
 
     private func render(_ words: [String], _ files: Files, _ roots: [String]?) async throws(FarmQueryError) {
@@ -150,7 +144,12 @@ package final class PreviewCommands: Sendable {
         } catch {
             throw FarmQueryError(error, "'penumbra preview'", program)
         }
-        let message = Self.message(in: answer.errors) ?? "'penumbra preview' has ended with \(answer.status)"
+        // The text has been sent, so its file means nothing to the caller.
+        let place = "\(VisibleText.line(files.manifest)): error: "
+        let found = Self.message(in: answer.errors)
+        let message =
+            found.map { $0.hasPrefix(place) ? String($0.dropFirst(place.count)) : $0 }
+            ?? "'penumbra preview' has ended with \(answer.status)"
         switch answer.exitCode.flatMap({ RunOutcome(number: Int($0)) }) {
         case .done: return
         case .usage, .badManifest, .missingInput, .busy, .someFailed: throw .refused(message)

@@ -39,7 +39,7 @@ package struct RunObservation: Sendable {
         /// Outputs that it has published.
         package let published: Int
         package let leftovers: JobState.Leftovers
-        /// How many frames have failed, and why. Nil if the log says everything.
+        /// How many frames have failed, and why. Nil if the log has to say why the run failed.
         package var failures: String?
 
         fileprivate init(
@@ -81,12 +81,14 @@ package struct RunObservation: Sendable {
 }
 
 extension RunCounts {
-    /// `3 frames failed: 2 not permitted, 1 broken or unreadable picture`. The log has a line for each cause, so its last line hides the
-    /// others. Nil for less than two causes.
+    /// `2 frames failed: plugin fault`, or with several causes `3 frames failed: 2 not permitted, 1 broken or unreadable picture`.
+    ///
+    /// The log would not do: it has a line for each cause, and notes about other things after them. Nil if nothing has failed.
     fileprivate var failureWords: String? {
         let causes = (failedByCause ?? [:]).filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        guard causes.count > 1 else { return nil }
-        return "\(failed) frames failed: " + causes.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        guard let first = causes.first else { return nil }
+        let words = causes.count == 1 ? [first.key] : causes.map { "\($0.value) \($0.key)" }
+        return (failed == 1 ? "1 frame" : "\(failed) frames") + " failed: " + words.joined(separator: ", ")
     }
 }
 

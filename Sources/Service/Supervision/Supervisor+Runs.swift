@@ -84,12 +84,16 @@ extension Supervisor {
         state.withLock { [open] in $0.runs[start.job] = open }
         do {
             let order = try order(for: starting, run)
-            if !order.notes.isEmpty { state.withLock { $0.runs[start.job]?.hasChangedManifest = true } }
             return order
         } catch {
             noteExit(start.job, run, .notStarted(error.message))
             return nil
         }
+    }
+
+    /// Whether the manifest can be read, and is another one than the one that was submitted.
+    private func hasChangedManifest(_ job: Submission) -> Bool {
+        checker.digest(of: job.manifest.place).map { $0 != job.manifest.digest } ?? false
     }
 
     /// The name tells people the job and the time. Its end tells apart runs of two services that share a state folder.
@@ -114,10 +118,18 @@ extension Supervisor {
         // As with 'penumbra run --watch': an empty folder is no error there, because pictures come and go.
         if case .watch = job.owner { arguments.append("--allow-empty") }
         let confinement = try confinement(of: job, run)
-        // Programs of a cluster would run outside of the folders.
-        if confinement != nil { arguments += ["--engine", "local"] }
         var notes: [String] = []
-        if checker.digest(of: job.manifest.place) != job.manifest.digest {
+        // Programs of a cluster would run outside of the folders.
+        if confinement != nil {
+            arguments += ["--engine", "local"]
+            if let engine = setup.otherEngine() {
+                notes.append(
+                    "note: the run works on this machine, and not with the engine '\(engine)': jobs of tokens with folders "
+                        + "do not leave it")
+            }
+        }
+        if hasChangedManifest(job) {
+            state.withLock { $0.runs[job.id]?.hasChangedManifest = true }
             notes.append("note: the manifest has changed since \(job.id) was submitted; the run uses it as it is now")
         }
         return RunOrder(

@@ -22,6 +22,8 @@ package final class Supervisor: Sendable {
         package var confined = ConfinedPlaces()
         /// Why no run could begin now. Nil if nothing prevents it. It is asked before jobs start, and may block.
         package var obstacle: @Sendable () -> String? = { nil }
+        /// The name of another engine than the machine itself, which the config file has now. Nil for none. May block.
+        package var otherEngine: @Sendable () -> String? = { nil }
         /// What to tell of a job that has changed. It is stored in the transaction of the change. May block.
         package var messages: @Sendable (Submission) -> [OutboxMessage] = { _ in [] }
 

@@ -43,6 +43,18 @@ import Testing
         #expect(workspace.leftovers() == [])
     }
 
+    @Test func `a removed picture of a moved folder is given up with the folder`() async throws {
+        try workspace.copy("photos/a.png", to: "album/first/a.png")
+        #expect(try await penumbra("blur", "album", "--radius", "2", "--keep", "beside").code == 0)
+        #expect(rename("\(workspace.path)/album", "\(workspace.path)/moved") == 0)
+        try workspace.remove("moved/first/a.png")
+        #expect(try await penumbra("unblur", "moved").code == 1)
+        let given = try await penumbra("gc", "--give-up", "moved")
+        #expect((given.code, given.errors) == (0, ""))
+        #expect(given.output.hasPrefix("1 original of removed pictures given up\n"))
+        #expect(try await penumbra("unblur", "moved").code == 0)
+    }
+
     @Test func `a name of which no original is kept is told`() async throws {
         let missing = "photos/none.png: no original is kept of it; check its name\n"
         let before = try await penumbra("gc", "--give-up", "photos/none.png")

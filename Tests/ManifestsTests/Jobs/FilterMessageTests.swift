@@ -178,7 +178,7 @@ import Testing
                 job.yaml:1:10: error: 'filters' is an empty list
                 1 | filters: []
                   |          ^^
-                  = write at least one item
+                  = write at least one filter; if the items of 'outputs' have filters, 'filters' may be left out
                 """)
     }
 

@@ -33,6 +33,10 @@ extension PictureOrder {
     }
 }
 
+extension PictureOwner {
+    static let someone = PictureOwner("someone")
+}
+
 func client(_ number: Int) -> PictureQueue.ClientID { PictureQueue.ClientID(number: number) }
 
 func seconds(_ number: Int) -> Timestamp { Timestamp(.seconds(number)) }

@@ -159,13 +159,16 @@ final class Seen: Sendable {
 
 /// Accepts all manifests.
 final class TestChecker: ManifestChecker {
-    private let present = Mutex("as submitted")
+    private let present = Mutex<String?>("as submitted")
 
     /// The file of the manifest is another one now.
     func change() { present.withLock { $0 = "changed" } }
 
+    /// The file of the manifest cannot be read now.
+    func hide() { present.withLock { $0 = nil } }
+
     func check(_ place: ManifestSource.Place, name: String?, _ options: RunOptions) async throws -> CheckedManifest {
-        CheckedManifest(job: "night", digest: present.withLock { $0 }, warnings: [])
+        CheckedManifest(job: "night", digest: present.withLock { $0 } ?? "", warnings: [])
     }
 
     func digest(of place: ManifestSource.Place) -> String? { present.withLock { $0 } }

@@ -1,6 +1,6 @@
 package import Cluster
 
-/// Reads the output and exit codes of a site's commands, see docs/commands.md.
+/// Reads the output and exit codes of a site's commands, see docs/reference/cluster-commands.md.
 package enum CommandAnswers {
     /// The output of `submit`: a job's number.
     package static func job(_ text: String) -> Result<String, CommandAnswerError> {

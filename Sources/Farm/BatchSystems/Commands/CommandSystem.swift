@@ -3,8 +3,8 @@ import Engines
 import Glibc
 package import JobModel
 
-/// Any batch system, through four commands of the site. docs/commands.md is the contract. All output of the commands is
-/// checked.
+/// Any batch system, through four commands of the site. docs/reference/cluster-commands.md is the contract. All output of the
+/// commands is checked.
 package struct CommandSystem: BatchSystem {
     package var timeout: Duration
     private let commands: ClusterCommands

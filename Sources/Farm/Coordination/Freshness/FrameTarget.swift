@@ -149,6 +149,9 @@ package enum FrameVerdict: Hashable, Sendable {
 }
 
 extension FrameVerdict {
+    /// The paths of the outputs that are rendered.
+    var rendered: [String] { if case .render(let wanted, _, _) = self { wanted.compactMap { $0?.path } } else { [] } }
+
     /// The outputs that are kept, whatever the verdict says about the others.
     package var kept: [KeptOutput] {
         switch self {

@@ -273,7 +273,7 @@ extension Freshness {
         guard let comparison = recipes.comparison(from: record.recipe, to: recipe) else {
             return ["made by another version of Penumbra"]
         }
-        return comparison.changes + (upgrade == .rerender ? comparison.upgrades : [])
+        return comparison.changes + (upgrade == .rerender ? comparison.upgrades.map(\.pixels) : [])
     }
 
     /// New records for files that have the recorded bytes but other stamps.
@@ -295,10 +295,12 @@ extension Freshness {
         }
     }
 
-    /// The upgrades of Penumbra that would change this frame's outputs if they were rendered again.
-    package func keptUpgrades(of frame: FrameFiles) -> [String] {
+    /// The upgrades that outputs of this frame do not have, because a run with this verdict does not render them again. An upgrade
+    /// is repeated for each output.
+    package func keptUpgrades(of frame: FrameFiles, _ verdict: FrameVerdict) -> [RecipeUpgrade] {
         guard existing == .update, upgrade == .keep else { return [] }
-        return frame.outputs.flatMap { output in
+        let others = Set((verdict.rendered + verdict.kept.map(\.path)).map(PathKey.init))
+        return frame.outputs.filter { !others.contains(PathKey($0.path)) }.flatMap { output in
             record(at: output.path).flatMap { recipes.comparison(from: $0.recipe, to: output.recipe)?.upgrades } ?? []
         }
     }

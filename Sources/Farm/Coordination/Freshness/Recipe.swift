@@ -9,7 +9,7 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
     package struct Step: Hashable, Sendable, Codable {
         package let filter: String
         package let values: [String: ParameterValue]
-        /// Changes whenever the filter's pixels change.
+        /// The rendering version of the filter. For a plugin, ` of ` and its own version follow: `2 of 1.0.3`.
         package let version: String
     }
 
@@ -59,10 +59,44 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
         Dictionary(parameters.compactMap { parameter in parameter.fallback.map { (parameter.name, $0) } }) { $1 }
     }
 
-    /// A plugin has its own version in addition to the version of its pixels.
+    /// A plugin has its own version in addition to the version of its pixels. A new version of a plugin may render a picture that
+    /// the old one could not.
     private static func version(of filter: String, _ catalog: Catalog) -> String {
         let rendering = catalog.filter(named: filter).map { "\($0.renderingVersion)" } ?? ""
-        return catalog.versions[filter].map { "\(rendering) of \($0)" } ?? rendering
+        return catalog.versions[filter].map { "\(rendering)\(Step.pluginSeparator)\($0)" } ?? rendering
+    }
+}
+
+extension Recipe.Step {
+    fileprivate static let pluginSeparator = " of "
+
+    fileprivate var isPlugin: Bool { version.contains(Self.pluginSeparator) }
+
+    /// The rendering version, which changes only if the pixels change.
+    private var renderingVersion: String {
+        String(version.prefix(upTo: version.firstRange(of: Self.pluginSeparator)?.lowerBound ?? version.endIndex))
+    }
+
+    /// How the pixels of the same filter have changed since an older step; nil if they have not. A plugin whose own version alone is
+    /// another makes the same pixels.
+    fileprivate func upgrade(from old: Recipe.Step) -> RecipeUpgrade? {
+        let (from, to) = isPlugin == old.isPlugin ? (old.renderingVersion, renderingVersion) : (old.version, version)
+        guard from != to else { return nil }
+        return RecipeUpgrade(
+            pixels: "\(filter)'s pixels (rendering version \(from) → \(to))", plugin: isPlugin ? filter : nil)
+    }
+}
+
+/// A change of pixels that the manifest does not ask for.
+package struct RecipeUpgrade: Hashable, Sendable {
+    /// `gaussian's pixels (rendering version 2 → 3)`
+    package let pixels: String
+    /// The filter, if a new version of a plugin made the change; nil for a new version of Penumbra.
+    package let plugin: String?
+
+    package init(pixels: String, plugin: String? = nil) {
+        self.pixels = pixels
+        self.plugin = plugin
     }
 }
 
@@ -70,23 +104,22 @@ package struct Recipe: Hashable, Sendable, StoredJSON {
 package struct RecipeComparison: Hashable, Sendable {
     /// Changes of the manifest: `radius 12 → 14`.
     package private(set) var changes: [String] = []
-    /// Filters whose pixels are different in this version: `gaussian's pixels (rendering version 2 → 3)`.
-    package private(set) var upgrades: [String] = []
+    /// Changes by other versions of filters and of Penumbra.
+    package private(set) var upgrades: [RecipeUpgrade] = []
 
     package init(from old: Recipe, to new: Recipe, catalog: Catalog) {
         let words = Words(catalog: catalog, chain: new.steps)
         if old.steps.map(\.filter) == new.steps.map(\.filter) {
             for (old, new) in zip(old.steps, new.steps) {
                 changes += words.differences(of: new.filter, old.values, new.values)
-                if old.version != new.version {
-                    upgrades.append("\(new.filter)'s pixels (rendering version \(old.version) → \(new.version))")
-                }
+                if let upgrade = new.upgrade(from: old) { upgrades.append(upgrade) }
             }
         } else {
             changes.append("filters \(Self.names(old)) → \(Self.names(new))")
         }
         if old.version != new.version {
-            upgrades.append("what is done around the filters (rendering version \(old.version) → \(new.version))")
+            let versions = "rendering version \(old.version) → \(new.version)"
+            upgrades.append(RecipeUpgrade(pixels: "what is done around the filters (\(versions))"))
         }
         compare("color", old.color.rawValue, new.color.rawValue)
         compare("format", old.format, new.format)

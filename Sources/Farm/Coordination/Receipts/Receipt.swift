@@ -31,7 +31,7 @@ struct Receipt: Hashable, Sendable, Codable {
     struct Input: Hashable, Sendable, Codable {
         let path: String
         /// The path's bytes if they are not UTF-8.
-        let pathBase64: String?
+        var pathBase64: String?
         let page: Int
         let bytes: Int
         let digest: Digest
@@ -59,7 +59,7 @@ struct Receipt: Hashable, Sendable, Codable {
 
     let schema: Int
     var output: Output
-    let input: Input
+    var input: Input
     let recipe: ReceiptRecipe
     let encoder: String
     let penumbra: String
@@ -115,6 +115,25 @@ struct Receipt: Hashable, Sendable, Codable {
         (a.bands, b.bands) = (nil, nil)
         return a == b && input == other.input && recipe == other.recipe && encoder == other.encoder
             && penumbra == other.penumbra && job == other.job
+    }
+}
+
+extension Receipt {
+    /// The receipt, with those facts of an earlier receipt of the same output that no record has.
+    ///
+    /// They are the digests of the bands, and the exact name of a picture that does not exist any more.
+    func completed(by earlier: Receipt) -> Receipt {
+        var receipt = self
+        var known = earlier.output
+        known.bands = output.bands
+        if output.bands == nil, known == output { receipt.output.bands = earlier.output.bands }
+        let name = earlier.input.pathBase64.flatMap { Data(base64Encoded: $0) }.map(Array.init)
+        if input.pathBase64 == nil, input.path == earlier.input.path, let name,
+            NonUTF8Name.possibleBytes(of: input.path) == name
+        {
+            receipt.input.pathBase64 = earlier.input.pathBase64
+        }
+        return receipt
     }
 }
 

@@ -56,7 +56,9 @@ package struct ReceiptRepair: Sendable {
         switch ReceiptFile.inspect(beside: record.path) {
         case .nothing: return .write(wanted)
         case .foreign: return .blocked
-        case .receipt(let found): return found.saysTheSame(as: wanted) ? .fine : .write(wanted)
+        case .receipt(let found):
+            let completed = wanted.completed(by: found)
+            return found.saysTheSame(as: completed) ? .fine : .write(completed)
         }
     }
 

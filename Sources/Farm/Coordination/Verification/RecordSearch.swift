@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import JobModel
 package import JobStorage
+import Planning
 import SafeFiles
 import Synchronization
 
@@ -62,6 +63,36 @@ package struct RecordSearch: Sendable {
             result[PathKey(path)] = try output(at: path).map { [$0] }
         }
         return result
+    }
+
+    /// Why outputs are missing, as far as their disks are the reason.
+    ///
+    /// - Parameter paths: the paths of missing outputs.
+    package func missingDisks(
+        of paths: [String], mount: (String) -> KnownDisks.Mount = MountLookup.make()
+    ) throws -> [MissingDisks.Outputs] {
+        guard let store, !paths.isEmpty else { return [] }
+        let folders = Dictionary(grouping: paths) { PathKey(PathText.folder(of: $0)) }.sorted { $0.key < $1.key }
+        return try store.read { reader in
+            var known: [JobID: KnownDisks] = [:]
+            var found: [(cause: MissingDisks.Cause, count: Int, folder: String)] = []
+            for (folder, paths) in folders {
+                guard let owned = try paths.first.flatMap({ try reader.outputs(at: $0).first }),
+                    let job = try reader.job(manifest: owned.manifest, name: owned.job)
+                else { continue }
+                let disks = try known[job] ?? reader.knownDisks(of: job)
+                known[job] = disks
+                guard let key = disks.disk(of: folder.path),
+                    let cause = disks.mounts[key]?.suspicion(folder.path, mount)
+                else { continue }
+                if let index = found.firstIndex(where: { $0.cause == cause }) {
+                    found[index].count += paths.count
+                } else {
+                    found.append((cause, paths.count, folder.path))
+                }
+            }
+            return found.map { MissingDisks.Outputs($0.cause, count: $0.count, folder: $0.folder) }
+        }
     }
 
     /// The paths of the outputs that were published with these digests.

@@ -96,7 +96,7 @@ enum JobKeys {
         JobKey("compare", ComparePolicy.stamp, "How Penumbra notices that a picture or an output has changed."),
         JobKey(
             "upgrade", UpgradePolicy.keep,
-            "What Penumbra does with outputs whose filters give other pixels in this version of Penumbra."),
+            "What Penumbra does with outputs if a newer version of Penumbra or of a plugin gives other pixels."),
         JobKey("durability", Durability.file, "When outputs are safe from a power failure."),
         JobKey("receipts", ReceiptPolicy.none, "Whether Penumbra writes a receipt beside each output."),
         JobKey("verify", VerifyLevel.digest, "How much Penumbra checks before it puts an output in place."),

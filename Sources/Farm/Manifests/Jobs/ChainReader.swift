@@ -13,7 +13,7 @@ struct ChainReader {
                 return nil
             }
             guard !items.isEmpty else {
-                log.error(.value(.emptyList(name: name)), at: node.span)
+                log.error(.value(.emptyChain(name: name)), at: node.span)
                 return nil
             }
             let filters = items.enumerated().map { index, item in

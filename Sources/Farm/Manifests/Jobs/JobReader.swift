@@ -31,6 +31,21 @@ package enum JobReader {
     }
 }
 
+extension JobReader {
+    /// Whether the text is a mapping with a key of manifests. A manifest may have errors nevertheless.
+    ///
+    /// The problems of a text quote it. Who may name a file, but not read it, must not get the problems of any other file.
+    package static func isManifest(_ bytes: [UInt8]) -> Bool {
+        let log = DiagnosticLog()
+        let text = SourceText(bytes: bytes, name: "", log: log)
+        guard case .mapping(let mapping)? = BlockParser.parse(text, log: log, empty: .emptyManifest)?.content else {
+            return false
+        }
+        let keys = Set(JobKeys.all.map(\.name))
+        return mapping.entries.contains { keys.contains($0.key) }
+    }
+}
+
 /// The result of reading a manifest.
 package struct ReadResult: Sendable {
     /// Nil if the diagnostics contain an error, and only then.

@@ -71,13 +71,13 @@ package struct PreparedJob: Sendable {
 
     var workFrames: Set<FrameID> { Set(targets.lazy.filter(\.isWork).map(\.frame.id)) }
 
-    /// Changes by an upgrade of Penumbra that kept outputs do not have, with the number of frames.
-    package var keptUpgrades: [String: Int] {
-        var counts: [String: Int] = [:]
+    /// Changes of pixels by other versions of filters that outputs do not have and will not get by this run.
+    package var keptUpgrades: [JobNotice] {
+        var counts: [RecipeUpgrade: Int] = [:]
         for target in targets {
-            for upgrade in Set(freshness.keptUpgrades(of: target.files)) { counts[upgrade, default: 0] += 1 }
+            for upgrade in freshness.keptUpgrades(of: target.files, target.verdict) { counts[upgrade, default: 0] += 1 }
         }
-        return counts
+        return counts.sorted { $0.key.pixels < $1.key.pixels }.map { .outputsKeepOldPixels($0.value, $0.key) }
     }
 }
 

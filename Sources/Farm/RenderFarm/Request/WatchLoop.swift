@@ -52,6 +52,7 @@ struct WatchLoop {
         inputs.set(watched.jobs)
         add(inputs.folders, to: watch)
         for manifest in manifests { watch.add(file: manifest) }
+        listener.report(.watch(.began(inputs.folders)))
         // One reader takes all three sources, because a stream ends when its reader stops.
         let (wakenings, wake) = AsyncStream.makeStream(of: Wakening.self, bufferingPolicy: .unbounded)
         let (changes, stops) = (watch.changes, control.stops())
@@ -161,11 +162,24 @@ final class WatchMemory: Sendable {
     private let losses = Mutex<[PathKey: [String]]>([:])
     /// Jobs whose patterns were checked, with the patterns.
     private let inspected = Mutex<Set<[PathKey]>>([])
+    /// The outputs without a selected input, by their job and kind, as they were reported last.
+    private let leftovers = Mutex<[PathKey: Set<PathKey>]>([:])
 
     /// Whether the patterns of a job are new. In later runs unmatched patterns are normal.
     func isNew(_ plan: JobPlan) -> Bool {
         let patterns = [plan.job.manifestPath, plan.job.name] + plan.job.inputs + [""] + plan.job.exclude
         return inspected.withLock { $0.insert(patterns.map(PathKey.init)).inserted }
+    }
+
+    /// Whether some of these outputs were not there at the last run.
+    ///
+    /// - Parameter kind: the kind of outputs, such as `orphans`.
+    func areNews(_ outputs: [OutputRecord], kind: String, of job: JobSpec) -> Bool {
+        let now = Set(outputs.map { PathKey($0.path) })
+        let before = leftovers.withLock { leftovers in
+            leftovers.updateValue(now, forKey: PathKey("\(kind)\0\(job.manifestPath)\0\(job.name)"))
+        }
+        return !now.isSubset(of: before ?? [])
     }
 
     /// The pictures of a job that were lost since its last run.

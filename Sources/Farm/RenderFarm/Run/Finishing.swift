@@ -82,10 +82,15 @@ struct Finishing {
     private func cleanUpOrphans(_ job: ClaimedJob, _ summary: RunSummary) async throws -> RunOutcome {
         guard let ledger = job.ledger, summary.stop == nil else { return .done }
         let request = context.request
-        if !request.isWatching || summary.didSomething { OrphanCleanup.listUnselected(job.prepared, listener) }
+        // A watch reports them once.
+        func areNews(_ outputs: [OutputRecord], _ kind: String) -> Bool {
+            context.watch?.areNews(outputs, kind: kind, of: job.prepared.job) ?? true
+        }
+        if areNews(job.prepared.unselected, "unselected") { OrphanCleanup.listUnselected(job.prepared, listener) }
+        let areNews = areNews(job.prepared.orphans, "orphans")
         guard !(job.prepared.orphans + job.prepared.lostOutputs).isEmpty else { return .done }
-        if request.isWatching, request.orphans == .listed, !summary.didSomething { return .done }
-        let cleanup = OrphanCleanup(prepared: job.prepared, ledger: ledger, context: context)
+        if request.orphans == .listed, !areNews { return .done }
+        let cleanup = OrphanCleanup(prepared: job.prepared, ledger: ledger, context: context, areNews: areNews)
         let preparation = context.preparation.working(for: job.folder)
         return try await cleanup.run { try await preparation.findings(of: $0, job.prepared.job) }
     }
@@ -107,9 +112,9 @@ struct Finishing {
 
     /// Reports each change once. It concerns many outputs.
     private func reportUpgrades(_ job: ClaimedJob) throws {
-        for (upgrade, count) in job.prepared.keptUpgrades.sorted(by: { $0.key < $1.key }) {
-            guard try job.ledger?.reportOnce("upgrade: \(upgrade)") == true else { continue }
-            listener.report(job.name, .outputsKeepOldPixels(count, change: upgrade))
+        for case .outputsKeepOldPixels(let count, let upgrade) in job.prepared.keptUpgrades {
+            guard try job.ledger?.reportOnce("upgrade: \(upgrade.pixels)") == true else { continue }
+            listener.report(job.name, .outputsKeepOldPixels(count, upgrade))
         }
     }
 }
@@ -148,6 +153,8 @@ package struct OrphanCleanup: Sendable {
     let prepared: PreparedJob
     let ledger: Ledger
     let context: RunContext
+    /// False if a watch has reported all orphans before.
+    var areNews = true
 
     private var request: RunRequest { context.request }
     private var listener: any RunListener { context.listener }
@@ -196,7 +203,7 @@ package struct OrphanCleanup: Sendable {
             return .done
         case .removed:
             if let refusal {
-                listener.report(name, refusal)
+                if areNews { listener.report(name, refusal) }
                 return .someFailed
             }
         case .allRemoved: break
@@ -228,7 +235,7 @@ package struct OrphanCleanup: Sendable {
         let new = Set(try ledger.reportNew(texts, kind: Self.keptKind, isAll: true).map(PathKey.init))
         let isReported = !context.isSilent
         let reported = zip(texts, kept).filter { isReported || new.contains(PathKey($0.0)) }.map(\.1)
-        if !reported.isEmpty { listener.report(name, .orphansKept(reported, isRemoving: isRemoving)) }
+        if !reported.isEmpty, areNews { listener.report(name, .orphansKept(reported, isRemoving: isRemoving)) }
     }
 
     private static let keptKind = "orphan: "

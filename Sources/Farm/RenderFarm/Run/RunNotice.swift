@@ -22,6 +22,8 @@ package enum RunNotice: Hashable, Sendable {
 }
 
 package enum WatchNotice: Hashable, Sendable {
+    /// The watch of these folders begins.
+    case began([String])
     case manifestChanged
     case manifestUnusable
     /// Instead the folder is searched at this interval, in seconds.
@@ -47,7 +49,8 @@ package enum JobNotice: Hashable, Sendable {
     case forcedRunContinues(made: Int)
 
     // MARK: Outputs
-    case outputsKeepOldPixels(Int, change: String)
+    /// The number of the outputs that an upgrade does not change.
+    case outputsKeepOldPixels(Int, RecipeUpgrade)
     case receiptsWritten(Int)
     case receiptsBlocked([String])
     case receiptsRefused([String], reason: String)
@@ -95,6 +98,8 @@ extension RunNotice {
             case manifestWarning(String)
             /// Files that have something in common. Nobody has to act on them.
             case files
+            /// Files that were removed. With `--quiet`, their number is reported.
+            case removedFiles
             /// Files on which somebody has to act.
             case problemFiles
             /// A part of the request was not done.
@@ -149,6 +154,9 @@ extension WatchNotice {
     fileprivate func text(from folder: String) -> RunNotice.Text {
         func shown(_ path: String) -> String { PathText.shown(path, from: folder) }
         switch self {
+        case .began(let folders):
+            let places = folders.count == 1 ? shown(folders[0]) : Figures.plural(folders.count, "folder")
+            return RunNotice.Text(.result, "watching \(places); Ctrl-C ends the watch")
         case .manifestChanged:
             return RunNotice.Text(.result, "the manifest has changed; its jobs are watched as it says now")
         case .manifestUnusable:
@@ -203,11 +211,13 @@ extension JobNotice {
                 .result,
                 "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already"
             )
-        case .outputsKeepOldPixels(let count, let change):
+        case .outputsKeepOldPixels(let count, let upgrade):
+            let cause = upgrade.plugin.map { "the plugin '\($0)'" } ?? "Penumbra"
+            let kept = count == 1 ? "1 output keeps its old pixels" : "\(outputs(count)) keep their old pixels"
             return Text(
                 .remark,
-                "this version of Penumbra changes \(change); \(outputs(count)) keep their old pixels, and 'upgrade: rerender' "
-                    + "in the manifest makes them anew")
+                "this version of \(cause) changes \(upgrade.pixels); \(kept), and 'upgrade: rerender' in the manifest makes "
+                    + "\(count == 1 ? "it" : "them") anew")
         case .receiptsWritten(let count):
             return Text(
                 .result, "\(Figures.plural(count, "receipt")) written of outputs that were published before")
@@ -237,7 +247,7 @@ extension JobNotice {
                 .files, "\(outputs(paths.count)) without an input any more; --delete-orphans removes them",
                 paths: paths, all: Self.plan)
         case .orphansRemoved(let paths):
-            return Text(.files, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
+            return Text(.removedFiles, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
         case .orphansKept(let files, let isRemoving):
             let words =
                 !isRemoving

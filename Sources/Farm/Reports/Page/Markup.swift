@@ -77,8 +77,8 @@ extension Markup {
 /// Text as HTML. Characters with a meaning in HTML are escaped. Invisible characters are made visible, as in
 /// ``VisibleText``.
 enum PageText {
-    /// Invisible code points stand out: `<i>\u{202e}</i>`.
-    static func html(_ text: String) -> String { escaped(text, before: "<i>", after: "</i>") }
+    /// Invisible code points stand out: `<i class="odd">\u{202e}</i>`.
+    static func html(_ text: String) -> String { escaped(text, before: "<i class=\"odd\">", after: "</i>") }
 
     static func attribute(_ text: String) -> String { escaped(text, before: "", after: "") }
 

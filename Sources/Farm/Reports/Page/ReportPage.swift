@@ -29,7 +29,7 @@ package enum ReportPage {
             <title>\(attribute: title) – Penumbra</title>
             <link rel="icon" href="data:,">
             <style>
-            \(Markup(stringLiteral: Palette.css + StyleSheet.css))</style>
+            \(Markup(stringLiteral: Looks.report))</style>
             </head>
             <body>
             <p class="brand">\(eclipse)<b>Penumbra</b> <span>run report</span></p>
@@ -104,7 +104,7 @@ struct RunArticle {
         self.run = run
         self.level = level
         self.prefix = prefix
-        let problems = ProblemSections(run)
+        let problems = ProblemSections(run, level: level)
         sections = [
             problems.failed, problems.stillBroken, problems.kept, ThumbnailSection(run.frames).section,
             SlowestSection(run.frames).section, FrameTable(run).section, OrphanList(run.orphans).section,
@@ -152,7 +152,10 @@ struct RunArticle {
             let isTold = sections.contains { $0.name == ending.section }
             let link: Markup =
                 isTold ? "<a href=\"#\(attribute: prefix + ending.section)\">\(text)</a>" : "<span>\(text)</span>"
-            return "<li><span class=\"swatch \(ending.rawValue)\"></span>\(link)</li>\n"
+            return """
+                <li><span class="swatch \(ending.rawValue)" aria-hidden="true">\(ending.sign)</span>\(link)</li>
+
+                """
         }
         return """
             <div class="strip" aria-hidden="true">\(parts)</div>
@@ -215,6 +218,23 @@ struct Section {
 
 extension FrameResult.Kind {
     var words: String { self == .stillBroken ? "still broken" : rawValue }
+
+    /// The sign of a state, as the service's page has it.
+    var sign: String {
+        switch self {
+        case .open: "·"
+        case .published: "✓"
+        case .skipped: "="
+        case .kept: "‖"
+        case .failed, .stillBroken: "✗"
+        case .left: "○"
+        }
+    }
+
+    /// A state in a line of text. The last character asks browsers for a sign in the text's colour, and not for a picture.
+    var badge: Markup {
+        "<span class=\"badge \(rawValue)\">\(sign)\(Markup(stringLiteral: "\u{fe0e}")) \(words)</span>"
+    }
 
     /// A link to the section of a state.
     var section: String {

@@ -12,8 +12,13 @@ struct ProblemSections {
     }
 
     private let run: RunReport
+    /// The level of the run's title.
+    private let level: Int
 
-    init(_ run: RunReport) { self.run = run }
+    init(_ run: RunReport, level: Int) {
+        self.run = run
+        self.level = level
+    }
 
     var failed: Section {
         section(.failed, "Failed", of: "frame") { frame in
@@ -63,9 +68,10 @@ struct ProblemSections {
         let rest = items.count - shown.count
         let more: Markup = rest > 0 ? "<p class=\"note\">And \(Figures.count(rest)) more.</p>\n" : ""
         return """
-            <div class="group \(ending.rawValue)">
-            <p class="cause">\(name) <span>\(Figures.plural(items.count, noun))</span></p>
-            <ul>
+            <div class="group \(ending == .kept ? "kept" : "bad")">
+            <h\(level + 2) class="cause">\(ending.sign)\(Markup(stringLiteral: "\u{fe0e}")) \(name) \
+            <span>\(Figures.plural(items.count, noun))</span></h\(level + 2)>
+            <ul class="plain">
             \(shown)</ul>
             \(more)</div>
 
@@ -74,9 +80,16 @@ struct ProblemSections {
 
     /// Removes the picture's path from the beginning of its message.
     private func broken(_ frame: FrameRecord, _ message: String) -> Markup {
-        let input = frame.input
-        let rest = message.hasPrefix("\(input): ") ? String(message.dropFirst(input.count + 2)) : message
-        return "\(.path(input)) <span class=\"message\">\(.lines(rest))</span>"
+        let rest = Self.withoutPath(message, frame.input)
+        return "\(.path(frame.input)) <span class=\"message\">\(.lines(rest))</span>"
+    }
+
+    /// A message may have the whole path where the page shows the end of it.
+    private static func withoutPath(_ message: String, _ input: String) -> String {
+        guard let place = message.firstRange(of: "\(input): ") else { return message }
+        let folder = message[..<place.lowerBound]
+        let isPath = folder.isEmpty || folder.hasPrefix("/") && folder.hasSuffix("/") && !folder.contains(": ")
+        return isPath ? String(message[place.upperBound...]) : message
     }
 }
 
@@ -130,7 +143,7 @@ struct FrameTable {
         let ending = frame.state.kind
         return """
             <tr role="row"><th scope="row" role="rowheader">\(.path(frame.input))\(frame.outputs.map(output))</th>\
-            <td role="cell"><span class="state \(ending.rawValue)">\(ending.words)</span>\(why(frame.state))</td>\
+            <td role="cell">\(ending.badge)\(why(frame.state))</td>\
             <td role="cell" class="wide">\(frame.megapixels.map { "\(Figures.measure($0)) MP" } ?? "")</td>\
             <td role="cell">\(written.isEmpty ? "" : Figures.bytes(written.reduce(0, +)))</td>\
             <td role="cell" class="wide">\(frame.time.map(Figures.duration) ?? "")</td></tr>
@@ -176,7 +189,7 @@ struct SlowestSection {
         let rows = timed.prefix(Self.cap).map { frame, time -> Markup in
             """
             <tr><th scope="row">\(.path(frame.input))\
-            <span class="bar" aria-hidden="true" style="width:\(percent: time / longest)"></span></th>\
+            <span class="bar" aria-hidden="true"><span style="width:\(percent: time / longest)"></span></span></th>\
             <td>\(megapixels(frame))</td><td>\(Figures.duration(time))</td></tr>
 
             """
@@ -237,8 +250,10 @@ struct ThumbnailSection {
     }
 
     private func side(_ thumbnail: Thumbnail?, _ when: String, _ frame: FrameRecord) -> Markup {
-        guard let thumbnail else { return "<span class=\"none\">nothing \(when)</span>" }
-        return .image(thumbnail, alt: "\(frame.input), \(when)")
+        let picture: Markup =
+            thumbnail.map { .image($0, alt: "\(frame.input), \(when)") }
+            ?? "<span class=\"none\">nothing \(when)</span>"
+        return "<div class=\"side\">\(picture)<span class=\"corner\" aria-hidden=\"true\">\(when)</span></div>"
     }
 
     private func caption(_ frame: FrameRecord) -> String {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A part of a picture that a filter must render, and its input. It is valid during one call.
 ///
 /// Coordinates are those of the whole picture, so that a pattern in these coordinates has no seams between tiles. In an
@@ -38,7 +40,7 @@ public struct Tile: ~Copyable {
 
     /// The input's pixel at a position in ``readable``. Any other position ends the program.
     @inlinable public func source(_ x: Int, _ y: Int) -> Pixel {
-        precondition(readable.contains(x: x, y: y), "a filter reads within its halo")
+        if !readable.contains(x: x, y: y) { Self.endReading(x..<x + 1, row: y, within: readable, for: area) }
         let place = input.address(x - readable.x, y - readable.y)
         switch format {
         case .u8: return Pixel(at: place.assumingMemoryBound(to: UInt8.self), picture)
@@ -58,6 +60,21 @@ public struct Tile: ~Copyable {
         case .u16: pixel.store(to: place.assumingMemoryBound(to: UInt16.self), picture)
         case .f32: pixel.store(to: place.assumingMemoryBound(to: Float.self), picture)
         }
+    }
+}
+
+extension Tile {
+    /// Ends the program, and says why. A failed precondition prints nothing in a release build.
+    @usableFromInline @inline(never) static func endReading(
+        _ columns: Range<Int>, row y: Int, within readable: PixelRect, for area: PixelRect
+    ) -> Never {
+        let last = max(columns.lowerBound, columns.upperBound - 1)
+        let read = columns.lowerBound == last ? "x \(last)" : "x \(columns.lowerBound)…\(last)"
+        var text =
+            "a filter reads within its halo: for the tile x \(area.x)…\(area.right - 1), y \(area.y)…\(area.bottom - 1) this one "
+            + "may read x \(readable.x)…\(readable.right - 1), y \(readable.y)…\(readable.bottom - 1), and it reads \(read), y \(y)\n"
+        text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        abort()
     }
 }
 
@@ -198,9 +215,9 @@ extension Tile {
 
     /// The start of the input's pixels of some columns of a row.
     @inlinable func source(of columns: Range<Int>, _ y: Int) -> UnsafeMutableRawPointer {
-        precondition(
-            readable.rows.contains(y) && columns.lowerBound >= readable.x && columns.upperBound <= readable.right,
-            "a filter reads within its halo")
+        if !(readable.rows.contains(y) && columns.lowerBound >= readable.x && columns.upperBound <= readable.right) {
+            Self.endReading(columns, row: y, within: readable, for: area)
+        }
         return input.address(columns.lowerBound - readable.x, y - readable.y)
     }
 

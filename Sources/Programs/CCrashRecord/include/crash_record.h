@@ -8,6 +8,9 @@
 /* From now on the messages of threads that crash go to this pipe. Once in a process. */
 void crash_record_start(int32_t pipe);
 
+/* What is in the pipe `from` then goes to `to`, too, up to some kilobytes. Reading from it must not wait. Before the start. */
+void crash_record_replay(int32_t from, int32_t to);
+
 /* What is said if this thread crashes; NULL for nothing. The bytes stay where they are until the next call. */
 void crash_record_set(const void *message, size_t size);
 

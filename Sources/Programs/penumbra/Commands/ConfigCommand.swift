@@ -53,12 +53,30 @@ struct ConfigCommand: AsyncParsableCommand {
         }
     }
 
-    private static func clusterRows(_ setting: Setting<ClusterOptions>) -> [Row] {
+    /// - Parameter replaced: the block of the machine's file, if the block of the user's file replaces it as a whole.
+    private static func clusterRows(_ setting: Setting<ClusterOptions>, replaced: Setting<ClusterOptions>?) -> [Row] {
         let set = Dictionary(uniqueKeysWithValues: ClusterWords.fields(setting.value).map { ($0.name, $0.value) })
-        return ClusterWords.fields(setting.value.over(ClusterOptions.defaults)).map { name, value in
-            let origin = set[name] == nil ? SettingOrigin.standard : setting.origin
-            return Row(setting: "slurm.\(name)", value: value, origin: origin.description)
+        let lost = (replaced.map { ClusterWords.fields($0.value) } ?? []).filter { set[$0.name] == nil }
+        let rows = ClusterWords.fields(setting.value.over(ClusterOptions.defaults)).map { name, value in
+            var origin = (set[name] == nil ? SettingOrigin.standard : setting.origin).description
+            if let replaced, let value = lost.first(where: { $0.name == name })?.value {
+                origin += "; \(notUsed(value, of: replaced, by: setting))"
+            }
+            return Row(setting: "slurm.\(name)", value: value, origin: origin)
         }
+        guard let replaced else { return rows }
+        let shown = Set(rows.map(\.setting))
+        return rows
+            + lost.filter { !shown.contains("slurm.\($0.name)") }.map { name, value in
+                Row(setting: "slurm.\(name)", value: "not set", origin: notUsed(value, of: replaced, by: setting))
+            }
+    }
+
+    /// `'batch' of /etc/penumbra/penumbra.yaml is not used, because all of 'slurm' comes from /home/ada/.config/penumbra/penumbra.yaml`
+    private static func notUsed(
+        _ value: String, of replaced: Setting<ClusterOptions>, by winner: Setting<ClusterOptions>
+    ) -> String {
+        "'\(VisibleText.line(value))' of \(replaced.origin) is not used, because all of 'slurm' comes from \(winner.origin)"
     }
 
     /// Empty if the config file names no commands.
@@ -112,8 +130,11 @@ struct ConfigCommand: AsyncParsableCommand {
             row("on_failure", settings.onFailure, targets(settings.onFailure.value)),
             row("notifications.sendmail", settings.sendmail, settings.sendmail.value),
             row("notifications.late", settings.late, expectations(settings.late.value)),
+            row("server", settings.server, settings.server.value ?? "beside the state folder"),
+            row("token_file", settings.tokenFile, settings.tokenFile.value ?? "none"),
         ]
-            + clusterRows(settings.slurm) + commandRows(settings.commands) + serviceRows(settings.service)
+            + clusterRows(settings.slurm, replaced: settings.replacedSlurm) + commandRows(settings.commands)
+            + serviceRows(settings.service)
     }
 
     /// Only what the config file sets. The flags of `penumbra serve` override it.

@@ -52,6 +52,7 @@ struct DoctorCommand: AsyncParsableCommand {
             let files = settings.configFiles.joined(separator: ", ")
             say(true, files.isEmpty ? "no config file; defaults apply" : "config file \(files)")
             worst = max(worst, examineNotifications(settings))
+            worst = max(worst, examineSchedules(settings.service.value.schedules))
             sayWhatConfines()
             let service =
                 serviceDir.map { ServiceFolder(PathText.normalized($0, in: currentFolder())) }
@@ -83,6 +84,29 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         if hasMail { say(true, "mails are sent by \(VisibleText.line(sendmail))") }
         return .done
+    }
+
+    /// Whether the manifests of schedules and watched folders exist. The service finds out only when the first one is due.
+    private func examineSchedules(_ schedules: [ConfiguredSchedule]) -> RunOutcome {
+        var worst = RunOutcome.done
+        for schedule in schedules {
+            let kind = if case .changes = schedule.trigger { "watch" } else { "schedule" }
+            var found = stat()
+            let reason: String? =
+                if stat(schedule.job.manifest, &found) != 0 {
+                    // A file that only the service may reach is none of this user's.
+                    [EACCES, EPERM].contains(errno) ? nil : String(cString: strerror(errno))
+                } else {
+                    found.st_mode & S_IFMT == S_IFREG ? nil : "it is no regular file"
+                }
+            guard let reason else { continue }
+            say(
+                false,
+                "\(kind) '\(schedule.name)': \(VisibleText.line(schedule.job.manifest)): the manifest cannot be read: \(reason)\n"
+                    + "   = write the manifest, or correct its path in the config file")
+            worst = .unavailable
+        }
+        return worst
     }
 
     private func examineEngine(_ settings: Settings) async -> RunOutcome {

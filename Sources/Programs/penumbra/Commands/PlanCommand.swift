@@ -80,6 +80,7 @@ struct PlanCommand: AsyncParsableCommand {
                 if !prepared.ended.isEmpty || prepared.targets.contains(where: \.isRefused) { status = .someFailed }
                 reporter.planned(prepared)
                 show(prepared, PlanText(prepared, farm.runSettings))
+                for notice in prepared.keptUpgrades { reporter.receive(.notice(.job(prepared.job.name, notice))) }
                 showOrphans(prepared, reporter)
             }
             return status

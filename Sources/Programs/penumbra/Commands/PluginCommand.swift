@@ -200,7 +200,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
 
     private func record(_ finding: PluginFinding, of file: String) -> Record? {
         switch finding {
-        case .begins: nil
+        case .begins, .crashed: nil
         case .kept(let name): Record(file: file, check: name, outcome: "kept", words: nil)
         case .broken(let name, let how): Record(file: file, check: name, outcome: "broken", words: how)
         case .skipped(let name, let why): Record(file: file, check: name, outcome: "skipped", words: why)
@@ -211,7 +211,7 @@ struct PluginCheckCommand: AsyncParsableCommand {
         [PathText.visible(file)]
             + findings.compactMap { finding in
                 switch finding {
-                case .begins: nil
+                case .begins, .crashed: nil
                 case .kept(let name): "  ok       \(name)"
                 case .broken(let name, let how): "  BROKEN   \(name): \(VisibleText.message(how))"
                 case .skipped(let name, let why): "  skipped  \(name): \(VisibleText.message(why))"

@@ -71,7 +71,9 @@ struct VerifyCommand: AsyncParsableCommand {
         defer { reporter.endProgress() }
         let start = ContinuousClock.now
         let compared = try await verifier.compare(chosen.outputs)
-        show(compared, chosen, elapsed: .now - start, reporter)
+        let elapsed = ContinuousClock.now - start
+        let lost = try verifier.lostDisks(of: compared)
+        show(compared, chosen, lost: lost, elapsed: elapsed, reporter)
         var isDamaged = compared.contains(where: \.condition.isDamage)
         if rerender {
             let start = ContinuousClock.now
@@ -91,15 +93,18 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 
     private func show(
-        _ outputs: [VerifiedOutput], _ chosen: ChosenOutputs, elapsed: Duration, _ reporter: ConsoleReporter
+        _ outputs: [VerifiedOutput], _ chosen: ChosenOutputs, lost: [String], elapsed: Duration,
+        _ reporter: ConsoleReporter
     ) {
         reporter.endProgress()
         let line = VerificationLine(outputs, chosen.sampling)
         if output.json {
             for output in outputs { VerifiedLine(output).print() }
+            lost.forEach(reporter.complain)
             line.print()
         } else {
             for text in VerificationText.damage(outputs, folder: reporter.folder) { Console.complain(text) }
+            lost.forEach(reporter.complain)
             reporter.say(line.text(elapsed: elapsed))
         }
     }

@@ -75,7 +75,10 @@ struct PlanText {
         let rendered = prepared.targets.filter(isRendered)
         let megapixels = rendered.reduce(0) { $0 + ($1.probe?.megapixels ?? 0) }
         let count = Figures.plural(prepared.targets.count, "frame")
-        return "\(prepared.job.name): \(count), \(rendered.count) to render, \(Figures.fixed(megapixels, 1)) MP"
+        let others = prepared.plan.passedBy.values.reduce(0, +)
+        let rest = others == 0 ? "" : "; \(Figures.plural(others, "other file")) skipped"
+        return
+            "\(prepared.job.name): \(count), \(Figures.count(rendered.count)) to render, \(Figures.fixed(megapixels, 1)) MP\(rest)"
     }
 
     var lines: [String] {
@@ -135,7 +138,8 @@ struct PlanText {
         case .current(let reason), .tooRecent(let reason): "skipped: \(reason)"
         case .kept(let outputs): "kept: \(outputs.first?.reason ?? "")"
         case .stillBroken(let since, let message):
-            "skipped: still broken since \(day(since)): \(PathText.visible(message))"
+            "skipped: still broken since \(day(since)): "
+                + PathText.visible(SummaryText.words(message, of: target.files.input))
         case .refused: "refused: the output is there"
         case .compare: "not told apart"
         }

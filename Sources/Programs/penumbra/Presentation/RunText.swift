@@ -65,7 +65,9 @@ enum RunText {
         if !failed.isEmpty { lines.append("failed") }
         for frame in failed {
             let input = PathText.shown(frame.input, from: currentFolder())
-            let (cause, message) = (frame.cause ?? "", VisibleText.message(frame.message ?? ""))
+            let (cause, message) = (
+                frame.cause ?? "", VisibleText.message(SummaryText.words(frame.message ?? "", of: frame.input))
+            )
             lines.append("  \(frame.name)  \(input): \(cause): \(message)")
         }
         return lines
@@ -74,7 +76,7 @@ enum RunText {
     /// - Parameter count: the number of broken pictures in the run.
     static func stillBroken(_ records: [BrokenLine], of count: Int) -> [String] {
         guard count > 0 else { return [] }
-        guard !records.isEmpty else { return ["still broken  none any more: changed, or tried again since"] }
+        guard !records.isEmpty else { return ["still broken  none any more: changed, removed, or tried again since"] }
         let title = records.count == count ? "still broken" : "still broken now, in the whole job"
         return [title]
             + records.map { record in

@@ -112,6 +112,12 @@ enum SummaryText {
         return message.hasPrefix(input) ? shown + message.dropFirst(input.count) : "\(shown): \(message)"
     }
 
+    /// A message without its picture's path at its start, for a line that begins with the path.
+    static func words(_ message: String, of picture: String) -> String {
+        let path = "\(picture): "
+        return message.hasPrefix(path) ? String(message.dropFirst(path.count)) : message
+    }
+
     /// `nightly-blur: 118 published, 2 failed in 12.4 s (1,412 MP, 113.9 MP/s)`
     static func counts(_ summary: RunSummary, job: String) -> String {
         var parts = ["\(Figures.count(summary.published)) published"]

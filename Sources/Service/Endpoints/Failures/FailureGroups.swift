@@ -1,3 +1,7 @@
+import HTTPService
+import JobModel
+import Scheduling
+
 /// A frame that failed, as far as a list of errors tells of it.
 package struct FailedFrame: Hashable, Sendable {
     package let run: String
@@ -6,11 +10,19 @@ package struct FailedFrame: Hashable, Sendable {
     package let input: String
     package let cause: String
     package let message: String
+    /// A later run of the job has published it.
+    package let isRepaired: Bool
 
-    package init(run: String, number: Int, page: Int, input: String, cause: String, message: String) {
+    package init(
+        run: String, number: Int, page: Int, input: String, cause: String, message: String, isRepaired: Bool = false
+    ) {
         (self.run, self.number, self.page) = (run, number, page)
         (self.input, self.cause, self.message) = (input, cause, message)
+        self.isRepaired = isRepaired
     }
+
+    /// What is the same for all frames of a group.
+    fileprivate var key: String { "\(cause)\n\(MessageShape.text(message, of: input))" }
 }
 
 /// Failed frames that failed in the same way: their causes are equal, and their messages but for numbers and names.
@@ -28,45 +40,93 @@ package struct FailureGroup: Hashable, Sendable, Encodable {
         }
     }
 
+    /// The frames of one run.
+    package struct Part: Hashable, Sendable, Encodable {
+        package let run: String
+        package fileprivate(set) var count: Int
+        package fileprivate(set) var repaired: Int
+    }
+
+    /// The same for all lists, so that a client can ask for more about a group.
+    package let id: String
     package let cause: String
+    /// What the cause means, and what to do first. Nil for a cause of another version.
+    package let explanation: String?
     /// Of the first frame.
     package let message: String
     package private(set) var count: Int
+    /// How many of them a later run has published.
+    package private(set) var repaired: Int
     package let first: Frame
     package private(set) var last: Frame
-    /// Different ones, from the first frames.
-    package private(set) var inputs: [String]
+    /// The first frames with different inputs.
+    package private(set) var samples: [Frame]
+    /// The runs that the frames are of, the earliest first.
+    package private(set) var runs: [Part]
 
-    static let mostInputs = 3
+    private static let mostSamples = 3
 
-    fileprivate init(_ failure: FailedFrame) {
-        (cause, message, count) = (failure.cause, failure.message, 1)
-        (first, last, inputs) = (Frame(failure), Frame(failure), [failure.input])
+    fileprivate init(_ failure: FailedFrame, id: String) {
+        self.id = id
+        (cause, message) = (failure.cause, failure.message)
+        explanation = FrameFailure.Cause(rawValue: failure.cause)?.explanation
+        (count, repaired, runs, samples) = (0, 0, [], [])
+        (first, last) = (Frame(failure), Frame(failure))
+        add(failure)
     }
 
+    /// - Parameter failure: Of the last run, or of another one than all so far.
     fileprivate mutating func add(_ failure: FailedFrame) {
         count += 1
         last = Frame(failure)
-        if inputs.count < Self.mostInputs, !inputs.contains(failure.input) { inputs.append(failure.input) }
+        if samples.count < Self.mostSamples, !samples.contains(where: { PathKey($0.input) == PathKey(failure.input) }) {
+            samples.append(Frame(failure))
+        }
+        if runs.last?.run != failure.run { runs.append(Part(run: failure.run, count: 0, repaired: 0)) }
+        runs[runs.count - 1].count += 1
+        guard failure.isRepaired else { return }
+        repaired += 1
+        runs[runs.count - 1].repaired += 1
     }
 
-    /// - Parameter failures: in the order in which `first` and `last` are meant.
+    /// - Parameter failures: In the order in which `first` and `last` are meant. The frames of a run follow each other.
     /// - Returns: the groups, those with the most frames first.
-    package static func groups(of failures: some Sequence<FailedFrame>) -> [FailureGroup] {
+    package static func groups(of failures: some Sequence<FailedFrame>) throws -> [FailureGroup] {
         var groups: [FailureGroup] = []
-        var places: [[String]: Int] = [:]
+        var places: [String: Int] = [:]
         for failure in failures {
-            let key = [failure.cause, MessageShape.text(failure.message, of: failure.input)]
+            let key = failure.key
             if let place = places[key] {
                 groups[place].add(failure)
             } else {
                 places[key] = groups.count
-                groups.append(FailureGroup(failure))
+                groups.append(FailureGroup(failure, id: try id(of: key)))
             }
         }
         // Sorting by the place, too, keeps groups of one size in the order of their first frames.
         return groups.enumerated().sorted { ($1.element.count, $0.offset) < ($0.element.count, $1.offset) }.map(
             \.element)
+    }
+}
+
+extension FailureGroup {
+    private static func id(of key: String) throws -> String {
+        String(try EntityTag(of: Array(key.utf8)).value.prefix(16))
+    }
+
+    /// The inputs of a group that are still broken: each once, in the order of the frames.
+    ///
+    /// - Parameter group: ``id``
+    package static func inputs(of group: String, in failures: some Sequence<FailedFrame>) throws -> [String] {
+        var ids: [String: String] = [:]
+        var (inputs, known): ([String], Set<PathKey>) = ([], [])
+        for failure in failures where !failure.isRepaired {
+            let key = failure.key
+            let id = try ids[key] ?? id(of: key)
+            ids[key] = id
+            if id == group, known.insert(PathKey(failure.input)).inserted { inputs.append(failure.input) }
+        }
+        return inputs
     }
 }
 

@@ -1,6 +1,7 @@
 import Coordination
 import JobModel
 package import HTTPService
+package import Queueing
 import Runs
 import SafeFiles
 import ServiceAPI
@@ -12,10 +13,13 @@ import ServiceAPI
 package struct RunFeed: Sendable {
     private let state: String
     private let feed: EventFeed
+    private let owner: @Sendable (_ run: String) throws -> Owner?
 
-    package init(state: String, feed: EventFeed) {
+    /// - Parameter owner: whose job a run belongs to. Nil for a run that somebody has begun by hand. It may block.
+    package init(state: String, feed: EventFeed, owner: @escaping @Sendable (_ run: String) throws -> Owner?) {
         self.state = state
         self.feed = feed
+        self.owner = owner
     }
 
     /// Followers get at most four events about frames a second.
@@ -27,13 +31,16 @@ package struct RunFeed: Sendable {
 
     /// What is known of a run.
     private struct Known: Sendable {
+        let owner: Owner?
         var differ: RunDiffer
         var mapStamp: FileStamp?
     }
 
     private struct Look: Sendable {
-        let known: [String: Known]
-        let changes: [RunChange]
+        var known: [String: Known] = [:]
+        var changes: [(change: RunChange, owner: Owner?)] = []
+
+        mutating func add(_ changes: [RunChange], of owner: Owner?) { self.changes += changes.map { ($0, owner) } }
     }
 
     /// Looks until the task is cancelled.
@@ -51,22 +58,22 @@ package struct RunFeed: Sendable {
                 let before = known
                 let seen = await Blocking.run { () -> Look in look(before, now: now()) }
                 known = seen.known
-                for change in seen.changes { publish(change) }
+                for (change, owner) in seen.changes { publish(change, owner) }
             } else {
                 // The names stay, so that ends are told.
-                known = Dictionary(uniqueKeysWithValues: known.keys.map { ($0, Known(differ: RunDiffer($0))) })
+                for (name, run) in known { known[name] = Known(owner: run.owner, differ: RunDiffer(name)) }
             }
             guard (try? await sleep(feed.followers > 0 ? Self.pause : Self.idlePause)) != nil else { return }
         }
     }
 
     private func look(_ before: [String: Known], now: Int64) -> Look {
-        var (known, changes) = ([String: Known](), [RunChange]())
+        var seen = Look()
         for name in FileSystem.names(in: "\(state)/runs").sorted() {
             let folder = RunFolder(state: state, name: name)
             // Without its coordinator nothing changes, and the folder may stay for a week.
             guard FileSystem.exists("\(folder.path)/live"), folder.isAlive else { continue }
-            var run = before[name] ?? Known(differ: RunDiffer(name))
+            guard var run = before[name] ?? found(name) else { continue }
             let path = "\(folder.path)/map"
             let stamp = FileSystem.stamp(path)
             var map: FrameMap?
@@ -75,16 +82,27 @@ package struct RunFeed: Sendable {
                 let (age, isTooMuch) = now.subtractingReportingOverflow(stamp.modified)
                 run.mapStamp = map != nil && !isTooMuch && age > Self.stampLength ? stamp : nil
             }
-            changes += run.differ.look(at: map, LiveRun(in: folder))
-            known[name] = run
+            seen.add(run.differ.look(at: map, LiveRun(in: folder)), of: run.owner)
+            seen.known[name] = run
         }
-        let ended = before.filter { known[$0.key] == nil }
+        let ended = before.filter { seen.known[$0.key] == nil }
         let maps = lastMaps(of: ended.keys)
         for (name, run) in ended.sorted(by: { $0.key < $1.key }) {
             var differ = run.differ
-            changes += differ.end(at: maps[name])
+            seen.add(differ.end(at: maps[name]), of: run.owner)
         }
-        return Look(known: known, changes: changes)
+        return seen
+    }
+
+    /// A run that is seen for the first time. A job has the name of its run before the run begins, so its owner stays the same.
+    ///
+    /// - Returns: nil while it cannot be found out who may hear of the run. The next look asks again.
+    private func found(_ name: String) -> Known? {
+        do {
+            return Known(owner: try owner(name), differ: RunDiffer(name))
+        } catch {
+            return nil
+        }
     }
 
     /// The maps of runs that have no coordinator any more. The last thing that a coordinator does is to store its map.
@@ -97,19 +115,21 @@ package struct RunFeed: Sendable {
         return Dictionary(maps) { first, _ in first }.compactMapValues { $0 }
     }
 
-    private func publish(_ change: RunChange) {
+    private func publish(_ change: RunChange, _ owner: Owner?) {
         // All of this can be encoded.
         switch change {
         case .run(let event):
-            publish("run", try? StrictJSON.encode(event), event.run, isBarrier: event.state == .ended)
-        case .tiles(let event): publish("tiles", try? StrictJSON.encode(event), event.run)
-        case .frames(let event): publish("frames", (try? StrictJSON.encode(event)).map(FramesData.wrapped), event.run)
+            publish("run", try? StrictJSON.encode(event), event.run, owner, isBarrier: event.state == .ended)
+        case .tiles(let event): publish("tiles", try? StrictJSON.encode(event), event.run, owner)
+        case .frames(let event):
+            publish("frames", (try? StrictJSON.encode(event)).map(FramesData.wrapped), event.run, owner)
         }
     }
 
     /// - Parameter isBarrier: whether changes of frames that came before must not be told after it.
-    private func publish(_ name: String, _ data: [UInt8]?, _ run: String, isBarrier: Bool = false) {
-        if let data { feed.publish(name, data, about: Service.subject(ofRun: run), isBarrier: isBarrier) }
+    private func publish(_ name: String, _ data: [UInt8]?, _ run: String, _ owner: Owner?, isBarrier: Bool = false) {
+        guard let data else { return }
+        feed.publish(name, data, about: Service.subject(ofRun: run), of: owner, isBarrier: isBarrier)
     }
 }
 

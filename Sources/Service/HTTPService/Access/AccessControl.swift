@@ -106,7 +106,8 @@ final class AccessControl: Sendable {
         let authorizations = headers.all("Authorization")
         if !authorizations.isEmpty {
             guard authorizations.count == 1, let token = Self.bearer(authorizations[0]) else {
-                throw wrongToken(.malformedAuthorization, from: peer)
+                // It has no token, so it is no guess that counts.
+                throw Problem.malformedAuthorization
             }
             return try await .token(identity(token, from: peer))
         }

@@ -1,3 +1,4 @@
+package import Queueing
 import Synchronization
 
 /// Sends what happens to everybody who follows, as server-sent events.
@@ -24,8 +25,10 @@ package final class EventFeed: Sendable {
     /// A larger event is published as `reset`.
     package static let largestEvent = 64 << 10
     static let keptBytes = 4 << 20
-    /// Proxies close connections that are silent for longer.
-    static let heartbeat: Duration = .seconds(15)
+    /// Proxies close connections that are silent for longer, and followers take the service for dead.
+    package static let heartbeat: Duration = .seconds(15)
+    /// The name of the event of a heartbeat. It is not published, and has no number of its own.
+    package static let heartbeatName = "alive"
 
     /// Tells this start of the service from others, whose numbers mean nothing here.
     package let boot: String
@@ -52,8 +55,11 @@ package final class EventFeed: Sendable {
     ///   - name: Lower-case letters and hyphens.
     ///   - data: JSON.
     ///   - subject: What the event is about, for filters.
+    ///   - owner: Whose job it is about, for filters. Nil for no job.
     ///   - isBarrier: Whether events before it are never joined with events after it.
-    package func publish(_ name: String, _ data: [UInt8], about subject: String? = nil, isBarrier: Bool = false) {
+    package func publish(
+        _ name: String, _ data: [UInt8], about subject: String? = nil, of owner: Owner? = nil, isBarrier: Bool = false
+    ) {
         precondition(
             !name.isEmpty && name.utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == 0x2d },
             "'\(name)' is no name of an event")
@@ -62,7 +68,7 @@ package final class EventFeed: Sendable {
             state.last += 1
             let event = FeedEvent(
                 number: state.last, name: isTooLarge ? "reset" : name, data: isTooLarge ? Array("{}".utf8) : data,
-                subject: subject, isBarrier: isBarrier)
+                subject: subject, owner: owner, isBarrier: isBarrier)
             state.recent.append(event)
             state.recentBytes += event.data.count
             // Removed in blocks, since each removal moves all others.
@@ -235,13 +241,14 @@ package final class EventFeed: Sendable {
         }
     }
 
-    /// A comment keeps the connection alive. If no event waits, it has the latest number, so that a follower whose filter
-    /// lets few events through does not fall behind.
+    /// An event keeps the connection open, and shows scripts of a page that the service still works. They cannot see comments.
+    /// If no event waits, it has the latest number, so that a follower whose filter lets few events through does not fall behind.
     private func heartbeatText(_ id: Int) -> [UInt8] {
         let number = state.withLock { state -> Int? in
             guard let queue = state.followers[id]?.queue, queue.isIdle else { return nil }
             return queue.seen
         }
-        return Array((": still here\n" + (number.map { "id: \(boot)-\($0)\n" } ?? "") + "\n").utf8)
+        let idLine = number.map { "id: \(boot)-\($0)\n" } ?? ""
+        return Array("event: \(Self.heartbeatName)\n\(idLine)data: {}\n\n".utf8)
     }
 }

@@ -1,3 +1,5 @@
+package import Queueing
+
 /// Something that has happened, as followers get it.
 package struct FeedEvent: Hashable, Sendable {
     /// Counts from 1 since the service started.
@@ -6,11 +8,16 @@ package struct FeedEvent: Hashable, Sendable {
     package let data: [UInt8]
     /// What it is about, for filters: `job 17`. It is not sent.
     package let subject: String?
+    /// The owner of the job that it is about, for filters. Nil if it is about no job. It is not sent.
+    package let owner: Owner?
     /// Whether events before it are never joined with events after it, so that they are sent before it.
     package let isBarrier: Bool
 
-    package init(number: Int, name: String, data: [UInt8], subject: String? = nil, isBarrier: Bool = false) {
+    package init(
+        number: Int, name: String, data: [UInt8], subject: String? = nil, owner: Owner? = nil, isBarrier: Bool = false
+    ) {
         self.subject = subject
+        self.owner = owner
         self.isBarrier = isBarrier
         self.number = number
         self.name = name

@@ -153,7 +153,9 @@ extension Problem {
     package static let unknownToken = Problem(
         status: 401, kind: "unauthorized", title: "The token is not valid",
         detail: "The token is unknown, expired or revoked",
-        remedy: "Ask an administrator for a new one ('penumbra token add').",
+        remedy:
+            "Ask an administrator for a new one ('penumbra token add'). After five wrong tokens in a minute, further "
+            + "ones are refused with 429.",
         headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
 
     package static let malformedAuthorization = Problem(

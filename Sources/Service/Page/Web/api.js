@@ -8,28 +8,57 @@ export class Problem extends Error {
   }
 }
 
-let signedOut = () => {};
+let signedOut = () => {}, signIns = 0;
 export function onSignedOut(body) { signedOut = body; }
+/** Requests from before are none of the new session: their answers do not end it. */
+export function signedIn() { signIns++; }
+
+let life = new AbortController();
+/** Ends all requests that have no answer yet. Nobody answers them any more. */
+export function giveUp() {
+  life.abort();
+  life = new AbortController();
+}
+/** The signals of the caller and of the connection as one. Old browsers cannot join them: there the caller's counts. */
+const joined = signal => !signal ? life.signal : AbortSignal.any ? AbortSignal.any([signal, life.signal]) : signal;
+/** A change that was sent, and to which nobody answers, may have been made. Reads and requests that count once can be repeated. */
+const noAnswer = isChange => new Problem(0, isChange ? {
+  detail: 'The service does not answer.', remedy: 'It may have made this change. Look at it before you try again.'} : {});
+const isRead = (method, address) => method === 'GET' || /^(check|plan|preview|session)$|\/verify$/.test(address);
 
 export const encoded = encodeURIComponent;
 
+/** The answer, whose connection may break while its body is read. */
+function breakable(answer, signal) {
+  for (const kind of ['json', 'text', 'blob']) {
+    answer[kind] = async () => {
+      try { return await Response.prototype[kind].call(answer); } catch (error) {
+        if (signal?.aborted || error instanceof SyntaxError) throw error;
+        throw new Problem(0, {});
+      }
+    };
+  }
+  return answer;
+}
+
 /** Sends a request and returns its answer. An error is thrown as a `Problem`. */
 export async function request(method, address, body, {signal, headers = {}} = {}) {
+  const signIn = signIns;
   let answer;
   try {
     answer = await fetch('api/v1/' + address, {
-      method, signal, credentials: 'same-origin', cache: method === 'GET' ? 'no-cache' : undefined,
+      method, signal: joined(signal), credentials: 'same-origin', cache: method === 'GET' ? 'no-cache' : undefined,
       headers: body === undefined ? headers : {'Content-Type': 'application/json', ...headers},
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (error) {
-    if (error.name === 'AbortError') throw error;
-    throw new Problem(0, {});
+    if (signal?.aborted) throw error;
+    throw noAnswer(error.name === 'AbortError' && !isRead(method, address) && !('Idempotency-Key' in headers));
   }
-  if (answer.ok) return answer;
+  if (answer.ok) return breakable(answer, signal);
   // A proxy answers with a page of its own while the service is away.
   const problem = await answer.json().catch(() => ({}));
-  if (answer.status === 401 && address !== 'session') signedOut();
+  if (answer.status === 401 && address !== 'session' && signIn === signIns) signedOut();
   throw new Problem(answer.status, problem, Number(answer.headers.get('Retry-After')) || 0);
 }
 

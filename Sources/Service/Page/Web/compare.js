@@ -1,24 +1,27 @@
 // A picture before and after, side by side at a line that one can move, at fit or with exact pixels. Pictures of any size: only
 // the rectangles that are in view are asked for, at the size at which they are shown.
-import {h, plain, say} from './dom.js';
+import {h, onRatio, plain, say} from './dom.js';
 import {picture} from './api.js';
 import {count} from './words.js';
 
-const tileSide = 512, mostTiles = 120;
+/** A worker decodes a large picture anew for each tile, so such a picture gets fewer and larger ones. */
+const largePixels = 50e6, largeTileSide = 1024, smallTileSide = 512;
+/** In pixels, of all tiles that a side keeps. */
+const mostTilePixels = 120 * smallTileSide ** 2;
 
 /**
  * @param source
- *   `before` and `after`, the facts of each side, or undefined; `thumb(side)`, the address of the whole picture, small;
+ *   `name` of the file; `before` and `after`, the facts of each side, or undefined; `thumb(side)`, the address of the whole picture, small;
  *   `crop(side, {x, y, width, height, scale})`, the address of a rectangle of it.
  */
 export function compare(source) {
   // Places are those of the result, if there is one. Before it, the picture may have had another size.
   const full = source.after ?? source.before, both = source.before && source.after;
-  const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'picture', 'aria-label': both ? 'The picture before and after. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.' : 'The picture. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.'});
+  const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'picture', 'aria-label': `${plain(source.name)}${both ? ', before and after' : ''}. Arrow keys move it, plus and minus zoom, 0 fits, 1 shows exact pixels.`});
   const slider = h('input', {type: 'range', min: 0, max: 1000, value: 500, 'aria-label': 'Where the line between before and after is'});
   const note = h('span.note', {role: 'status'});
   const button = (text, name, body) => h('button', {type: 'button', 'aria-label': name, title: name, onclick: body}, text);
-  const stage = h('div.stage', canvas, both ? h('span.corner.left', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
+  const stage = h('div.stage', canvas, both ? h('span.corner', {'aria-hidden': 'true'}, 'before') : null, both ? h('span.corner.right', {'aria-hidden': 'true'}, 'after') : null);
   const element = h('div.compare', stage, h('div', {class: 'tools'},
     // The sides of the line, as they are above it.
     both ? h('span.slide', h('span', 'all after'), slider, h('span', 'all before')) : null,
@@ -27,7 +30,7 @@ export function compare(source) {
   const ratio = () => devicePixelRatio || 1;
   let width = 0, height = 0, zoom = 0, isFit = true, x = full.width / 2, y = full.height / 2, split = 0.5, isAsked = false, isClosed = false;
   const controller = new AbortController();
-  const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tiles: new Map(), base: null, isAsked: false, trouble: ''}]));
+  const sides = Object.fromEntries(['before', 'after'].filter(side => source[side]).map(side => [side, {facts: source[side], tileSide: source[side].width * source[side].height > largePixels ? largeTileSide : smallTileSide, tiles: new Map(), base: null, isAsked: false, trouble: ''}]));
   for (const [name, side] of Object.entries(sides)) {
     picture(source.thumb(name), controller.signal).then(createImageBitmap).then(image => { side.base = image; }, error => { if (error.name !== 'AbortError') side.trouble = error.message; }).finally(() => { side.isAsked = true; ask(); });
   }
@@ -89,7 +92,9 @@ export function compare(source) {
     const side = sides[name], {facts} = side;
     // The picture's own pixels in one of the result's.
     const ratioX = facts.width / full.width, ratioY = facts.height / full.height, zoomX = zoom / ratioX, zoomY = zoom / ratioY;
-    const left = width / 2 - x * zoom, top = height / 2 - y * zoom;
+    // The picture's pixels begin where those of the screen do, so that none is a mixture of two.
+    const snap = value => zoom * ratio() >= 0.999 ? Math.round(value * ratio()) / ratio() : value;
+    const left = snap(width / 2 - x * zoom), top = snap(height / 2 - y * zoom);
     context.save();
     context.beginPath();
     context.rect(from, 0, to - from, height);
@@ -97,16 +102,16 @@ export function compare(source) {
     context.imageSmoothingEnabled = true;
     if (side.base) context.drawImage(side.base, left, top, full.width * zoom, full.height * zoom);
     let missing = side.isAsked ? 0 : 1;
-    // Without tiles if the small picture has all pixels that the screen can show.
-    const onScreen = facts.width * zoomX * ratio();
-    if (side.isAsked && !side.trouble && (!side.base || side.base.width < Math.min(facts.width, onScreen * 0.98))) {
+    // Without tiles if the small picture has all pixels that the screen can show. It is compressed, so exact pixels always come from tiles.
+    const isExact = zoomX * ratio() >= 0.999;
+    if (side.isAsked && !side.trouble && (!side.base || isExact || side.base.width < facts.width * zoomX * ratio() * 0.98)) {
       let scale = 1;
       while (scale * 2 <= 1 / (zoomX * ratio()) * 1.01) scale *= 2;
-      const length = tileSide * scale;
+      const length = side.tileSide * scale;
       const columns = [Math.max(0, Math.floor((from - left) / zoomX / length)), Math.min(Math.ceil(facts.width / length) - 1, Math.floor((to - left) / zoomX / length))];
       const rows = [Math.max(0, Math.floor(-top / zoomY / length)), Math.min(Math.ceil(facts.height / length) - 1, Math.floor((height - top) / zoomY / length))];
       // Exact pixels are squares, not blurred ones.
-      context.imageSmoothingEnabled = zoomX * ratio() < 1;
+      context.imageSmoothingEnabled = !isExact;
       const wanted = new Set();
       for (let row = rows[0]; row <= rows[1]; row++) {
         for (let column = columns[0]; column <= columns[1]; column++) {
@@ -124,7 +129,7 @@ export function compare(source) {
         if (wanted.has(key)) { side.tiles.delete(key); side.tiles.set(key, tile); } else if (!tile.image) { tile.controller.abort(); side.tiles.delete(key); }
       }
       for (const [key, tile] of [...side.tiles]) {
-        if (side.tiles.size <= mostTiles || wanted.has(key)) break;
+        if (side.tiles.size * side.tileSide ** 2 <= mostTilePixels || wanted.has(key)) break;
         tile.image?.close();
         side.tiles.delete(key);
       }
@@ -191,20 +196,25 @@ export function compare(source) {
   }
   slider.addEventListener('input', () => { split = slider.value / 1000; ask(); });
 
-  const watcher = new ResizeObserver(() => {
+  const layOut = () => {
     const next = Math.floor(stage.clientWidth);
     if (!next) return;
     width = next;
     height = Math.round(Math.max(200, Math.min(innerHeight * 0.68, width * full.height / full.width)));
-    canvas.width = width * ratio();
-    canvas.height = height * ratio();
-    canvas.style.height = height + 'px';
+    canvas.width = Math.round(width * ratio());
+    canvas.height = Math.round(height * ratio());
+    // A pixel of the canvas is one of the screen, also if the stage's width is no whole number.
+    canvas.style.width = canvas.width / ratio() + 'px';
+    canvas.style.height = canvas.height / ratio() + 'px';
     if (isFit) fit(); else { zoom = limit(zoom); keepInside(); ask(); }
-  });
+  };
+  const watcher = new ResizeObserver(layOut);
   watcher.observe(stage);
+  const forgetRatio = onRatio(layOut);
   element.close = () => {
     isClosed = true;
     watcher.disconnect();
+    forgetRatio();
     controller.abort();
     for (const side of Object.values(sides)) { side.base?.close(); for (const tile of side.tiles.values()) { tile.controller.abort(); tile.image?.close(); } side.tiles.clear(); }
   };

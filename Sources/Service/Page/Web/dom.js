@@ -90,6 +90,15 @@ export function announce(text) {
   setTimeout(() => { spoken = Date.now(); document.getElementById('polite').textContent = next; next = null; }, Math.max(0, wait));
 }
 
+/** Calls `body` when the pixels of the screen get another size: somebody zooms, or moves the window to another screen. Returns what ends it. */
+export function onRatio(body) {
+  let query;
+  const change = () => { listen(); body(); };
+  const listen = () => { query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`); query.addEventListener('change', change, {once: true}); };
+  listen();
+  return () => query.removeEventListener('change', change);
+}
+
 // ---- Actions
 
 let isConnected = false;
@@ -179,6 +188,18 @@ export function ask(title, text, yes, extra) {
   dialog.onclose = () => resolve(dialog.returnValue === 'yes');
   dialog.showModal();
   return promise;
+}
+
+/** All frames by their states, each as wide as it has frames, as in the report of a run. The legend beside it has the numbers. */
+export function strip() {
+  const element = h('div.strip', {'aria-hidden': 'true', hidden: true});
+  /** @param counts pairs of a state's name and its number of frames. */
+  element.show = counts => {
+    const shown = counts.filter(([, number]) => number > 0);
+    element.hidden = !shown.length;
+    renew(element, shown, () => shown.map(([name, number]) => { const part = h('span', {class: name}); part.style.flexGrow = number; return part; }));
+  };
+  return element;
 }
 
 /** A bar of a share from 0 to 1, `failed` of it in another colour. Its width is set by the object model: the content policy forbids `style` attributes. */

@@ -137,8 +137,12 @@ export function editor(options) {
   element.area = area;
   element.set = text => { area.value = text; changed(); };
   element.show = isShown => { code.hidden = !isShown; };
-  /** Shows findings with the line and a caret, as the command line does. While the text is not shown, they are those of a file, which is not here. */
-  element.findings = (next, warnings, good) => {
+  /**
+   * Shows findings with the line and a caret, as the command line does. While the text is not shown, they are those of a file, which is not here.
+   *
+   * @param good what is said of a text without errors. `doubt` takes its place if something else went wrong.
+   */
+  element.findings = (next, warnings, good, doubt) => {
     errors = next;
     const rows = code.hidden ? [] : area.value.split('\n');
     const where = finding => finding.line ? `line ${finding.line}, column ${finding.column ?? 1}` : '';
@@ -151,7 +155,7 @@ export function editor(options) {
       finding.line && rows[finding.line - 1] !== undefined ? h('pre', {'aria-hidden': 'true'}, `${String(finding.line).padStart(3)} | `, visible(rows[finding.line - 1]), '\n', `    | ${' '.repeat((finding.column ?? 1) - 1)}^`) : null,
       (finding.remedy ?? '').split('\n').filter(Boolean).map(remedy => h('p.remedy', visible(remedy))));
     fill(findings,
-      errors.length ? h('p.trouble', `✗\ufe0e ${plural(errors.length, 'error')}`) : good ? h('p.well', `✓\ufe0e ${good}`) : null,
+      errors.length ? h('p.trouble', `✗\ufe0e ${plural(errors.length, 'error')}`) : doubt ? h('p.caution', `! ${doubt}`) : good ? h('p.well', `✓\ufe0e ${good}`) : null,
       h('ul.plain', errors.map(error => shown(error, 'error')), warnings.map(warning => shown(warning, 'warning'))));
     showGutter();
   };

@@ -1,88 +1,103 @@
 // Failed frames, grouped by what is wrong.
-import {action, announce, copyable, failed, fill, fileName, h, renew, visible} from './dom.js';
+import {action, announce, copyable, failed, fill, fileName, h, path, problemText, renew, visible} from './dom.js';
 import {encoded, get, retryRun} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
 import {thumb} from './thumbs.js';
 import {count, frameName, plural, withoutPath} from './words.js';
 
-/** The pattern of a message, as the service groups by it: without names and numbers. */
-const pattern = frame => (frame.message ?? '').replaceAll(frame.input, '').replace(/\d+/g, '#');
+/** A group has lines for so many runs at most. */
+const mostLines = 5;
+const runLink = run => h('a', {href: `#/runs/${encoded(run)}`}, h('bdi', run));
 
-/** A value of YAML that is this text, whatever is in it. */
-const quoted = text => /^[\w./-]+$/.test(text) && /[a-z]/i.test(text) ? text : JSON.stringify(text);
-const excludeLine = inputs => `exclude: [${inputs.map(quoted).join(', ')}]`;
-
-/** All inputs of a group in one run, at most 1,000. */
-async function inputsOf(group, run) {
-  const inputs = [], like = pattern({message: group.message, input: group.inputs[0] ?? ''});
-  let after = '';
-  do {
-    const answer = await get(`runs/${encoded(run)}/frames?state=failed&limit=1000${after && `&after=${after}`}`);
-    for (const frame of answer.frames) if (frame.cause === group.cause && pattern(frame) === like) inputs.push(frame.input);
-    after = answer.after ?? '';
-  } while (after && inputs.length < 1000);
-  return [...new Set(inputs.length ? inputs : group.inputs)];
+/** The lines that leave the pictures of a group out, the latest run first. The service makes them, because it knows what a manifest means. */
+async function exclusions(group, runs) {
+  const shown = runs.slice(0, mostLines), seen = new Set();
+  const answers = await Promise.all(shown.map(({run}) => get(`runs/${encoded(run)}/errors/${encoded(group.id)}/exclude`)));
+  return [
+    answers.map(({line, unnamed, more}, index) => {
+      const {run, manifest} = shown[index], key = JSON.stringify([manifest, line, unnamed]);
+      // Two runs of one manifest mostly have the same line.
+      if (seen.has(key)) return null;
+      seen.add(key);
+      return [
+        line ? [h('p.quiet', 'Add this line to ', path(manifest), ', for the run ', runLink(run), '. If the manifest has a key “exclude”, add the names to it.'), copyable(line)] : null,
+        unnamed.length ? h('div', h('p.caution', `! ${unnamed.length === 1 ? 'This picture' : 'These pictures'} cannot be left out by name, because the name is not plain text (UTF-8). Rename the file first.`),
+          h('ul.plain', unnamed.map(input => h('li', path(input))))) : null,
+        more ? h('p.quiet', `${plural(more, 'picture')} more ${more === 1 ? 'is' : 'are'} not in this line. Ask again when the job has run with it.`) : null,
+      ];
+    }),
+    runs.length > shown.length ? h('p.quiet', `There are ${plural(runs.length - shown.length, 'earlier run')} more, with lines of their own.`) : null,
+  ];
 }
 
-/** Failed frames of a run by their inputs. */
-async function framesByInput(run) {
-  const {frames} = await get(`runs/${encoded(run)}/frames?state=failed&limit=1000`);
-  return new Map(frames.map(frame => [frame.input, frame]));
+/** Retries runs one after the other, and tells of each what became of it. */
+async function retryAll(runs, outcome) {
+  const done = [];
+  const show = () => fill(outcome, h('ul.plain', done));
+  for (const {run} of runs) {
+    try {
+      const job = await retryRun(run);
+      done.push(h('li.well', '✓\ufe0e run ', runLink(run), ': retried as ', h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)));
+    } catch (error) {
+      done.push(h('li.trouble', 'run ', runLink(run), ': not retried ', problemText(error)));
+    }
+    show();
+  }
+  const good = done.filter(line => line.classList.contains('well')).length;
+  announce(`${plural(good, 'run')} of ${count(runs.length)} handed in again`);
 }
 
 /**
  * The groups of an answer.
  *
- * @param options `run`, if all are of one run.
+ * @param options `run`, if all are of one run; `kept`, a map of what stays of a group when it is shown anew: its lines, and what became of retries.
  */
-export function errorGroups({errors, total}, {run} = {}) {
-  const known = new Map();
+export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {}) {
+  const about = new Map(runs.map(one => [one.run, one]));
   const shown = errors.map(group => {
-    const {first, last} = group, spread = first.run !== last.run;
+    const {first, last} = group, isRepaired = group.repaired === group.count;
     const frames = [first, last].filter((frame, index) => index === 0 || frame.run !== first.run || frame.frame !== first.frame || frame.page !== first.page);
     const link = frame => `#/runs/${encoded(frame.run)}/frames/${frameName(frame.frame, frame.page)}`;
-    const lines = h('div');
-    const shownThumb = frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: group.cause});
-    // The third picture: the answer has its path, and its run has its number.
-    const other = group.inputs.find(input => frames.every(frame => frame.input !== input)), third = h('span.thumb', {hidden: true});
-    if (other) {
-      if (!known.has(last.run)) known.set(last.run, framesByInput(last.run));
-      known.get(last.run).then(found => { const frame = found.get(other); if (frame) third.replaceWith(shownThumb({...frame, run: last.run})); }, () => {});
-    }
-    return h('article.group.bad',
-      h('h3.cause', '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'))),
-      h('p.message', visible(withoutPath(group.message, group.inputs[0]), true)),
-      h('div', {class: 'thumbs'},
-        frames.map(shownThumb), third),
-      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run || (index < frames.length - 1 && !spread) ? '' : [' of ', h('a', {href: `#/runs/${encoded(frame.run)}`}, frame.run)]])),
-      h('div', {class: 'buttons'},
-        !run && may('submit') ? action('Retry these', async () => {
-          // Published outputs are up to date, so only the failed frames are rendered.
-          const runs = [...new Set([first.run, last.run])];
-          for (const one of runs) await retryRun(one);
-          announce(runs.length === 1 ? 'Handed in again' : `${plural(runs.length, 'run')} are handed in again`);
-          location.hash = '#/queue';
-        }, {name: `Retry the ${spread ? 'runs' : 'run'} with ${group.cause}`}) : null,
-        action('Leave them out …', async () => fill(lines, h('p.quiet', 'A line for the manifest:'), copyable(excludeLine(await inputsOf(group, first.run)))), {name: `A line that excludes ${group.cause}`})),
-      lines);
+    if (!kept.has(group.id)) kept.set(group.id, {lines: h('div.lines'), outcome: h('div', {role: 'status'})});
+    const {lines, outcome} = kept.get(group.id);
+    // The latest run is the first one.
+    const open = group.runs.filter(part => part.count > part.repaired).map(part => ({...part, ...about.get(part.run)})).reverse();
+    const retried = open.filter(part => !part.obstacle), others = open.filter(part => part.obstacle);
+    const number = retried.reduce((sum, part) => sum + part.count - part.repaired, 0);
+    return h('article', {class: `group ${isRepaired ? '' : 'bad'}`},
+      h('h3.cause', isRepaired ? '✓\ufe0e ' : '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'), group.repaired ? (isRepaired ? ', repaired by later jobs' : `, ${count(group.repaired)} of them repaired by later jobs`) : '')),
+      group.explanation && !isRepaired ? h('p.explanation', visible(group.explanation)) : null,
+      h('p.message', visible(withoutPath(group.message, first.input), true)),
+      h('div', {class: 'thumbs'}, group.samples.map(frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: group.cause}))),
+      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run || (index < frames.length - 1 && first.run === last.run) ? '' : [' of ', runLink(frame.run)]])),
+      isRepaired ? null : h('div', {class: 'buttons'},
+        !run && retried.length && may('submit') ? action(retried.length === 1 ? `Retry ${plural(number, 'frame')}` : `Retry ${plural(number, 'frame')} of ${count(retried.length)} runs`, () => retryAll(retried, outcome),
+          {name: `Retry ${plural(number, 'frame')} of ${plural(retried.length, 'run')} with ${group.cause}`, title: 'A new job for each run. Outputs that are up to date stay.'}) : null,
+        action('Leave them out …', async () => fill(lines, await exclusions(group, open)), {name: `A line that excludes ${group.cause}`})),
+      !run && others.length && may('submit') ? h('ul', {class: 'plain obstacles'}, others.map(part => h('li.quiet', 'run ', runLink(part.run), ` cannot be retried: `, visible(part.obstacle.detail),
+        (part.obstacle.remedy ?? '').split('\n').filter(Boolean).map(remedy => h('span.remedy', visible(remedy)))))) : null,
+      outcome, lines);
   });
   if (total > errors.length) shown.push(h('p.quiet', `and ${plural(total - errors.length, 'group')} more`));
   return shown;
 }
 
 export function errorsView(_, view) {
-  const number = h('span.number', {role: 'status'}), body = h('div.groups');
+  const number = h('span.number', {role: 'status'}), body = h('div.groups'), kept = new Map();
   fill(view, h('div.tools', h('h1.unseen', 'Errors'), number), body);
   async function load() {
     try {
       const answer = await get('errors');
       view.removeAttribute('aria-busy');
-      number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}` : '';
-      renew(body, answer, () => answer.errors.length ? errorGroups(answer) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
-    } catch (error) { renew(body, null, () => failed(error, load)); }
+      number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '';
+      renew(body, answer, () => answer.errors.length ? errorGroups(answer, {kept}) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
+    } catch (error) {
+      if (!view.hasAttribute('aria-busy')) throw error;
+      renew(body, null, () => failed(error, soon.now));
+    }
   }
   const soon = calmly(load, 4000);
-  const endings = [live.on('job', soon), live.on('reset', load), live.on('back', load), live.on('run', event => { if (event.state === 'ended') soon(); })];
+  const endings = [live.on('job', soon), live.on('reset', soon.now), live.on('back', soon.now), live.on('run', event => { if (event.state === 'ended') soon(); })];
   return {begin: load, title: 'Errors', close: () => endings.forEach(end => end())};
 }

@@ -1,5 +1,5 @@
 // What all views share: who is signed in, the state of the service, and what open runs do.
-import {get} from './api.js';
+import {Problem, get} from './api.js';
 import * as live from './live.js';
 
 export const farm = {
@@ -8,8 +8,6 @@ export const farm = {
   status: null,
   /** What each open run does, by its name. */
   lives: new Map(),
-  /** When the page heard of the service last, for times that stop with the connection. In milliseconds. */
-  heard: Date.now(),
 };
 const listeners = new Set();
 /** Calls `body` when the status or a run has changed, at most once a frame of the screen. */
@@ -38,32 +36,140 @@ export async function loadStatus() {
   const number = ++asked;
   setStatus(await get('status'), number);
 }
-/** Calls `body` once after `wait` milliseconds, however often it is asked for meanwhile. Errors are those of the connection, which is shown. */
-export function calmly(body, wait = 1500) {
-  let timer = null;
-  return () => { timer ??= setTimeout(() => { timer = null; Promise.resolve(body()).catch(() => {}); }, wait); };
+
+// ---- Reloads
+
+/** Reloads that have failed since they succeeded last, so that what they show is old. */
+const failing = new Set();
+let ofView = new Set(), stalenessChanged = () => {};
+/** Calls `body` when something that is shown becomes old, or is new again. */
+export function onStaleness(body) { stalenessChanged = body; }
+/** Since when something that is shown is old, in milliseconds, and the problem. Null if everything is new. */
+export function staleness() {
+  if (!failing.size) return null;
+  return {since: Math.min(...[...failing].map(one => one.since)), problem: [...failing].at(-1).problem};
 }
-const loadSoon = calmly(loadStatus);
+/** Repeats now what has failed. */
+export function reloadFailed() { for (const one of [...failing]) one.now(); }
+/** Ends the reloads of the view that is left. Without a session those of the page have nothing to load either. */
+export function endReloads(isSignedOut = false) {
+  for (const one of ofView) one.end();
+  ofView = new Set();
+  if (isSignedOut) for (const one of [...failing]) one.forget();
+}
+
+/** Something that is loaded again and again. After a failure it is tried again, until it succeeds, later each time. */
+class Reload {
+  #body; #wait; #timer = null; #isRunning = false; #isAskedAgain = false; #isEnded = false; #failures = 0;
+  since = null;
+  problem = null;
+
+  constructor(body, wait) { this.#body = body; this.#wait = wait; }
+
+  /** Loads once after the wait, however often it is asked for meanwhile. After a failure it keeps to the pause. */
+  soon() {
+    this.since ??= Date.now();
+    if (this.#isRunning) this.#isAskedAgain = true; else this.#start(this.#wait);
+  }
+  now() {
+    this.since ??= Date.now();
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#isRunning) this.#isAskedAgain = true; else if (!this.#isEnded) this.#run();
+  }
+  /** The service is back: it does not have to wait for as long as while it was away. */
+  hurry() {
+    this.#failures = 0;
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#start(1000);
+  }
+  forget() {
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#succeeded();
+  }
+  end() {
+    this.#isEnded = true;
+    this.forget();
+  }
+
+  #start(wait) { if (!this.#isEnded) this.#timer ??= setTimeout(() => this.#run(), wait); }
+  async #run() {
+    this.#timer = null;
+    // Nobody looks. When somebody does again, it hurries.
+    if (this.problem && document.hidden) return this.#start(this.#pause());
+    this.#isRunning = true;
+    this.#isAskedAgain = false;
+    try {
+      await this.#body();
+      this.#succeeded();
+    } catch (error) {
+      // Whoever has gone on needs no answer.
+      if (this.#isEnded || error.name === 'AbortError') return;
+      if (!(error instanceof Problem)) throw error;
+      // Without a session there is nothing to show.
+      if (error.status !== 401) this.#failed(error);
+    } finally {
+      this.#isRunning = false;
+      if (this.problem) this.#start(this.#pause());
+      else if (this.#isAskedAgain) this.soon();
+    }
+  }
+  #pause() {
+    const own = Math.min(30, 2 ** this.#failures), asked = Math.min(600, this.problem.retryAfter || 0);
+    // Pages that all failed at the same time do not all come back at the same time.
+    return 1000 * Math.max(own, asked) * (1 + Math.random() / 5);
+  }
+  #failed(problem) {
+    this.#failures++;
+    this.problem = problem;
+    failing.add(this);
+    stalenessChanged();
+  }
+  #succeeded() {
+    this.#failures = 0;
+    this.since = this.problem = null;
+    if (failing.delete(this)) stalenessChanged();
+  }
+}
+/**
+ * Calls `body` once after `wait` milliseconds, however often it is asked for meanwhile, and again if it fails: until then the page
+ * says that it is old. `now` of the result calls it at once. It ends with its view, unless it is of the page.
+ */
+export function calmly(body, wait = 1500, isOfPage = false) {
+  const one = new Reload(body, wait), soon = () => one.soon();
+  soon.now = () => one.now();
+  if (!isOfPage) ofView.add(one);
+  return soon;
+}
+const loadSoon = calmly(loadStatus, 1500, true);
 
 export async function loadFarm() {
   const [, open] = await Promise.all([loadStatus(), get('runs?ended=0')]);
   farm.lives.clear();
   for (const run of open.runs) if (run.live) farm.lives.set(run.run, run.live);
-  farm.heard = Date.now();
+  live.hear();
   tell();
 }
+/** Loads the state of the farm now, and tries again if that fails. */
+export const loadFarmNow = calmly(loadFarm, 0, true).now;
 
 live.on('run', ({run, state, live: news}) => {
   if (state === 'ended') { farm.lives.delete(run); loadSoon(); } else if (news) { farm.lives.set(run, news); }
-  farm.heard = Date.now();
   tell();
 });
 live.on('job', loadSoon);
-live.on('reset', () => loadFarm().catch(() => {}));
-live.on('back', () => loadFarm().catch(() => {}));
+live.on('reset', loadFarmNow);
+live.on('back', () => {
+  for (const one of failing) one.hurry();
+  loadFarmNow();
+});
+live.on('state', () => stalenessChanged());
 
 /** The time now, which stands still while the service is not heard. */
-export const now = () => live.state === 'lost' ? farm.heard : Date.now();
+export const now = () => live.state === 'lost' ? live.heard : Date.now();
 /** Calls `body` each second, while the page is connected. */
 export function eachSecond(body) {
   const timer = setInterval(() => { if (live.state !== 'lost' && !document.hidden) body(); }, 1000);

@@ -3,6 +3,7 @@ import {action, enable, facts, fileName, fill, h, path, plain, renew, say, visib
 import {encoded, get, retryRun} from './api.js';
 import {calmly, eachSecond, may} from './farm.js';
 import {compare} from './compare.js';
+import {neighbours} from './map.js';
 import {frameAddress} from './thumbs.js';
 import * as live from './live.js';
 import {bytes, count, duration, elapsed, frameState, isRunOpen, measure, sign, when, withoutPath} from './words.js';
@@ -10,29 +11,42 @@ import {bytes, count, duration, elapsed, frameState, isRunOpen, measure, sign, w
 /** `RGB, 8 bits` */
 const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with alpha', rgb: 'RGB', rgba: 'RGB with alpha'}[layout] ?? layout, {u8: '8 bits', u16: '16 bits', f32: '32 bits, floating'}[samples]].filter(Boolean).join(', ');
 
+/** The frames of the run that somebody looked at last, as its map lists them. They are asked for once, if the run has ended. */
+let known = {run: '', spans: []};
+
+/** The most attempts that are shown at first, and that a click adds. */
+const attemptsOfPage = 100;
+
+/** Which job, or run by hand, has published the picture since. */
+const repairedWords = ({run, job}) => ['Repaired by ', job ? [h('a', {href: `#/jobs/${job}`}, `job ${job}`), ', in the run '] : 'the run ', h('a', {href: `#/runs/${encoded(run)}`}, h('bdi', run))];
+
 export function frameView(run, name, view) {
   const address = `runs/${encoded(run)}`, here = `#/runs/${encoded(run)}`;
   const number = Number.parseInt(name, 10);
-  let frame = null, output = 0, asked = 0, runState = '', total = 0, isCompared = false, close = () => {};
-  const badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
+  let frame = null, output = 0, asked = 0, runState = '', isCompared = false, isClosed = false, close = () => {};
+  const title = h('h1', `Frame ${name}`), badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
   const choice = h('select', {onchange: () => { output = choice.selectedIndex; showPictures(); }}), choices = h('label.tools', {hidden: true}, h('span', 'Output'), choice);
   const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
-  const previous = h('a.button', '◀\ufe0e previous'), next = h('a.button', 'next ▶\ufe0e');
+  const previous = h('a.button', {hidden: true}, '◀\ufe0e previous'), next = h('a.button', {hidden: true}, 'next ▶\ufe0e');
   const retry = action('Retry', async () => {
     location.hash = `#/jobs/${(await retryRun(run)).id}`;
   }, {class: 'primary', title: 'A new job that renders what failed in this run (r)', name: 'Retry what failed in this run'});
   retry.hidden = true;
   fill(view,
-    h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run))),
-    h('div.head', h('div', h('h1', `Frame ${name}`), h('p.sub', badge, sub)), h('div.buttons', retry, previous, next)),
+    h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run)), ` · frame ${name}`),
+    h('div.head', h('div', title, h('p.sub', badge, sub)), h('div.buttons', retry, previous, next)),
     cause, choices, picture, sides, recipe, h('section', h('h2', 'What workers tried'), attempts));
 
   async function load() {
     const [found, now] = await Promise.all([
       get(`${address}/frames/${name}`).catch(error => error.type === '/problems/no-frame' ? null : Promise.reject(error)), get(address)]);
     runState = now.state;
-    total = now.counts.frames;
     frame = found;
+    if (frame && !isClosed) {
+      renew(title, frame.input, () => h('bdi', visible(fileName(frame.input))));
+      document.title = `${plain(fileName(frame.input))}, frame ${name} – Penumbra`;
+    }
+    loadNeighbours().catch(() => {});
     const state = frameState(frame?.state ?? 'skipped');
     const isInWork = frame?.state === 'open';
     badge.className = `badge ${state.name}`;
@@ -41,19 +55,33 @@ export function frameView(run, name, view) {
     const failure = frame?.cause ?? (frame?.state === 'still_broken' ? 'failed in an earlier run, and was not tried again' : null);
     cause.hidden = !failure;
     if (failure) {
-      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), h('p.message', visible(withoutPath(frame.message, frame.input), true)));
+      fill(cause, h('p.cause', '✗\ufe0e ', visible(failure)), frame.explanation && !frame.repaired ? h('p.explanation', visible(frame.explanation)) : null,
+        h('p.message', visible(withoutPath(frame.message, frame.input), true)), frame.repaired ? h('p.well', '✓\ufe0e ', repairedWords(frame.repaired)) : null);
     }
-    retry.hidden = !failure || isRunOpen(runState) || !may('submit');
+    retry.hidden = !failure || Boolean(frame.repaired) || isRunOpen(runState) || !may('submit');
     enable(retry.button, !retry.hidden);
     const recipes = frame?.recipes?.filter(Boolean) ?? [];
     renew(recipe, recipes, () => recipes.length ? h('section', h('h2', 'Recipe'), recipes.map(text => h('pre.log.recipe', {tabindex: 0, role: 'region', 'aria-label': 'Recipe'}, visible(text.trimEnd(), true)))) : null);
-    previous.hidden = number <= 1;
-    next.hidden = number >= total && total > 0;
-    previous.setAttribute('href', `${here}/frames/${number - 1}`);
-    next.setAttribute('href', `${here}/frames/${number + 1}`);
     // The output of a frame that is published meanwhile is shown, but not while somebody looks at another state of it.
     if (!isCompared || (isCompared === 'before' && frame?.state === 'published')) await showPictures();
     await loadAttempts();
+  }
+  async function loadNeighbours() {
+    if (known.run !== run) {
+      const isEnded = !isRunOpen(runState), {frames} = await get(`${address}/map`);
+      // While a run goes on, it may find more frames.
+      if (isEnded) known = {run, spans: frames};
+      return showNeighbours(frames);
+    }
+    showNeighbours(known.spans);
+  }
+  function showNeighbours(spans) {
+    neighbours(spans, name).forEach((frame, index) => {
+      const link = [previous, next][index];
+      link.hidden = !frame;
+      link.setAttribute('href', `${here}/frames/${frame}`);
+      link.setAttribute('title', `Frame ${frame} (${'[]'[index]})`);
+    });
   }
   async function showPictures() {
     const outputs = frame?.outputs ?? [], shown = output, mine = ++asked;
@@ -68,7 +96,7 @@ export function frameView(run, name, view) {
     close();
     if (left.value || right.value) {
       const viewer = compare({
-        before: left.value, after: right.value,
+        name: frame ? fileName(frame.input) : `frame ${name}`, before: left.value, after: right.value,
         thumb: which => frameAddress(run, name, `picture?${of(which)}&width=1024`),
         crop: (which, {x, y, width, height, scale}) => frameAddress(run, name, `crop?${of(which)}&x=${x}&y=${y}&width=${width}&height=${height}&scale=${scale}`),
       });
@@ -86,15 +114,29 @@ export function frameView(run, name, view) {
         : h('p.quiet', visible(withoutPath(error.message, frame?.input))));
     fill(sides, one('Before', left, frame?.input), one('After', right, outputs[shown]));
   }
-  async function loadAttempts() {
-    const answer = await get(`${address}/attempts?task=${number}&limit=100`).catch(error => error.status === 422 ? get(`${address}/frames/${number}/attempts`) : Promise.reject(error));
-    const shown = answer.attempts.slice(-100);
-    renew(attempts, [shown, isRunOpen(runState)], () => shown.length ? h('ol.attempts', shown.map(attempt => h('li', {},
-      h('div.attempt', h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', attempt.task), ` try ${attempt.attempt}, worker ${attempt.worker}`,
-        h('span.quiet', ` ${when(attempt.started)}${attempt.ended ? `, ${elapsed((new Date(attempt.ended) - new Date(attempt.started)) / 1000)}` : ''}`)),
-      attempt.message ? h('p.message', visible(withoutPath(attempt.message, frame?.input), true)) : null,
-      attempt.log ? h('pre.log', {tabindex: 0, role: 'region', 'aria-label': `What ${attempt.task} wrote`}, visible(attempt.log, true)) : null)))
-      : h('p.quiet', isRunOpen(runState) ? 'No worker has tried it yet.' : 'The tries of this run are not kept any more, or there were none.'));
+  // Attempts of pages in which all have ended do not change any more. `cursor` is where the first other page begins.
+  let settled = [], cursor = '', shownCount = attemptsOfPage, loading = null;
+  const loadAttempts = () => loading ??= fetchAttempts().finally(() => { loading = null; });
+  async function fetchAttempts() {
+    let latest = [], after = cursor, isSettled = true;
+    do {
+      const answer = await get(`${address}/attempts?task=${number}&limit=100${after && `&after=${encoded(after)}`}`);
+      isSettled &&= answer.attempts.every(attempt => attempt.ended);
+      if (isSettled && answer.after) { settled = [...settled, ...answer.attempts]; cursor = answer.after; } else { latest = [...latest, ...answer.attempts]; }
+      after = answer.after;
+    } while (after);
+    showAttempts([...settled, ...latest]);
+  }
+  function showAttempts(all) {
+    const shown = all.slice(-shownCount), earlier = all.slice(0, -shownCount), failed = earlier.filter(attempt => attempt.state === 'failed').length;
+    renew(attempts, [shown, earlier.length, isRunOpen(runState)], () => [
+      earlier.length ? h('p.tools', h('button', {type: 'button', onclick: () => { shownCount += attemptsOfPage; showAttempts(all); }}, `Show ${count(Math.min(attemptsOfPage, earlier.length))} more`), h('span.quiet', `${earlier.length === 1 ? 'one earlier try' : `${count(earlier.length)} earlier tries`}${failed ? `, ${count(failed)} failed` : ''}`)) : null,
+      shown.length ? h('ol.attempts', shown.map(attempt => h('li', {},
+        h('div.attempt', h('span', {class: `badge ${attempt.state}`}, `${sign(attempt.state)} ${attempt.state}`), h('b', attempt.task), ` try ${attempt.attempt}, worker ${attempt.worker}`,
+          h('span.quiet', ` ${when(attempt.started)}${attempt.ended ? `, ${elapsed((new Date(attempt.ended) - new Date(attempt.started)) / 1000)}` : ''}`)),
+        attempt.message ? h('p.message', visible(withoutPath(attempt.message, frame?.input), true)) : null,
+        attempt.log ? h('pre.log', {tabindex: 0, role: 'region', 'aria-label': `What ${attempt.task} wrote`}, visible(attempt.log, true)) : null)))
+        : h('p.quiet', isRunOpen(runState) ? 'No worker has tried it yet.' : 'The tries of this run are not kept any more, or there were none.')]);
   }
   const soon = calmly(load, 800);
   const endings = [
@@ -104,7 +146,7 @@ export function frameView(run, name, view) {
     eachSecond(calmly(() => frame?.state === 'open' && isRunOpen(runState) ? loadAttempts() : null, 2000)),
   ];
   return {
-    begin: load, title: `frame ${name}`, close: () => { close(); endings.forEach(end => end()); },
+    begin: load, title: `frame ${name}`, close: () => { isClosed = true; close(); endings.forEach(end => end()); },
     keys: {r: () => { if (!retry.hidden) retry.button.click(); }, '[': () => { if (!previous.hidden) previous.click(); }, ']': () => { if (!next.hidden) next.click(); }},
   };
 }

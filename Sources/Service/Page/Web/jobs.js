@@ -1,6 +1,6 @@
 // What can be done with a job, and the page of one job.
-import {action, announce, ask, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
-import {get, request, send, sendOnce} from './api.js';
+import {action, announce, ask, copyable, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
+import {Problem, encoded, get, request, send, sendOnce} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
 import * as live from './live.js';
 import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
@@ -8,8 +8,26 @@ import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './wo
 const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
 const post = (job, what) => send('POST', `jobs/${job.id}/${what}`);
 
+/** Whether somebody has paused the run of a job. Answers about jobs know it, events do not: then the run tells. */
+const isPaused = job => job.state === 'running' && (farm.lives.get(job.run)?.isPaused ?? job.paused ?? false);
+/** The state of a job, as people see it. */
+export const stateOf = job => isPaused(job) ? 'paused' : job.state;
+/** What a pause does not end. */
+export const pausedWords = news => news?.leased ? `Paused. ${news.leased === 1 ? 'One task is' : `${news.leased} tasks are`} still in work and will be finished.` : 'Paused. Workers get nothing to do.';
+
+/** Pauses or resumes the run of a job. */
+async function setPaused(job, value) {
+  const {live: news} = await send('POST', `runs/${encoded(job.run)}/${value ? 'pause' : 'resume'}`);
+  const known = farm.lives.get(job.run) ?? news;
+  // The run itself tells of it within a second.
+  if (known) farm.lives.set(job.run, {...known, isPaused: value});
+  return {...job, paused: value};
+}
+
 /** The actions of a job, each with the states in which it makes sense. */
 const actions = {
+  pause: {text: 'Pause', key: 'p', title: 'Give workers nothing more to do. Pictures in work are finished first (p)', fits: job => job.state === 'running' && !job.cancelling && !isPaused(job), body: job => setPaused(job, true)},
+  resume: {text: 'Resume', key: 'p', title: 'Go on (p)', fits: job => isPaused(job) && !job.cancelling, body: job => setPaused(job, false)},
   next: {text: 'Run next', key: 'n', title: 'Start before all others (n)', fits: job => job.state === 'waiting' && !job.run_next, body: job => post(job, 'run-next')},
   hold: {text: 'Hold', key: 'h', title: 'Do not start before it is released (h)', fits: job => job.state === 'waiting', body: job => post(job, 'hold')},
   release: {text: 'Release', key: 'h', title: 'Let it start (h)', fits: job => job.state === 'held', body: job => post(job, 'release')},
@@ -33,7 +51,7 @@ export function jobActions(job, changed) {
     const button = action(text, async () => {
       const answer = await body(job);
       if (!answer) return;
-      announce(`Job ${answer.id}, ${answer.name}: ${word(answer.state)}`);
+      announce(`Job ${answer.id}, ${answer.name}: ${word(stateOf(answer))}`);
       changed(answer, name);
     }, {title, name: `${text.replace('…', '')} job ${job.id}`, class: name});
     return {button, fits, key, text};
@@ -88,25 +106,61 @@ export function because(job) {
     if (job.cancelling) return 'is being cancelled';
     if (!now) return job.state === 'starting' ? 'starts' : 'begins';
     const {left} = progress(now);
-    return [now.isPaused ? 'paused' : plural(now.leased, 'worker'), now.failed ? `${now.failed} failed` : '', left != null ? `${elapsed(left)} left` : ''].filter(Boolean).join(' · ');
+    return [now.isPaused ? (now.leased ? `${now.leased} still in work` : 'no work is given out') : plural(now.leased, 'worker'), now.failed ? `${now.failed} failed` : '', left != null ? `${elapsed(left)} left` : ''].filter(Boolean).join(' · ');
   }
   if (job.state === 'waiting') return (job.waiting_for?.words ?? '') + (job.run_next ? ' · runs next' : '');
   if (job.state === 'held') return 'until it is released';
+  // The exit code and the manifest's path are on the page of the job.
   return (job.result ?? '').replace(/^failed with exit code 1: [^:]*: /, '').replace(/^done$/, '');
+}
+
+/** The folder that has all these paths. */
+function commonFolder(paths) {
+  const parts = paths.map(one => one.split('/').slice(0, -1));
+  let length = 0;
+  while (parts.every(part => length < part.length && part[length] === parts[0][length])) length++;
+  return parts[0].slice(0, length).join('/') || '/';
+}
+
+/** Where the outputs of a run are, as lines to copy. Nothing before there are any. */
+export function results(run) {
+  const element = h('div.results', {hidden: true});
+  let isLoading = false;
+  /** Asks until the folders are known. They stay the same. */
+  element.load = async () => {
+    if (isLoading || !element.hidden) return;
+    isLoading = true;
+    try {
+      const {frames} = await get(`runs/${encoded(run)}/frames?state=published&limit=200`);
+      // A run that had nothing to do knows outputs of earlier runs.
+      const known = frames.length ? frames : [await get(`runs/${encoded(run)}/frames/1`)];
+      const outputs = known.map(frame => frame.outputs.filter(path => path.startsWith('/'))).filter(paths => paths.length);
+      if (!outputs.length) return;
+      const folders = new Set(outputs[0].map((_, index) => commonFolder(outputs.flatMap(paths => paths[index] ?? []))));
+      fill(element, h('span.quiet', folders.size === 1 ? 'Results are in' : 'Results are in these folders'), [...folders].map(folder => copyable(folder)));
+      element.hidden = false;
+    } catch (error) {
+      // There are no outputs yet, or nobody knows them. What is more is told by the view.
+      if (!(error instanceof Problem)) throw error;
+    } finally { isLoading = false; }
+  };
+  return element;
 }
 
 export function jobView(id, view) {
   let job = null, wrote = '';
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
-  const link = h('p.lead');
-  fill(view, h('div.head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, known, logPart);
+  const link = h('p.lead'), place = h('div');
+  fill(view, h('div.head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, place, known, logPart);
   let row = null, stepper = null;
 
   async function load() {
     job = await get(`jobs/${id}`);
     show();
     if (job.tries) {
+      renew(place, job.run, () => results(job.run));
+      place.firstChild.load();
       try {
         const next = await (await request('GET', `jobs/${id}/log`)).text();
         if (next !== wrote) { wrote = next; fill(log, visible(next, true)); }
@@ -117,10 +171,11 @@ export function jobView(id, view) {
   function show() {
     if (!job) return;
     renew(title, job.name, () => visible(job.name));
-    badge.className = `badge ${job.state}`;
-    say(badge, `${sign(job.state)} ${word(job.state)}`);
+    const state = stateOf(job);
+    badge.className = `badge ${state}`;
+    say(badge, `${sign(state)} ${word(state)}`);
     say(sub, `job ${job.id}`);
-    const reason = because(job);
+    const reason = state === 'paused' ? pausedWords(farm.lives.get(job.run)) : because(job);
     const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : job.result ?? '';
     renew(why, words, () => visible(words));
     if (!row) {
@@ -146,13 +201,13 @@ export function jobView(id, view) {
       ['Started', job.started && when(job.started)],
       ['Ended', job.ended && when(job.ended)],
       ['Tries', job.tries > 1 && `${job.tries}`]));
-    document.title = `${word(job.state)} ${job.name} – Penumbra`;
+    document.title = `${word(state)} ${job.name} – Penumbra`;
   }
   const soon = calmly(load, 400);
   const endings = [live.on('job', event => { if (`${event.id}` === `${id}` || job?.waiting_for) soon(); }), live.on('reset', soon), live.on('back', soon), onFarm(show)];
   const press = key => row?.press(key);
   return {
     begin: load, title: `job ${id}`, close: () => endings.forEach(end => end()),
-    keys: {n: () => press('n'), h: () => press('h'), c: () => press('c'), r: () => press('r'), '+': () => stepper.press('+'), '-': () => stepper.press('-')},
+    keys: {n: () => press('n'), p: () => press('p'), h: () => press('h'), c: () => press('c'), r: () => press('r'), '+': () => stepper?.press('+'), '-': () => stepper?.press('-')},
   };
 }

@@ -5,8 +5,9 @@ import {h, say} from './dom.js';
  * @param options
  *   `label`, for screen readers; `columns`, their headings;
  *   `make(item)`, which makes the cells of a row, as an array of elements with the function `update(item)`: a row shows other items later;
- *   `key(item)`; `open(item)`, for Enter and a click; `address(item)`; `keys`: functions of an item by the name of their key;
- *   `nearEnd()`, which is called when the last rows come into view; `class`.
+ *   `key(item)`; `open(item)`, for Enter and a click; `nearEnd()`, which is called when the last rows come into view; `class`.
+ * @returns The element. `show(items)` shows others, `refresh()` updates all rows, `chosen()` is the item of the chosen row, `row(key)` is the
+ *   row of a key if it is in view.
  */
 export function list(options) {
   const rows = new Map();
@@ -106,7 +107,6 @@ export function list(options) {
   /** Updates all rows, also those whose items are the same: for times that go on. */
   box.refresh = () => { for (const row of rows.values()) row.update(row.item); };
   box.chosen = () => items[indexOfChosen()] ?? null;
-  box.choose = choose;
   /** The row of a key, if it is in view. */
   box.row = key => rows.get(key);
   return box;

@@ -1,14 +1,15 @@
 // The frame of the page: who is signed in, the views and their addresses, the state of the connection, and the keys.
-import {announce, ask, failed, fill, h, plain, problemText, say, setConnected, visible} from './dom.js';
-import {Problem, get, onSignedOut, send} from './api.js';
-import {farm, loadFarm, may, onFarm} from './farm.js';
+import {announce, ask, failed, fill, h, plain, problemText, renew, say, setConnected, visible} from './dom.js';
+import {Problem, get, onSignedOut, send, signedIn} from './api.js';
+import {endReloads, farm, loadFarmNow, may, onFarm, onStaleness, reloadFailed, staleness} from './farm.js';
+import {belongTo, forget, kept} from './kept.js';
 import * as live from './live.js';
-import {count, plural, when} from './words.js';
+import {count, plural, time, when} from './words.js';
 
 const place = id => document.getElementById(id);
 const view = place('view');
 const tabs = [['queue', 'Queue'], ['runs', 'Runs'], ['errors', 'Errors'], ['workers', 'Workers'], ['schedules', 'Schedules'], ['submit', 'Submit']];
-let current = null, shown = 0;
+let current = null, shown = 0, hasFailed = false;
 
 // ---- Addresses
 
@@ -35,6 +36,8 @@ async function show() {
   const [tab, load, make] = route(), mine = ++shown, isFirst = shown === 1;
   current?.close();
   current = null;
+  endReloads();
+  hasFailed = false;
   for (const link of place('nav').children) if (link.dataset.tab === tab) link.setAttribute('aria-current', 'page'); else link.removeAttribute('aria-current');
   fill(view);
   view.className = `view-${tab}`;
@@ -50,7 +53,7 @@ async function show() {
     document.title = `${plain(current.title)} – Penumbra`;
     await current.begin();
   } catch (error) {
-    if (mine === shown) fill(view, failed(error, show));
+    if (mine === shown) { hasFailed = true; fill(view, failed(error, show)); }
   }
   if (mine === shown) view.removeAttribute('aria-busy');
 }
@@ -81,15 +84,27 @@ onFarm(showHead);
 
 function showLink() {
   const words = {off: '', connecting: '○ connecting …', live: '● live', lost: '✗\ufe0e not connected; trying again'};
-  say(place('link'), words[live.state]);
+  say(place('link'), words[live.state] + (live.reason ? `: ${plain(live.reason)}` : ''));
   place('link').className = `link ${live.state}`;
   document.documentElement.dataset.link = live.state;
   setConnected(live.state === 'live');
 }
+let wasLost = false;
 live.on('state', state => {
   showLink();
   if (state === 'lost') announce('The connection is lost. What is shown may be old.');
+  if (state === 'live' && wasLost) announce('The connection is back.');
+  wasLost = state === 'lost' || wasLost && state === 'connecting';
 });
+/** Says since when something that is shown is old, although there is a connection. */
+function showStaleness() {
+  const stale = live.state === 'lost' ? null : staleness(), bar = place('stale');
+  bar.hidden = !stale;
+  renew(bar, stale && [stale.since, stale.problem.message, stale.problem.remedy], () => stale && [
+    h('div', h('b', `Not up to date since ${time(stale.since)}, trying again.`), h('div', problemText(stale.problem))),
+    h('button', {type: 'button', onclick: reloadFailed}, 'Try now')]);
+}
+onStaleness(showStaleness);
 live.on('notice', ({detail, remedy}) => {
   place('notice').hidden = false;
   fill(place('notice'), problemText({message: detail, remedy}), h('button', {type: 'button', onclick: () => { place('notice').hidden = true; }}, 'Close'));
@@ -100,6 +115,7 @@ live.on('notice', ({detail, remedy}) => {
 function signIn(words = '') {
   current?.close();
   current = null;
+  endReloads(true);
   shown++;
   farm.session = farm.status = null;
   farm.lives.clear();
@@ -117,6 +133,7 @@ function signIn(words = '') {
     button.disabled = true;
     try {
       await send('POST', 'session', {token: token.value.trim()});
+      otherTabs.postMessage('changed');
       await enter();
     } catch (error) {
       // The token is not kept anywhere on this page.
@@ -134,17 +151,48 @@ async function signOut() {
     if (!(error instanceof Problem)) throw error;
     if (error.status !== 401) { place('account').append(h('span.trouble', {role: 'alert'}, 'You are still signed in: ', problemText(error))); return; }
   }
-  signIn();
+  otherTabs.postMessage('changed');
+  forget();
+  // The page is loaded anew, without its address: nothing of this person stays in memory.
+  live.stop();
+  location.replace(location.pathname);
 }
 onSignedOut(() => { if (farm.session) signIn('Your session has ended: the token was revoked, or it is too old.'); });
 
+/** A browser has one session, which all its tabs share. The channel is that of the page's address, since there may be several farms at a host. */
+const otherTabs = new BroadcastChannel(`penumbra ${new URL('.', location).pathname}`);
+/** Somebody may have signed in or out in another tab. What is shown has to be what the session that is used now may see. */
+async function checkSession(words) {
+  let session = null;
+  try { session = await get('session'); } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    // Without an answer nothing is known. When there is one again, it is checked again.
+    if (error.status !== 401) return;
+  }
+  if (!session) { if (farm.session) signIn(words); return false; }
+  const isSame = farm.session && ['owner', 'scope', 'expires'].every(key => farm.session[key] === session[key]);
+  if (isSame || (farm.session === null && place('token')?.value)) return;
+  live.stop();
+  await begin();
+  announce(`Signed in as ${plain(session.name)}`);
+}
+otherTabs.onmessage = async () => {
+  // This tab has its own memory of what is kept.
+  if (await checkSession('You have signed out in another tab.') === false) forget();
+};
+live.on('back', () => { if (hasFailed) show(); checkSession('Your session has ended: the token was revoked, or it is too old.'); });
+
 async function enter() {
-  farm.session = await get('session');
+  const session = await get('session');
+  if (belongTo(session.owner)) { location.reload(); return; }
+  farm.session = session;
+  signedIn();
   fill(place('account'));
   fill(place('nav'));
   live.start();
   showHead();
-  await Promise.all([show(), loadFarm().catch(() => {})]);
+  loadFarmNow();
+  await show();
 }
 async function begin() {
   try {
@@ -158,20 +206,25 @@ async function begin() {
 // ---- Keys
 
 const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list or a map'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'frame before, frame after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'these keys']];
-const storage = { get: () => { try { return localStorage.getItem('penumbra.keys') !== 'off'; } catch { return true; } }, set: value => { try { localStorage.setItem('penumbra.keys', value ? 'on' : 'off'); } catch { /* It is forgotten with the page. */ } } };
-let hasKeys = storage.get();
+const hasKeys = () => kept.get('keys') !== 'off';
 function help() {
-  const box = h('input', {type: 'checkbox', checked: hasKeys, onchange: event => { hasKeys = event.target.checked; storage.set(hasKeys); }});
+  const box = h('input', {type: 'checkbox', checked: hasKeys(), onchange: event => kept.set('keys', event.target.checked ? 'on' : 'off')});
   ask('Keys', null, null, [h('dl.keys', keys.map(([key, text]) => h('div', h('dt', key.split(' ').map(one => h('kbd', one))), h('dd', text)))), h('label.check', box, ' single letters act')]);
 }
+const isField = element => element?.matches?.('input:not([type=checkbox]):not([type=range]), textarea, select') ?? false;
+// A press on something that takes no focus, such as a picture that is dragged, leaves the focus in the field. Then letters would not act.
+addEventListener('pointerdown', event => {
+  const field = document.activeElement;
+  if (isField(field) && event.target !== field && !event.target.closest?.('label, [role=listbox]')) field.blur();
+}, {capture: true});
 addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || place('dialog').open || !farm.session) return;
-  if (event.target.closest?.('input:not([type=checkbox]):not([type=range]), textarea, select')) {
+  if (isField(event.target)) {
     if (event.key === 'Escape') event.target.blur();
     return;
   }
   if (event.key === '?') { event.preventDefault(); help(); return; }
-  if (!hasKeys) return;
+  if (!hasKeys()) return;
   const body = current?.keys?.[event.key] ?? {s: () => { if (may('submit')) location.hash = '#/submit'; }, ...Object.fromEntries(tabs.slice(0, 5).map(([name], index) => [`${index + 1}`, () => { location.hash = `#/${name}`; }]))}[event.key];
   if (body) { event.preventDefault(); body(); }
 });

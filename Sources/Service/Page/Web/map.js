@@ -1,5 +1,5 @@
 // The map of a run's frames, and the maps of frames that are being tiled.
-import {fill, h, say} from './dom.js';
+import {fill, h, plain, say} from './dom.js';
 import {count, frameName, frameStates, plural} from './words.js';
 
 const places = new Map(frameStates.map((state, place) => [state.letter, place]));
@@ -24,8 +24,33 @@ function pen(canvas, width, height) {
   return context;
 }
 
-/** @param open is called with the name of a frame that somebody picks. */
-export function frameMap(open) {
+/** The name of a frame by its place among all. `spans` are those of a map: `[first, count]`, or `[input, first page, count]` for pages. */
+function nameAt(spans, index) {
+  if (index < 0) return '';
+  for (const [first, second, third] of spans) {
+    const length = third ?? second;
+    if (index < length) return third === undefined ? frameName(first + index, 0) : frameName(first, second + index);
+    index -= length;
+  }
+  return '';
+}
+/** The names of the frames before and after one. Empty at an end, and for a frame that the run does not have. */
+export function neighbours(spans, name) {
+  let offset = 0;
+  const [, number, page] = /^(\d+)(?:p(\d+))?$/.exec(name) ?? [];
+  for (const [first, second, third] of spans) {
+    const length = third ?? second, distance = third === undefined ? (page ? -1 : number - first) : (+number === first ? (page ?? 1) - 1 - second : -1);
+    if (distance >= 0 && distance < length) return [nameAt(spans, offset + distance - 1), nameAt(spans, offset + distance + 1)];
+    offset += length;
+  }
+  return ['', ''];
+}
+
+/**
+ * @param open is called with the name of a frame that somebody picks.
+ * @param fileOf promises the name of a frame's file, or null.
+ */
+export function frameMap(open, fileOf) {
   const tip = h('p.map-tip', {id: 'map-tip', 'aria-live': 'polite'});
   const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'map of frames', 'aria-label': 'All frames', 'aria-describedby': 'map-tip'});
   const legend = h('ul.legend');
@@ -39,17 +64,10 @@ export function frameMap(open) {
   fill(legend, [...shown.values()].map(one => one.item));
 
   let states = new Uint8Array(0), spans = [], totals = new Array(frameStates.length).fill(0);
-  let side = 4, columns = 1, group = 1, point = -1, whole = true, isAsked = false;
+  let side = 4, columns = 1, group = 1, point = -1, pointFile = '', fileTimer = null, whole = true, isAsked = false;
   const dirty = new Set(), failures = new Set();
 
-  function nameOf(index) {
-    for (const [first, second, third] of spans) {
-      const length = third ?? second;
-      if (index < length) return third === undefined ? frameName(first + index, 0) : frameName(first, second + index);
-      index -= length;
-    }
-    return '';
-  }
+  const nameOf = index => nameAt(spans, index);
   function set(index, place) {
     const before = states[index];
     if (before === place) return;
@@ -96,16 +114,6 @@ export function frameMap(open) {
     const place = frameStates.findIndex(state => state.name === name), names = [];
     for (let index = states.length - 1; index >= 0 && names.length < most; index--) if (states[index] === place) names.unshift(nameOf(index));
     return names;
-  };
-  element.stateOf = name => {
-    let offset = 0;
-    const [, number, page] = /^(\d+)(?:p(\d+))?$/.exec(name) ?? [];
-    for (const [first, second, third] of spans) {
-      const length = third ?? second, distance = third === undefined ? (page ? -1 : number - first) : (+number === first ? (page ?? 1) - 1 - second : -1);
-      if (distance >= 0 && distance < length) return frameStates[states[offset + distance]];
-      offset += length;
-    }
-    return null;
   };
 
   function layOut() {
@@ -219,10 +227,26 @@ export function frameMap(open) {
   }
   function pointAt(index) {
     if (index < 0 || index >= states.length) return;
+    if (point !== index) { pointFile = ''; askFile(index); }
     point = index;
-    say(tip, group > 1 ? `Frames ${nameOf(index)} to ${nameOf(Math.min(states.length - 1, index + group - 1))}: ${frameStates[worst(Math.floor(index / group))].words}`
-      : `Frame ${nameOf(index)}: ${frameStates[states[index]].words}`);
+    tellPoint();
     ask();
+  }
+  function tellPoint() {
+    say(tip, group > 1 ? `Frames ${nameOf(point)} to ${nameOf(Math.min(states.length - 1, point + group - 1))}: ${frameStates[worst(Math.floor(point / group))].words}`
+      : `${pointFile ? `${plain(pointFile)}, frame` : 'Frame'} ${nameOf(point)}: ${frameStates[states[point]].words}`);
+  }
+  /** Tells the name of the file, too, if somebody stays at a frame. */
+  function askFile(index) {
+    clearTimeout(fileTimer);
+    // Nothing is recorded of frames that wait.
+    if (group > 1 || ['open', 'left'].includes(frameStates[states[index]].name)) return;
+    fileTimer = setTimeout(async () => {
+      const file = await fileOf(nameOf(index));
+      if (point !== index || !file) return;
+      pointFile = file;
+      tellPoint();
+    }, 150);
   }
   const cellAt = event => {
     const column = Math.floor(event.offsetX / side);
@@ -262,15 +286,18 @@ export function frameMap(open) {
   const scheme = matchMedia('(prefers-color-scheme: dark)');
   const redraw = () => { whole = true; ask(); };
   scheme.addEventListener('change', redraw);
-  element.close = () => scheme.removeEventListener('change', redraw);
+  element.close = () => { clearTimeout(fileTimer); scheme.removeEventListener('change', redraw); };
   return element;
 }
 
 /** The tiles of a frame as they fill. */
-export function tileMap() {
+function tileMap() {
   const title = h('p.tile-title'), canvas = h('canvas', {role: 'img'});
   const element = h('div.tiles', title, canvas);
-  element.show = ({frame, page, tiles, columns, done}) => {
+  let file = '';
+  element.show = ({frame, page, tiles, columns, done}, name) => {
+    // Between two of its tasks no worker has it, but its name stays.
+    file = name ?? file;
     const rows = Math.ceil(tiles / columns), side = Math.max(2, Math.min(14, Math.floor(260 / Math.max(columns, rows))));
     const context = pen(canvas, columns * side, rows * side), color = colors(), gap = side > 3 ? 1 : 0;
     let finished = 0;
@@ -280,9 +307,55 @@ export function tileMap() {
       context.fillStyle = isDone ? color.done : color.line;
       context.fillRect(tile % columns * side, Math.floor(tile / columns) * side, side - gap, side - gap);
     }
-    const words = `frame ${frameName(frame, page)}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`;
+    const words = `${file ? `${plain(file)}, ` : ''}frame ${frameName(frame, page)}: ${done ? `${count(finished)} of ${count(tiles)} tiles` : plural(tiles, 'tile')}`;
     say(title, words);
     canvas.setAttribute('aria-label', words);
+  };
+  return element;
+}
+
+const mostTileMaps = 8;
+/**
+ * The frames that are being tiled.
+ *
+ * An answer of the service may be older than the events that came while it was on its way, so whoever asks calls `look` first.
+ *
+ * @param fileOf tells the name of a frame's file, if it is known.
+ */
+export function tileMaps(fileOf) {
+  const element = h('div.tile-maps'), maps = new Map(), looks = new Set();
+  const keyOf = (frame, page) => frameName(frame, page);
+  const show = one => {
+    const key = keyOf(one.frame, one.page);
+    if (!maps.has(key) && maps.size < mostTileMaps) { maps.set(key, tileMap()); element.append(maps.get(key)); }
+    maps.get(key)?.show(one, fileOf(one.frame, one.page));
+  };
+  const leave = key => { maps.get(key)?.remove(); maps.delete(key); };
+  element.isEmpty = () => !maps.size;
+  element.clear = () => { for (const key of [...maps.keys()]) leave(key); };
+  /** Takes an event: what has changed, and the frames that are not being tiled any more. */
+  element.change = (tiled, left) => {
+    for (const told of looks) {
+      for (const one of tiled) told.add(keyOf(one.frame, one.page));
+      for (const [frame, page] of left) told.add(keyOf(frame, page));
+    }
+    // A frame that has left makes room for another one.
+    for (const [frame, page] of left) leave(keyOf(frame, page));
+    tiled.forEach(show);
+  };
+  /** Somebody asks the service. Returns what takes the answer, and `end` for one that does not come. */
+  element.look = () => {
+    const told = new Set();
+    looks.add(told);
+    return {
+      end: () => looks.delete(told),
+      take: tiled => {
+        looks.delete(told);
+        const present = new Set(tiled.map(one => keyOf(one.frame, one.page)));
+        for (const key of [...maps.keys()]) if (!present.has(key) && !told.has(key)) leave(key);
+        for (const one of tiled) if (!told.has(keyOf(one.frame, one.page))) show(one);
+      },
+    };
   };
   return element;
 }

@@ -1,8 +1,8 @@
 // The queue: open jobs first, in the order in which they will run, then those that have ended.
-import {action, announce, ask, bar, copyable, failed, fill, h, say, visible} from './dom.js';
+import {action, ask, bar, copyable, failed, fill, h, say, visible} from './dom.js';
 import {get, send} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
-import {because, jobActions, priorityStepper} from './jobs.js';
+import {because, jobActions, priorityStepper, stateOf} from './jobs.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
 import {count, isOpen, percent, plural, progress, sign, when, word} from './words.js';
@@ -31,7 +31,7 @@ export function parameters(text, state) {
 export function queueView(query, view) {
   let filter = query.get('q') ?? '', state = query.get('state') ?? '';
   const jobs = new Map(), cursors = {};
-  let total = 0, isLoading = false, version = 0;
+  let total = 0, isLoading = false, isShown = false, version = 0;
 
   const search = h('input', {type: 'search', id: 'filter', placeholder: 'name, label=show=night, owner=…', 'aria-label': 'Filter the queue', value: filter, autocomplete: 'off', spellcheck: 'false'});
   const chips = h('div.chips', {role: 'group', 'aria-label': 'States'}, parts.map(([value, text]) =>
@@ -54,9 +54,9 @@ export function queueView(query, view) {
     const stepper = priorityStepper(first, taken), row = jobActions(first, taken);
     const cells = [h('span', state), h('span.what', name, tag, labels), h('span.progress', share, percents, why), h('span', stepper), h('span', time), h('span.end', row)];
     cells.update = job => {
-      state.className = `badge ${job.state}`;
-      const news = farm.lives.get(job.run), isRunning = isOpen(job.state) && news !== undefined;
-      state.say(`${sign(isRunning && news.isPaused ? 'paused' : job.state)} ${word(isRunning && news.isPaused ? 'paused' : job.state)}`);
+      const news = farm.lives.get(job.run), isRunning = isOpen(job.state) && news !== undefined, shown = stateOf(job);
+      state.className = `badge ${shown}`;
+      state.say(`${sign(shown)} ${word(shown)}`);
       if (name.textContent !== job.name) fill(name, visible(job.name));
       name.setAttribute('href', job.run && job.tries ? `#/runs/${job.run}` : `#/jobs/${job.id}`);
       tag.say(`${job.id}`);
@@ -103,7 +103,7 @@ export function queueView(query, view) {
 
   /** With thousands of open jobs, only the first page of them is asked for after each change, and all of them now and then. */
   async function load(isWhole = true) {
-    const mine = ++version;
+    const mine = ++version, isReload = isShown;
     isLoading = true;
     try {
       const wanted = parameters(filter, state);
@@ -128,10 +128,14 @@ export function queueView(query, view) {
       for (const [id, job] of seen) jobs.set(id, job);
       fill(trouble);
       view.removeAttribute('aria-busy');
+      isShown = true;
       show();
       if (rest && isWhole) await restOfOpen(rest, mine);
     } catch (error) {
-      if (mine === version) fill(trouble, failed(error, load));
+      if (mine !== version) return;
+      // What is shown stays, and the page says that it is old.
+      if (isReload) throw error;
+      fill(trouble, failed(error, load));
     } finally {
       if (mine === version) isLoading = false;
     }
@@ -163,12 +167,13 @@ export function queueView(query, view) {
       show();
     } catch (error) {
       cursors.ended = null;
-      fill(trouble, failed(error, load));
+      fill(trouble, failed(error, whole.now));
     } finally {
       isLoading = false;
     }
   }
   function change() {
+    isShown = false;
     jobs.clear();
     const asked = new URLSearchParams();
     if (filter) asked.set('q', filter);
@@ -178,7 +183,8 @@ export function queueView(query, view) {
   }
   const changeSoon = calmly(change, 200);
   search.addEventListener('input', () => { filter = search.value; changeSoon(); });
-  search.addEventListener('keydown', event => { if (event.key === 'ArrowDown') { event.preventDefault(); table.focus(); } });
+  // From the filter to the list, where letters act.
+  search.addEventListener('keydown', event => { if (['ArrowDown', 'Enter'].includes(event.key)) { event.preventDefault(); table.focus(); } });
 
   const refresh = calmly(() => load(false), 1200), whole = calmly(load, 30_000), soon = () => { refresh(); whole(); };
   const endings = [
@@ -188,19 +194,15 @@ export function queueView(query, view) {
       if (known) { jobs.set(id, {...job, waiting_for: known.waiting_for, position: known.position}); show(); }
       soon();
     }),
-    live.on('reset', load), live.on('back', load), onFarm(() => table.refresh()),
+    live.on('reset', whole.now), live.on('back', whole.now), onFarm(() => table.refresh()),
   ];
-  const onChosen = body => () => { const job = table.chosen(), row = job && table.row(job.id); if (row) body(row.children[5].actions, row.children[3].stepper, job); };
+  const onChosen = body => () => { const job = table.chosen(), row = job && table.row(job.id); if (row) body(row.children[5].actions, row.children[3].stepper); };
   const key = name => onChosen(actions => actions.press(name));
   return {
     begin: load, title: 'Queue', close: () => { version++; endings.forEach(end => end()); },
     keys: {
-      '/': () => { search.focus(); search.select(); }, n: key('n'), h: key('h'), c: key('c'), r: key('r'),
+      '/': () => { search.focus(); search.select(); }, n: key('n'), p: key('p'), h: key('h'), c: key('c'), r: key('r'),
       '+': onChosen((_, stepper) => stepper.press('+')), '-': onChosen((_, stepper) => stepper.press('-')),
-      p: onChosen(async (actions, stepper, job) => {
-        const news = farm.lives.get(job.run);
-        if (job.state === 'running' && news && may('submit')) { await send('POST', `runs/${job.run}/${news.isPaused ? 'resume' : 'pause'}`).catch(error => announce(error.message)); }
-      }),
     },
   };
 }

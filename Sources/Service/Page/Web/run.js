@@ -1,10 +1,10 @@
 // One run: what it does, all its frames, its pictures and its problems.
-import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, visible} from './dom.js';
+import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
 import {encoded, get, lines, request, retryRun, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
-import {frameMap, tileMap} from './map.js';
-import {thumb} from './thumbs.js';
-import {priorityStepper} from './jobs.js';
+import {frameMap, tileMaps} from './map.js';
+import {frameFile, thumb} from './thumbs.js';
+import {pausedWords, priorityStepper, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
 import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, withoutPath, word} from './words.js';
@@ -12,17 +12,17 @@ import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
   let run = null, job = null, early = null, hasMap = false, lastPicture = 0, isClosed = false, mapsAsked = 0;
-  const pictures = [];
+  const pictures = [], kept = new Map();
 
   const title = h('h1'), state = h('span.badge'), reason = h('p.reason');
-  const share = bar(0, 'Frames that are done'), line = h('p.figures');
-  const map = frameMap(frame => { location.hash = `${here}/frames/${frame}`; });
-  const tiles = h('div.tile-maps'), tileMaps = new Map();
+  const share = bar(0, 'Frames that are done'), states = stateStrip(), line = h('p.figures');
+  const map = frameMap(frame => { location.hash = `${here}/frames/${frame}`; }, frame => frameFile(name, frame));
+  const tiles = tileMaps((frame, page) => farm.lives.get(name)?.running.find(task => task.frame === frame && task.page === page)?.file);
   const tilesPart = h('section', {hidden: true}, h('h2', 'Tiles'), tiles);
   const slots = h('ul.slots'), slotsPart = h('section', {hidden: true}, h('h2', 'In work'), slots);
   const strip = h('div.thumbs'), stripPart = h('section', {hidden: true}, h('h2', 'Last pictures'), strip);
   const problems = h('div'), problemsPart = h('section', {hidden: true}, h('h2', 'Problems'), problems);
-  const known = h('div'), priority = h('span');
+  const known = h('div'), priority = h('span'), place = results(name);
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'});
   const logPart = h('details', {ontoggle: () => { if (logPart.open) loadLog(); }}, h('summary', 'Log of the run'), log);
   const verified = h('div.verified', {role: 'status'});
@@ -33,7 +33,7 @@ export function runView(name, view) {
     await send('POST', `${address}/${isPaused ? 'resume' : 'pause'}`);
     announce(isPaused ? 'The run resumes' : 'The run pauses');
     await load();
-  }, {title: 'p'});
+  }, {title: 'Give workers nothing more to do. Pictures in work are finished first (p)'});
   const cancel = action('Cancel…', async () => {
     if (await ask(`Cancel ${plain(run?.job ?? name)}?`, 'It ends when the pictures in work are done. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
   }, {title: 'c'});
@@ -48,12 +48,14 @@ export function runView(name, view) {
   for (const one of [pause, cancel, retry, verify]) enable(one.button, false);
   fill(view,
     h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, verify] : null)),
-    reason, verified, share, line, map,
+    reason, verified, share, states, line, place, map,
     h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, logPart, known);
 
   async function load() {
-    run = await get(address);
+    const look = tiles.look();
+    try { run = await get(address); } finally { look.end(); }
     if (run.live) farm.lives.set(name, run.live);
+    look.take(run.live?.tiled ?? []);
     show();
   }
   async function loadJob() {
@@ -79,9 +81,7 @@ export function runView(name, view) {
   async function loadErrors() {
     const [answer, {broken}] = await Promise.all([get(`${address}/errors`), run.counts.stillBroken ? get(`${address}/broken`) : {broken: []}]);
     problemsPart.hidden = !answer.errors.length && !broken.length;
-    // Both are in the order of the inputs' paths.
-    const frames = map.count('still_broken') === broken.length ? map.last('still_broken', broken.length) : [];
-    renew(problems, [answer, broken, frames], () => [errorGroups(answer, {run: name}), broken.length ? stillBroken(broken, frames.map(frame => `${here}/frames/${frame}`)) : null]);
+    renew(problems, [answer, broken], () => [errorGroups(answer, {run: name, kept}), broken.length ? stillBroken(broken, here) : null]);
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
@@ -90,14 +90,17 @@ export function runView(name, view) {
     fill(log, text ? visible(text, true) : 'It wrote nothing.');
     if (isAtEnd) log.scrollTop = log.scrollHeight;
   }
-  const errorsSoon = calmly(loadErrors, 2000), runSoon = calmly(async () => { await loadJob(); await load(); await loadErrors(); }, 300), mapSoon = calmly(loadMap, 200);
+  const errorsSoon = calmly(loadErrors, 2000), runSoon = calmly(async () => { await loadJob(); await load(); await loadErrors(); }, 300), tilesSoon = calmly(load, 1000), mapSoon = calmly(loadMap, 200);
 
   function addPicture(frame, isOld = false) {
     // A new picture at most every two seconds, however fast frames are published.
     if (!isOld && Date.now() - lastPicture < 2000) return;
     lastPicture = Date.now();
+    place.load();
     pictures.unshift(frame);
-    strip.prepend(thumb({run: name, frame, side: 'after', name: `frame ${frame}`, link: `${here}/frames/${frame}`}));
+    const picture = thumb({run: name, frame, side: 'after', name: `frame ${frame}`, link: `${here}/frames/${frame}`});
+    frameFile(name, frame).then(file => { if (file) picture.rename(file); });
+    strip.prepend(picture);
     while (pictures.length > 12) { pictures.pop(); strip.lastChild.remove(); }
     stripPart.hidden = false;
   }
@@ -110,7 +113,7 @@ export function runView(name, view) {
     state.className = `badge ${condition}`;
     say(state, `${sign(condition)} ${word(condition)}`);
     const isGoingOn = isRunOpen(condition);
-    const why = run.reason ?? (job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
+    const why = run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
     renew(reason, why, () => visible(why));
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
@@ -132,7 +135,6 @@ export function runView(name, view) {
     } else {
       // Frames that the run has left have ended, but nothing was done for them.
       const ended = run.counts.published + run.counts.failed;
-      share.set(run.work ? ended / run.work : 1, run.work ? run.counts.failed / run.work : 0, true);
       parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'frame')} with work` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
@@ -142,8 +144,11 @@ export function runView(name, view) {
       document.title = `${word(condition)} ${plain(run.job)} – Penumbra`;
     }
     say(line, parts.join(' · '));
+    share.hidden = !isGoingOn;
+    const {published, skipped, kept, failed, stillBroken, left} = run.counts;
+    states.show(isGoingOn ? [] : Object.entries({published, skipped, kept, failed, still_broken: stillBroken, left}));
     showSlots(isGoingOn ? news?.running ?? [] : []);
-    showTiles(isGoingOn ? news?.tiled ?? [] : []);
+    showTiles(isGoingOn);
     renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers], () => facts(
       ['Manifest', path(run.manifest)],
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
@@ -160,15 +165,9 @@ export function runView(name, view) {
         h('bdi.file', visible(task.file ?? '')), h('span.since', elapsed((now() - task.since / 1e6) / 1000)), task.attempt > 1 ? h('span.caution', `try ${task.attempt}`) : null);
     }));
   }
-  function showTiles(tiled, left = []) {
-    for (const frame of tiled) {
-      const key = `${frame.frame} ${frame.page}`;
-      if (!tileMaps.has(key) && tileMaps.size < 8) { tileMaps.set(key, tileMap()); tiles.append(tileMaps.get(key)); }
-      tileMaps.get(key)?.show(frame);
-    }
-    for (const [frame, page] of left) { tileMaps.get(`${frame} ${page}`)?.remove(); tileMaps.delete(`${frame} ${page}`); }
-    if (!isRunOpen(run.state)) { fill(tiles); tileMaps.clear(); }
-    tilesPart.hidden = !tileMaps.size;
+  function showTiles(isGoingOn) {
+    if (!isGoingOn) tiles.clear();
+    tilesPart.hidden = tiles.isEmpty();
   }
   function showVerified(answers) {
     const states = answers.find(answer => answer.event === 'verification')?.states ?? {}, others = answers.filter(answer => answer.event === 'verified' && answer.state !== 'as published');
@@ -186,7 +185,7 @@ export function runView(name, view) {
     live.on('frames', ({runs}) => {
       for (const one of runs) {
         if (one.run !== name) continue;
-        if (one.changes === null) { mapSoon(); continue; }
+        if (one.changes === null) { mapSoon(); tilesSoon(); continue; }
         if (early) { early.push(one.changes); continue; }
         if (!hasMap) { mapSoon(); continue; }
         const failedBefore = map.count('failed');
@@ -194,8 +193,9 @@ export function runView(name, view) {
         if (map.count('failed') !== failedBefore) { errorsSoon(); announce(`${count(map.count('failed'))} frames of ${run?.job ?? name} failed`); }
       }
     }),
-    live.on('tiles', event => { if (event.run === name && run) showTiles(event.tiled, event.left); }),
-    live.on('reset', () => { runSoon(); mapSoon(); }),
+    live.on('tiles', event => { if (event.run === name && run) { tiles.change(event.tiled, event.left); showTiles(isRunOpen(run.state)); } }),
+    // Events were lost, so nothing of what is shown is certain.
+    live.on('reset', () => { tiles.clear(); showTiles(true); runSoon(); mapSoon(); }),
     live.on('back', () => { runSoon(); mapSoon(); }),
     eachSecond(() => { show(); }),
     eachSecond(calmly(() => { if (logPart.open && run && isRunOpen(run.state)) return loadLog(); }, 2000)),
@@ -217,10 +217,9 @@ export function runView(name, view) {
   }
   const begin = async () => {
     await untilItIsThere();
+    place.load();
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
-    // Without the map it is not known which frames are still broken.
-    if (run.counts.stillBroken && hasMap) await loadErrors();
     if (parts[0].status === 'rejected') fill(map, h('p.empty', visible(parts[0].reason.message)));
     if (parts[1].status === 'rejected') { problemsPart.hidden = false; renew(problems, null, () => failedView(parts[1].reason, loadErrors)); }
   };
@@ -228,8 +227,8 @@ export function runView(name, view) {
   return {begin, close: () => { isClosed = true; endings.forEach(end => end()); }, title: name, keys: {p: () => press(pause), c: () => press(cancel), r: () => press(retry)}};
 }
 
-/** Pictures that failed in earlier runs. This run did not try them, because they have not changed. `links` lead to their frames, if they are known. */
-const stillBroken = (broken, links) => h('article.group.bad',
+/** Pictures that failed in earlier runs. This run did not try them, because they have not changed. Links lead to those whose frames are certain. */
+const stillBroken = (broken, here) => h('article.group.bad',
   h('h3.cause', '✗\ufe0e still broken', h('span', plural(broken.length, 'picture'))),
   h('p.message', 'They failed in an earlier run and have not changed, so this run did not try them. “Retry” tries them again.'),
-  h('ul.plain', broken.slice(0, 100).map((one, index) => h('li', links[index] ? h('a', {href: links[index]}, path(one.input)) : path(one.input), h('p.message', visible(withoutPath(one.message, one.input), true))))));
+  h('ul.plain', broken.slice(0, 100).map(one => h('li', one.frame ? h('a', {href: `${here}/frames/${frameName(one.frame, one.page)}`}, path(one.input)) : path(one.input), h('p.message', visible(withoutPath(one.message, one.input), true))))));

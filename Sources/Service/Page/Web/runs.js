@@ -54,12 +54,15 @@ export function runsView(query, view) {
       fill(trouble);
       view.removeAttribute('aria-busy');
       show();
-    } catch (error) { fill(trouble, failed(error, load)); }
+    } catch (error) {
+      if (!view.hasAttribute('aria-busy')) throw error;
+      fill(trouble, failed(error, soon.now));
+    }
   }
   const soon = calmly(load, 2000);
   search.addEventListener('input', () => { filter = search.value; history.replaceState(null, '', filter ? `#/runs?${new URLSearchParams({q: filter})}` : '#/runs'); show(); });
-  search.addEventListener('keydown', event => { if (event.key === 'ArrowDown') { event.preventDefault(); table.focus(); } });
+  search.addEventListener('keydown', event => { if (['ArrowDown', 'Enter'].includes(event.key)) { event.preventDefault(); table.focus(); } });
   const known = run => runs.some(one => one.run === run && isRunOpen(one.state));
-  const endings = [live.on('run', ({run, state}) => { if (state === 'ended' || !known(run)) soon(); }), live.on('reset', load), live.on('back', load), onFarm(() => table.refresh())];
+  const endings = [live.on('run', ({run, state}) => { if (state === 'ended' || !known(run)) soon(); }), live.on('reset', soon.now), live.on('back', soon.now), onFarm(() => table.refresh())];
   return {begin: load, title: 'Runs', close: () => endings.forEach(end => end()), keys: {'/': () => { search.focus(); search.select(); }}};
 }

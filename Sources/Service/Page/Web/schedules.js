@@ -1,7 +1,7 @@
 // Schedules and watched folders.
 import {action, announce, ask, facts, failed, fill, h, path, say, visible} from './dom.js';
 import {encoded, get, send} from './api.js';
-import {may} from './farm.js';
+import {calmly, may} from './farm.js';
 import * as live from './live.js';
 import {plural, when} from './words.js';
 
@@ -17,7 +17,10 @@ export function schedulesView(_, view) {
       fill(body,
         unreadable.length ? h('p.trouble', `✗\ufe0e ${plural(unreadable.length, 'schedule')} cannot be read: `, visible(unreadable.map(one => typeof one === 'string' ? one : one.name ?? JSON.stringify(one)).join(', '))) : null,
         schedules.length ? schedules.map(one) : h('div.empty', h('h2', 'Nothing is scheduled'), h('p', 'A schedule hands a job in at certain times, or when a folder changes.')));
-    } catch (error) { fill(body, failed(error, load)); }
+    } catch (error) {
+      if (!view.hasAttribute('aria-busy')) throw error;
+      fill(body, failed(error, soon.now));
+    }
   }
   function one(schedule) {
     return h('article', {class: 'group' + (schedule.enabled ? '' : ' off')},
@@ -46,7 +49,8 @@ export function schedulesView(_, view) {
     });
     return h('details.add', h('summary', 'Add a schedule'), h('div.form', field('Name', name), field('When', kind), times, changes, field('Manifest on the farm', manifest), add));
   }
-  const timer = setInterval(() => { if (live.state === 'live' && !document.hidden && !view.contains(document.activeElement)) load(); }, 30_000);
-  const endings = [live.on('back', load), live.on('reset', load), () => clearInterval(timer)];
+  const timer = setInterval(() => { if (live.state === 'live' && !document.hidden && !view.contains(document.activeElement)) soon(); }, 30_000);
+  const soon = calmly(load, 0);
+  const endings = [live.on('back', soon.now), live.on('reset', soon.now), () => clearInterval(timer)];
   return {begin: load, title: 'Schedules', close: () => endings.forEach(end => end())};
 }

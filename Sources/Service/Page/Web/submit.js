@@ -1,10 +1,11 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
-import {action, announce, enable, fill, h, path, problemText} from './dom.js';
+import {action, announce, enable, fill, h, onRatio, path, problemText, say} from './dom.js';
 import {editor} from './editor.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
+import {kept} from './kept.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
-import {count, plural} from './words.js';
+import {count, plural, withoutPath} from './words.js';
 
 const example = `job: night
 inputs: photos/**/*.jpg
@@ -12,11 +13,6 @@ filters:
   - gaussian: {radius: 8}
 output: web/{dir}/{stem}.webp
 `;
-const stored = {
-  get: key => { try { return localStorage.getItem(`penumbra.${key}`) ?? ''; } catch { return ''; } },
-  set: (key, value) => { try { localStorage.setItem(`penumbra.${key}`, value); } catch { /* A browser without storage forgets. */ } },
-};
-
 /** The numbers of filters in a manifest's text, with where they stand: `{filter, parameter, value, start, end}`. */
 export function numbers(text, filters) {
   const block = /^filters:[^\n]*(?:\n(?:[ \t#-][^\n]*)?)*/m.exec(text), known = new Map(filters.map(filter => [filter.name, filter])), found = [];
@@ -36,16 +32,16 @@ export function numbers(text, filters) {
 }
 
 export function submitView(query, view) {
-  let schema = null, filters = [], isValid = false, checked = '', checking = null, version = 0;
+  let schema = null, filters = [], isValid = false, checked = '', warnings = [], doubts = {}, checking = null, version = 0;
   const controllers = new Set(), ending = new AbortController();
-  const folder = h('input', {id: 'folder', value: stored.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
-  const write = editor({value: stored.get('draft') || example, schema: () => schema, changed: text => { stored.set('draft', text); checkSoon(); showSliders(); }});
+  const folder = h('input', {id: 'folder', value: kept.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
+  const write = editor({value: kept.get('draft') || example, schema: () => schema, changed: text => { kept.set('draft', text); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
   const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
   const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
   // The manifest is a text that is sent, or a file that the service reads.
-  let isFile = stored.get('source') === 'file';
-  const place = h('input', {id: 'path', value: stored.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
+  let isFile = kept.get('source') === 'file';
+  const place = h('input', {id: 'path', value: kept.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
   const sources = [[false, 'A text'], [true, 'A file on the farm']].map(([value, text]) => h('button', {type: 'button', onclick: () => choose(value)}, text));
   const hand = action('Hand it in', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
   const planned = h('section.planned', {hidden: true});
@@ -68,7 +64,7 @@ export function submitView(query, view) {
   const body = (more = {}) => ({...isFile ? {manifest: place.value.trim()} : {text: write.area.value, folder: folder.value.trim()}, ...more});
   function choose(value) {
     isFile = value;
-    stored.set('source', value ? 'file' : 'text');
+    kept.set('source', value ? 'file' : 'text');
     showSource();
     checkSoon();
   }
@@ -97,7 +93,7 @@ export function submitView(query, view) {
     event.preventDefault();
     take(event.dataTransfer.files[0]);
   }, {signal});
-  for (const [input, key] of [[folder, 'folder'], [place, 'path']]) input.addEventListener('input', () => { stored.set(key, input.value.trim()); checkSoon(); });
+  for (const [input, key] of [[folder, 'folder'], [place, 'path']]) input.addEventListener('input', () => { kept.set(key, input.value.trim()); checkSoon(); });
   function checkSoon() {
     clearTimeout(checking);
     // An answer about an earlier text says nothing about this one, and neither does a plan of it.
@@ -105,6 +101,15 @@ export function submitView(query, view) {
     setValid(false);
     planned.hidden = true;
     checking = setTimeout(check, 300);
+  }
+  /** What is wrong although the manifest is right: its plan or its preview failed. Null takes it back. */
+  function doubt(part, words) {
+    doubts[part] = words;
+    if (isValid) showAccepted();
+  }
+  function showAccepted() {
+    const words = Object.values(doubts).filter(Boolean).join(', and ');
+    write.findings([], warnings, `${checked} can be handed in`, words && `The manifest of ${checked} is accepted, but ${words}`);
   }
   function setValid(value) {
     isValid = value;
@@ -119,9 +124,11 @@ export function submitView(query, view) {
     try {
       const answer = await send('POST', 'check', body());
       if (mine !== version) return;
-      checked = answer.job;
+      ({job: checked, warnings} = answer);
+      doubts = {};
       setValid(true);
-      write.findings([], answer.warnings, `${answer.job} can be handed in`);
+      showAccepted();
+      preview.belongTo(JSON.stringify([checked, isFile, (isFile ? place : folder).value.trim()]));
       preview.refresh();
     } catch (error) {
       if (mine === version) write.findings(error.errors?.length ? error.errors : [{message: error.message, remedy: error.remedy}], []);
@@ -141,34 +148,43 @@ export function submitView(query, view) {
     planned.hidden = false;
     fill(planned, h('h2', 'Plan'), h('p.quiet', {role: 'status'}, 'Penumbra looks at the pictures …'));
     let answers;
-    try { answers = await lines('plan', body()); } catch (error) { planned.hidden = true; throw error; }
-    const frames = answers.filter(answer => answer.event === 'plan'), summary = answers.find(answer => answer.event === 'summary') ?? {};
-    const figures = [['toRender', 'to render'], ['skipped', 'up to date'], ['stillBroken', 'still broken'], ['kept', 'kept'], ['failed', 'failed'], ['left', 'left']].filter(([key]) => summary[key]).map(([key, words]) => `${count(summary[key])} ${words}`);
+    const mine = version;
+    try { answers = await lines('plan', body()); } catch (error) {
+      if (mine === version) { planned.hidden = true; doubt('plan', 'its plan failed'); }
+      throw error;
+    }
+    // A plan of an earlier text says nothing about this one.
+    if (mine !== version) return;
+    // Frames that would fail come first: somebody has to do something about them.
+    const failures = answers.filter(answer => answer.event === 'frame' && answer.state === 'failed');
+    const frames = [...failures, ...answers.filter(answer => answer.event === 'plan')], summary = answers.find(answer => answer.event === 'summary') ?? {};
+    const figures = [['toRender', 'to render'], ['skipped', 'up to date'], ['stillBroken', 'still broken'], ['kept', 'kept'], ['failed', 'would fail'], ['left', 'left']].filter(([key]) => summary[key]).map(([key, words]) => `${count(summary[key])} ${words}`);
     const rows = list({
       label: 'Plan', class: 'plan', columns: ['Frame', 'Picture', 'What would be done, and why'], key: row => row.key,
       make(row) {
         const name = cell('quiet'), input = h('span'), why = cell('why');
         const cells = [name, input, why];
-        cells.update = next => { name.say(next.index ? `${next.index}${next.page > 1 ? `p${next.page}` : ''}` : ''); fill(input, path(next.input ?? '')); why.say(next.words); why.title = next.words; };
+        cells.update = next => { why.className = next.isFailure ? 'why fault' : 'why'; name.say(next.index ? `${next.index}${next.page > 1 ? `p${next.page}` : ''}` : ''); fill(input, path(next.input ?? '')); why.say(next.words); why.title = next.words; };
         cells.update(row);
         return cells;
       },
     });
     fill(planned, h('h2', 'Plan'), h('p', {role: 'status'}, `${plural(summary.frames ?? frames.length, 'frame')}: ${figures.join(', ') || 'nothing to do'}`), rows);
-    const words = frame => (frame.reason ?? '') || [frame.shard && frame.shard !== 'skip' ? `as ${frame.shard}` : '', frame.output ? 'to render' : ''].filter(Boolean).join(', ');
-    rows.show(frames.map((frame, index) => ({...frame, key: index, words: words(frame).replace(/^skipped: /, '')})));
+    doubt('plan', failures.length ? `${plural(failures.length, 'frame')} would fail: the plan says why` : null);
+    const words = frame => frame.event === 'frame' ? `✗\ufe0e ${frame.cause}: ${withoutPath(frame.message, frame.input)}` : (frame.reason ?? '') || [frame.shard && frame.shard !== 'skip' ? `as ${frame.shard}` : '', frame.output ? 'to render' : ''].filter(Boolean).join(', ');
+    rows.show(frames.map((frame, index) => ({...frame, key: index, isFailure: frame.event === 'frame', words: words(frame).replace(/^skipped: /, '')})));
     planned.scrollIntoView({block: 'nearest'});
   }
 
   // ---- A preview of one picture, with a slider for each number
   function previewPart() {
-    const input = h('input', {id: 'preview-input', placeholder: 'the first of the job', autocomplete: 'off', spellcheck: 'false', value: stored.get('picture')});
+    const input = h('input', {id: 'preview-input', placeholder: 'the first of the job', autocomplete: 'off', spellcheck: 'false', value: kept.get('picture')});
     const x = h('input', {type: 'number', min: 0, placeholder: 'middle'}), y = h('input', {type: 'number', min: 0, placeholder: 'middle'}), size = h('select', [128, 256, 512].map(value => h('option', {value, selected: value === 256}, `${value} px`)));
-    const sliders = h('div.sliders'), left = h('figure'), right = h('figure'), trouble = h('p.trouble', {role: 'alert'});
+    const sliders = h('div.sliders'), left = h('div.side'), right = h('div.side'), caption = h('figcaption'), shown = h('figure', {hidden: true}, h('div.pair', left, right), caption), trouble = h('p.trouble', {role: 'alert'});
     const element = h('section.preview', h('h2', 'Preview'),
       field('Picture', input, 'a path of the job, from the folder'),
       h('div.form', field('From the left', x, 'in px'), field('From the top', y, 'in px'), field('Size', size, 'exact pixels')),
-      h('div.pair', left, right), trouble, sliders);
+      shown, trouble, sliders);
     let timer = null, controller = null, urls = [];
     const soon = () => { clearTimeout(timer); timer = setTimeout(load, 250); };
     async function load() {
@@ -184,13 +200,18 @@ export function submitView(query, view) {
         const [before, after] = await Promise.all([picture('preview', mine.signal, {...request, filters: []}), picture('preview', mine.signal, request)]);
         const old = urls;
         urls = [before, after].map(blob => URL.createObjectURL(blob));
-        fill(left, h('img', {src: urls[0], alt: 'before the filters'}), h('figcaption', 'before'));
-        fill(right, h('img', {src: urls[1], alt: 'after the filters'}), h('figcaption', 'after'));
+        [[left, 'before'], [right, 'after']].forEach(([side, name], index) =>
+          fill(side, h('div', {class: 'scroll', role: 'group', 'aria-label': `${name} the filters`}, h('img', {src: urls[index], alt: `${name} the filters`, onload: showExact})), h('span.corner', {'aria-hidden': 'true'}, name)));
+        shown.hidden = false;
         for (const url of old) URL.revokeObjectURL(url);
         fill(trouble);
+        doubt('preview', null);
       } catch (error) {
         if (error.name !== 'AbortError') {
+          // A picture or a place that somebody has chosen may be wrong, and the job right.
+          if (!request.input && request.x === undefined) doubt('preview', 'its preview failed');
           // The pictures of another text or file would be taken for those of this one.
+          shown.hidden = true;
           fill(left);
           fill(right);
           fill(trouble, problemText(error));
@@ -200,9 +221,33 @@ export function submitView(query, view) {
         if (mine === controller) element.removeAttribute('aria-busy');
       }
     }
+    /** Each pixel of the pictures is a square of the screen's pixels: as large as there is room for, and the same in both. */
+    function showExact() {
+      const images = [left, right].map(side => side.querySelector('img'));
+      if (!images.every(image => image?.naturalWidth)) return;
+      const ratio = devicePixelRatio || 1, times = Math.max(1, Math.floor(left.clientWidth * ratio / Math.max(...images.map(image => image.naturalWidth))));
+      for (const image of images) {
+        image.style.width = `${image.naturalWidth * times / ratio}px`;
+        const box = image.parentElement;
+        box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
+      }
+      say(caption, times === 1 ? '1:1, exact pixels' : `${times}:1, exact pixels: each is ${times} × ${times} on the screen`);
+    }
+    const sizes = new ResizeObserver(showExact);
+    sizes.observe(element);
+    const forgetRatio = onRatio(showExact);
     for (const one of [x, y, size]) one.addEventListener('input', soon);
-    input.addEventListener('input', () => { stored.set('picture', input.value.trim()); soon(); });
-    return {element, refresh: soon, sliders, close: () => { clearTimeout(timer); for (const url of urls) URL.revokeObjectURL(url); }};
+    // A picture belongs to the job for which somebody chose it.
+    let job = kept.get('picture-job');
+    const belongTo = next => {
+      if (next === job) return;
+      job = next;
+      input.value = '';
+      kept.set('picture', '');
+      kept.set('picture-job', job);
+    };
+    input.addEventListener('input', () => { kept.set('picture', input.value.trim()); soon(); });
+    return {element, refresh: soon, belongTo, sliders, close: () => { clearTimeout(timer); sizes.disconnect(); forgetRatio(); for (const url of urls) URL.revokeObjectURL(url); }};
   }
   let shownNumbers = null;
   function showSliders() {

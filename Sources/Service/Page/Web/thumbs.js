@@ -1,16 +1,6 @@
-// Small pictures of frames, asked for when they come into view.
-import {h, fill, plain} from './dom.js';
-import {encoded, picture} from './api.js';
-
-const kept = new Map();
-const largestCount = 240;
-function keep(address, url) {
-  kept.set(address, url);
-  if (kept.size <= largestCount) return;
-  const [oldest, old] = kept.entries().next().value;
-  kept.delete(oldest);
-  URL.revokeObjectURL(old);
-}
+// Small pictures of frames, asked for when they come into view, and the names of their files.
+import {fill, fileName, h, plain, say as setText} from './dom.js';
+import {encoded, get, picture} from './api.js';
 
 const watcher = new IntersectionObserver(entries => {
   for (const {target, isIntersecting} of entries) {
@@ -21,28 +11,48 @@ const watcher = new IntersectionObserver(entries => {
 
 export const frameAddress = (run, frame, what) => `runs/${encoded(run)}/frames/${encoded(frame)}/${what}`;
 
+const inputs = new Map(), mostInputs = 1000;
+/** The name of a frame's file. Null if the run has no record of the frame. */
+export function frameFile(run, frame) {
+  const key = `${run}/${frame}`;
+  if (!inputs.has(key)) {
+    if (inputs.size >= mostInputs) inputs.delete(inputs.keys().next().value);
+    // A frame without a record may get one.
+    inputs.set(key, get(`runs/${encoded(run)}/frames/${encoded(frame)}`).then(({input}) => fileName(input), () => { inputs.delete(key); return null; }));
+  }
+  return inputs.get(key);
+}
+
 /** Why there is no picture, in few words. The page of the frame says it in full. */
 const reasons = {'/problems/broken-picture': 'broken picture', '/problems/no-picture': 'no picture', '/problems/busy': 'busy'};
 
 /** A picture of a frame. `side` is `before` or `after`. `link` is where a click leads. `cause` is shown if there is no picture. */
 export function thumb({run, frame, side, name, link, cause}) {
   const address = frameAddress(run, frame, `picture?side=${side}&width=480`);
-  const place = h('span.place');
-  const element = h(link ? 'a' : 'span', {class: 'thumb', href: link, title: plain(name)}, place, h('span.thumb-name', h('bdi', plain(name))));
+  const place = h('span.place'), label = h('bdi', plain(name));
+  const element = h(link ? 'a' : 'span', {class: 'thumb', href: link, title: plain(name)}, place, h('span.thumb-name', label));
   let controller = null;
-  const show = url => fill(place, h('img', {src: url, alt: `${side === 'before' ? 'before' : 'result'}: ${plain(name)}`, onerror: () => say('not shown')}));
+  const altText = () => `${side === 'before' ? 'before' : 'result'}: ${plain(name)}`;
+  /** The name was not known at first. */
+  element.rename = text => {
+    name = text;
+    setText(label, plain(name));
+    element.title = plain(name);
+    place.querySelector('img')?.setAttribute('alt', altText());
+  };
+  const show = url => {
+    // Once the picture is decoded, its bytes are of no use any more.
+    const done = () => URL.revokeObjectURL(url);
+    fill(place, h('img', {src: url, alt: altText(), onload: done, onerror: () => { done(); say('not shown'); }}));
+  };
   const say = words => fill(place, h('span.none', words));
   element.load = async () => {
     if (controller || element.isShown) return;
     controller = new AbortController();
     element.isShown = true;
     try {
-      let url = kept.get(address);
-      if (!url) {
-        url = URL.createObjectURL(await picture(address, controller.signal));
-        keep(address, url);
-      }
-      show(url);
+      // The browser has kept the pictures, and asks whether they are still the same by their tags. So a repaired picture is seen.
+      show(URL.createObjectURL(await picture(address, controller.signal)));
     } catch (error) {
       element.isShown = error.name !== 'AbortError';
       if (element.isShown) say(plain(cause ?? reasons[error.type] ?? 'not shown'));

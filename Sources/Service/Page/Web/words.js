@@ -54,6 +54,8 @@ export function when(time) {
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
   return date.toDateString() === new Date().toDateString() ? `${clock}:${two(date.getSeconds())}` : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
 }
+/** The time of day, with seconds. */
+export const time = milliseconds => (date => [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':'))(new Date(milliseconds));
 /** The message of a picture without its path before it: the path stands beside it. */
 export const withoutPath = (message, input) => message?.startsWith(`${input}: `) ? message.slice(input.length + 2) : message ?? '';
 /** The name of a frame: `37`, and `37p2` for the second page of a picture. */

@@ -38,7 +38,10 @@ export function workersView(_, view) {
       ({runs} = await get('workers'));
       view.removeAttribute('aria-busy');
       show();
-    } catch (error) { fill(body, failed(error, load)); }
+    } catch (error) {
+      if (!view.hasAttribute('aria-busy')) throw error;
+      fill(body, failed(error, poll.now));
+    }
   }
   /** Workers that were lost, from the tries of each open run. */
   async function loadLost() {
@@ -54,6 +57,6 @@ export function workersView(_, view) {
     fill(problems, words.length ? h('ul.plain.trouble', words.map(text => h('li', '✗\ufe0e ', visible(text)))) : null);
   }
   const poll = calmly(load, 1000), pollLost = calmly(loadLost, 10_000);
-  const endings = [eachSecond(poll), eachSecond(pollLost), live.on('back', load), onFarm(show)];
+  const endings = [eachSecond(poll), eachSecond(pollLost), live.on('back', poll.now), onFarm(show)];
   return {begin: async () => { await Promise.all([load(), loadDiagnosis().catch(() => {}), loadStatus()]); loadLost().catch(() => {}); show(); }, title: 'Workers', close: () => endings.forEach(end => end())};
 }

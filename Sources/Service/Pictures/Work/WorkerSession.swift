@@ -12,7 +12,9 @@ package struct WorkerSession: Sendable {
     package enum Result: Sendable {
         case done(TaskReceipt)
         case failed(TaskFailure)
-        /// The task has cost the worker its life. The words follow "the worker".
+        /// The process has crashed. The words follow "the worker".
+        case crashed(String)
+        /// The process was ended, by this session or from outside. The words follow "the worker".
         case ended(String)
     }
 
@@ -171,7 +173,7 @@ package struct WorkerSession: Sendable {
                 return []
             }
             phase = .starting(nil)
-            return [.conclude(.ended(death.words))]
+            return [.conclude(death.isCrash ? .crashed(death.words) : .ended(death.words))]
         case .idle, .working: return []
         }
     }
@@ -212,6 +214,14 @@ package struct WorkerSession: Sendable {
 }
 
 extension Death {
+    /// Whether the process ended by what it did.
+    fileprivate var isCrash: Bool {
+        switch manner {
+        case .signal, .exited, .outOfMemory, .brokeProtocol: true
+        case .killed, .byOrder, .silent, .failedToStart, .elementLost, .elementFailed: false
+        }
+    }
+
     /// How the process has ended, after "the worker".
     fileprivate var words: String {
         switch manner {

@@ -22,9 +22,11 @@ package struct UndeliveredMessages: Hashable, Sendable {
     package let count: Int
     /// Why the last try of the newest one failed.
     package let error: String
+    /// When the first one is tried again. Nil if all were given up.
+    package let next: WallTime?
 
-    package init(target: String, count: Int, error: String) {
-        (self.target, self.count, self.error) = (target, count, error)
+    package init(target: String, count: Int, next: WallTime?, error: String) {
+        (self.target, self.count, self.next, self.error) = (target, count, next, error)
     }
 }
 

@@ -68,18 +68,24 @@ extension QueueStore {
         }
     }
 
-    /// The messages whose last try has failed, by target. Those that were given up earlier are left out.
+    /// The messages whose last try has failed, by target. Those that were given up earlier are left out, and those that were given up
+    /// before the last delivery to the same target: the target works again.
     package func undeliveredMessages(since earliest: WallTime) throws -> [UndeliveredMessages] {
         try read { database in
             // SQLite takes the error from the row of the greatest id.
             let rows = try database.rows(
                 """
-                SELECT target, count(*) AS count, error, max(id) FROM outbox
-                WHERE error IS NOT NULL AND (done IS NULL OR done >= ?) GROUP BY target ORDER BY target
+                SELECT target, count(*) AS count, error, max(id),
+                    (SELECT min(next) FROM outbox WHERE target = failed.target AND done IS NULL AND error IS NOT NULL) AS next
+                FROM outbox AS failed
+                WHERE error IS NOT NULL AND (done IS NULL OR done >= ? AND done > coalesce(
+                    (SELECT max(done) FROM outbox WHERE target = failed.target AND error IS NULL), -1))
+                GROUP BY target ORDER BY target
                 """, [earliest.milliseconds])
             return rows.compactMap { row in
                 try? UndeliveredMessages(
-                    target: row.stored("target"), count: row.stored("count"), error: row.stored("error"))
+                    target: row.stored("target"), count: row.stored("count"), next: row.stored("next"),
+                    error: row.stored("error"))
             }
         }
     }

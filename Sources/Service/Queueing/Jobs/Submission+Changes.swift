@@ -103,6 +103,15 @@ extension Submission {
         return ended.end != .done || ended.leftovers.stillBroken > 0
     }
 
+    /// Why a retry would do nothing, or the same as another job. Nil if a retry is worth it.
+    ///
+    /// - Parameter retry: The latest job that repeats this one.
+    package func obstacleToRetry(after retry: JobID?) -> Refusal? {
+        guard state.isEnded else { return Refusal(id, .hasNotEnded(state.name)) }
+        guard canBeRetried else { return Refusal(id, .isDone) }
+        return retry.map { Refusal(id, .wasRetried(as: $0)) }
+    }
+
     /// Ends it.
     mutating func end(
         _ end: JobState.End, run: String?, _ history: JobState.History,

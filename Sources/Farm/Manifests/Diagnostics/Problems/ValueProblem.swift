@@ -13,6 +13,7 @@ package enum ValueProblem: Hashable, Sendable {
     case emptyText(name: String)
     case shortPath(name: String)
     case emptyList(name: String)
+    case emptyChain(name: String)
 
     // Scalars.
     case notANumber(name: String, text: String, fault: NumberError)
@@ -78,6 +79,11 @@ extension ValueProblem {
                 remedy: "write it as [{x: 0, y: 50%}, {x: 80%, y: 50%}]")
         case .emptyList(let name):
             Words("'\(name)' is an empty list", remedy: "write at least one item")
+
+        case .emptyChain(let name):
+            Words(
+                "'\(name)' is an empty list",
+                remedy: "write at least one filter; if the items of 'outputs' have filters, 'filters' may be left out")
 
         case .notANumber(let name, let text, let fault):
             Words("'\(name)' needs \(fault.wanted), and \(text.quoted) is none", remedy: fault.remedy)

@@ -221,6 +221,15 @@ struct BlurCommand: AsyncParsableCommand {
 
 extension OriginalLocation: ExpressibleByArgument {}
 
+extension Originals {
+    /// The words for folders whose originals are gone.
+    static func words(lost count: Int) -> String {
+        (count == 1 ? "1 folder has" : "\(Figures.count(count)) folders have")
+            + " no \(folderName) any more, in which originals were kept; restore it from a backup, or let 'penumbra gc "
+            + "--originals' forget it"
+    }
+}
+
 /// Lists the kept originals for `penumbra blur --list`.
 struct BlurList {
     let session: InPlaceSession
@@ -230,7 +239,7 @@ struct BlurList {
     func run(_ paths: [String]) async throws -> RunOutcome {
         let search = reporter.search(paths, session)
         let named = Set(search.pictures.filter(\.isNamed).map(\.file.exactPath))
-        let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.folders.map(\.path)
+        let folders = search.pictures.map { PathText.folder(of: $0.file.path) } + search.storeFolders
         let (known, distrusted) = session.originals.pictures(andIn: folders)
         let meant = known.filter { picture in
             paths.isEmpty || search.holds(picture) || named.contains(picture.exactPath)
@@ -246,15 +255,39 @@ struct BlurList {
             at: pictures, session.originals, readsOriginals: false, settings: session.farm.runSettings,
             loop: session.loop)
         if stop != nil { return reporter.report(stop, left: pictures.count) }
-        print(inspected.flatMap { picture in picture.originals.map { KeptLine(picture, $0) } })
-        return distrusted.isEmpty ? .done : .someFailed
+        let isWhole = reportMissing(search, isForAll: paths.isEmpty)
+        print(inspected.flatMap { picture in picture.originals.map { KeptLine(picture, $0) } }, isWhole: isWhole)
+        return distrusted.isEmpty && isWhole ? .done : .someFailed
     }
 
-    private func print(_ lines: [KeptLine]) {
+    /// Reports folders with originals beside their pictures that are not at their places.
+    ///
+    /// - Returns: whether there are none.
+    private func reportMissing(_ search: PictureSearch, isForAll: Bool) -> Bool {
+        func meant(_ folders: [String]) -> [String] {
+            folders.filter {
+                isForAll || search.holds(InputFile(path: PathNames.joined($0, Originals.folderName), dir: ""))
+            }
+        }
+        let (lost, missing) = (
+            meant(session.originals.foldersWithoutStore()), meant(session.originals.missingFolders())
+        )
+        if !lost.isEmpty { reporter.complain(Originals.words(lost: lost.count), lost, reasons: nil, all: "--json") }
+        if !missing.isEmpty {
+            let (are, places) = missing.count == 1 ? ("is", "its place") : ("are", "their places")
+            reporter.complain(
+                "\(Figures.plural(missing.count, "folder")) in which originals were kept \(are) not at \(places): mount the "
+                    + "disk; or, if you moved it, give 'penumbra blur --list FOLDER' with its new place; 'penumbra gc --give-up "
+                    + "FOLDER' forgets it", missing, reasons: nil, all: "--json")
+        }
+        return lost.isEmpty && missing.isEmpty
+    }
+
+    private func print(_ lines: [KeptLine], isWhole: Bool) {
         if reporter.json {
             for line in lines { line.print() }
         } else if lines.isEmpty {
-            reporter.say("no originals are kept")
+            if isWhole { reporter.say("no originals are kept") }
         } else {
             var table = Table(["state", "since", "filters", "picture"])
             for line in lines {

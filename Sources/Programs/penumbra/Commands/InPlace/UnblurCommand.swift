@@ -90,10 +90,7 @@ struct UnblurCommand: AsyncParsableCommand {
                         + "were not put back", links, reasons: nil, all: "--json")
         }
         if !lost.isEmpty {
-            reporter.complain(
-                (lost.count == 1 ? "1 folder has" : "\(Figures.count(lost.count)) folders have")
-                    + " no \(Originals.folderName) any more, in which originals were kept; restore it from a backup, or let "
-                    + "'penumbra gc --originals' forget it", lost, reasons: nil, all: "--json")
+            reporter.complain(Originals.words(lost: lost.count), lost, reasons: nil, all: "--json")
         }
     }
 }

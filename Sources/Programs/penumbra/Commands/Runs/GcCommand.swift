@@ -1,4 +1,5 @@
 import ArgumentParser
+import Catalogs
 import Coordination
 import InPlace
 import JobModel
@@ -110,8 +111,12 @@ struct GcCommand: AsyncParsableCommand {
     private func abandon(_ kept: Originals, _ reporter: ConsoleReporter) -> RunOutcome {
         guard !givenUp.isEmpty else { return .done }
         var named = givenUp.map(GivenUpPath.init)
-        let folders = named.map(\.file.path) + named.map { PathText.folder(of: $0.file.path) }
-        let (forgotten, left) = kept.abandon(andIn: folders) { picture in
+        // A folder that was moved is not remembered. Its originals are found where they are now.
+        let search = PictureSearch(
+            named.map(\.file.exactPath), in: reporter.folder, catalog: Catalog(versions: [:], filters: [], formats: []),
+            without: kept.root, storeName: Originals.folderName)
+        let folders = search.storeFolders + named.map { PathText.folder(of: $0.file.path) }
+        func isGivenUp(_ picture: InputFile) -> Bool {
             let isMeant = named.map { $0.means(picture) }
             for index in named.indices where isMeant[index] {
                 named[index].isKnown = true
@@ -119,7 +124,12 @@ struct GcCommand: AsyncParsableCommand {
             }
             return isMeant.contains(true)
         }
+        let (forgotten, left) = kept.abandon(andIn: folders, isGivenUp)
+        let missing = kept.forgetMissingFolders(isGivenUp)
         reporter.say("\(Figures.plural(forgotten, "original")) of removed pictures given up")
+        if missing > 0 {
+            reporter.say("\(Figures.plural(missing, "folder")) that \(missing == 1 ? "is" : "are") not there forgotten")
+        }
         for path in named where path.holdsPictures && path.file.isMissing && forgotten > 0 {
             reporter.warn(
                 "\(PathText.shown(path.file.path, from: reporter.folder)): the folder is not there; if it was moved, its pictures "

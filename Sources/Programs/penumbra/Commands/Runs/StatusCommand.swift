@@ -152,7 +152,7 @@ struct ShowCommand: AsyncParsableCommand {
             let run = try archive.run(argument.run)
             let map = map ? try archive.map(of: run).map(MapLine.init) : nil
             let details = try archive.details(of: run)
-            let broken = try archive.stillBroken(in: run, details).map(BrokenLine.init)
+            let broken = try UnrecordedFrames().stillBroken(in: run, details, archive)
             let times = details.publicationTimes
             try printer.print(RunLine(run, in: archive), details.taskCounts, broken, map) { state, body in
                 for frame in details.frames where state.map({ frame.state.kind == $0 }) ?? true {

@@ -16,13 +16,14 @@ struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The address of a service: a socket's path, or http://127.0.0.1:PORT. Default: PENUMBRA_SERVER, or the service "
-                + "beside the state folder.", valueName: "address"), completion: .file())
+            "The address of a service: a socket's path, or http://127.0.0.1:PORT. Default: PENUMBRA_SERVER, 'server' in a "
+                + "config file, or the service beside the state folder.", valueName: "address"), completion: .file())
     var server: String?
 
     @Option(
         help: ArgumentHelp(
-            "A file with a token, which only its owner may read. Default: the token in PENUMBRA_TOKEN.",
+            "A file with a token, which only its owner may read. Default: the token in PENUMBRA_TOKEN, or 'token_file' in a "
+                + "config file.",
             valueName: "file"), completion: .file())
     var tokenFile: String?
 
@@ -41,36 +42,69 @@ struct ServiceOptions: ParsableArguments {
         }
     }
 
-    /// The folder of the service of this machine.
-    func folder() throws -> ServiceFolder {
-        if let serviceDir { return ServiceFolder(PathText.normalized(serviceDir, in: currentFolder())) }
+    private func settings() throws -> Settings {
         var location = LocationOptions()
         (location.configFile, location.stateDir, location.scratch, location.workers) = (configFile, stateDir, nil, nil)
-        return ServiceFolder(besideStateFolder: try Settings.load(location).stateFolder.value)
+        return try Settings.load(location)
     }
 
-    func client(_ options: APIClient.Options = APIClient.Options()) throws -> APIClient {
-        let environment = ProcessInfo.processInfo.environment
+    /// Where the service listens.
+    private struct Place {
         let address: ServiceAddress
-        if let server = server ?? (serviceDir == nil ? environment["PENUMBRA_SERVER"] : nil) {
-            address = try ServiceAddress(text: server)
-        } else {
-            address = try ServiceAddress(socket: try folder().controlSocket)
+        /// Whether nobody has named it, so that it may be another than the user means.
+        var isGuessed = false
+        /// Whether the kernel tells it who calls, so that no token is needed.
+        var isOfFolder = false
+    }
+
+    /// Flags, then the variable, then the config files, then the service beside the state folder.
+    private func place() throws -> Place {
+        if let server { return Place(address: try ServiceAddress(text: server)) }
+        if let serviceDir {
+            let folder = ServiceFolder(PathText.normalized(serviceDir, in: currentFolder()))
+            return Place(address: try ServiceAddress(socket: folder.controlSocket), isOfFolder: true)
+        }
+        let settings = try settings()
+        if let server = settings.server.value, !(stateDir != nil && settings.server.origin.isFile) {
+            do {
+                return Place(address: try ServiceAddress(text: server))
+            } catch {
+                throw FarmError(error.outcome, "\(settings.server.origin): \(error.message)")
+            }
+        }
+        let folder = ServiceFolder(besideStateFolder: settings.stateFolder.value)
+        return Place(
+            address: try ServiceAddress(socket: folder.controlSocket), isGuessed: stateDir == nil, isOfFolder: true)
+    }
+
+    /// The client of the service that the options, the variable or the config files name.
+    func client(_ options: APIClient.Options = APIClient.Options()) throws -> APIClient {
+        try client(at: try place(), options)
+    }
+
+    private func client(
+        at place: Place, _ options: APIClient.Options = APIClient.Options()
+    ) throws -> APIClient {
+        let environment = ProcessInfo.processInfo.environment
+        var file = tokenFile.map { PathText.normalized($0, in: currentFolder()) }
+        if file == nil, !place.isOfFolder, environment[BearerToken.variable]?.isEmpty ?? true {
+            file = try settings().tokenFile.value
         }
         return APIClient(
-            address,
-            token: try BearerToken.find(
-                environment: environment,
-                file: tokenFile.map { PathText.normalized($0, in: currentFolder()) }), options: options)
+            place.address, token: try BearerToken.find(environment: environment, file: file), options: options)
     }
+
+    private static let otherService =
+        "\n   = or name a service that somebody else has started: 'server' in a config file, PENUMBRA_SERVER, or --server"
 
     /// Runs the body of a command that talks to a service, and throws its exit code.
     ///
     /// Its calls block, so they have a thread of their own.
     func talking(_ body: @escaping @Sendable (APIClient) throws -> RunOutcome) async throws {
-        let client: APIClient
+        let (place, client): (Place, APIClient)
         do {
-            client = try self.client()
+            place = try self.place()
+            client = try self.client(at: place)
         } catch let error as ServiceError {
             throw FarmError(error.outcome, error.message)
         }
@@ -78,7 +112,8 @@ struct ServiceOptions: ParsableArguments {
             do {
                 return try body(client)
             } catch let error as ServiceError {
-                throw FarmError(error.outcome, error.message)
+                let hint = error.problem == .noService && place.isGuessed ? Self.otherService : ""
+                throw FarmError(error.outcome, error.message + hint)
             }
         }
         if let failure = Console.outputFailure {
@@ -86,6 +121,10 @@ struct ServiceOptions: ParsableArguments {
         }
         throw ExitCode(outcome.rawValue)
     }
+}
+
+extension SettingOrigin {
+    fileprivate var isFile: Bool { if case .file = self { true } else { false } }
 }
 
 extension QueueEntry {

@@ -1,0 +1,230 @@
+"""Checks of the queue, of jobs, of errors and of the submission, with a real service."""
+import json
+import os
+import time
+
+from service import picture, wait_for
+
+
+def with_service(page, service, check):
+    browser = page.browser
+    folder = f'{service.folder}/jobs'
+    for name in ('good', 'torn', 'endless'):
+        os.makedirs(f'{folder}/{name}')
+    for number in range(3):
+        with open(f'{folder}/good/{number}.png', 'wb') as file:
+            file.write(picture(48, 32, number))
+    for number in range(60):
+        with open(f'{folder}/endless/{number:02d}.png', 'wb') as file:
+            file.write(picture(320, 240, number))
+    manifest = lambda name, inputs, filters='[{gaussian: {radius: 2}}]': f'job: {name}\ninputs: {inputs}\nfilters: {filters}\noutput: out/{name}/{{stem}}.png\n'
+    errors(page, service, check, folder, manifest)
+    pauses(page, service, check, folder, manifest)
+    submission(page, service, check, folder, manifest)
+    small_screens(page, service, check, folder, manifest)
+    signing_out(page, service, check)
+
+
+def errors(page, service, check, folder, manifest):
+    browser = page.browser
+    print('Errors of several runs')
+    # Names that mean something in a pattern or in a manifest.
+    for name in ('torn {1}.png', '[2].png', "3 *'.png"):
+        with open(f'{folder}/torn/{name}', 'wb') as file:
+            file.write(b'\x89PNG\r\n\x1a\n torn')
+    os.link(f'{folder}/good/0.png', f'{folder}/torn/2.png')
+    jobs = [service.wait(service.submit(text=manifest(f'torn-{number}', 'torn/*'), folder=folder)) for number in range(3)]
+    page.go('#/errors')
+    # Earlier checks may have left runs of this group.
+    group = f"[...document.querySelectorAll('.group')].find(one => one.textContent.includes('{jobs[2]['run']}'))"
+    check('a cause is explained in sentences', browser.wait(f"{group}.querySelector('.explanation').textContent.startsWith('Penumbra cannot read this file as a picture')"), page.text())
+    check('each of its three pictures has a thumbnail', browser.wait(f"{group}.querySelectorAll('.thumb').length === 3"), page.text())
+    retry = f"[...{group}.querySelectorAll('button')].find(one => one.textContent.startsWith('Retry '))"
+    text = browser.run(f'{retry}?.textContent')
+    ended = service.api('GET', 'errors')
+    runs = [part['run'] for part in next(one for one in ended['errors'] if one['last']['run'] == jobs[2]['run'])['runs']]
+    check('a group has all its runs, also those between the first one and the last one', all(job['run'] in runs for job in jobs), runs)
+    check('the button says how many frames and runs it retries', text and text.startswith('Retry ') and 'runs' in text, text)
+    page.picture('errors-of-runs')
+    page.accessible('errors of several runs')
+    browser.run(f"[...{group}.querySelectorAll('button')].find(one => one.textContent === 'Leave them out …').click()")
+    check('there is a line for the manifest of each run', browser.wait(f"{group}.querySelectorAll('.copy code').length >= 3"), page.text())
+    line = browser.run(f"[...{group}.querySelectorAll('.copy code')].map(one => one.textContent).find(one => one.includes('torn'))")
+    check('it is escaped as a manifest needs it', line == 'exclude: ["torn/3 [*]\'.png", "torn/[[]2].png", "torn/torn {{}1}.png"]', line)
+    page.picture('errors-lines')
+    again = service.wait(service.submit(text=manifest('torn-0', 'torn/*') + line + '\n', folder=folder))
+    frames = service.api('GET', f"runs/{again['run']}/map")['states']
+    check('a manifest with it leaves out exactly these pictures', again['state'] == 'done' and len(frames) == 1, (again['state'], frames))
+    # Somebody repairs the pictures of all jobs.
+    for name in ('torn {1}.png', '[2].png', "3 *'.png"):
+        os.remove(f'{folder}/torn/{name}')
+        os.link(f'{folder}/good/1.png', f'{folder}/torn/{name}')
+    page.go('#/queue')
+    page.go('#/errors')
+    browser.wait(f'{retry}')
+    browser.run(f'{retry}.click()')
+    retried = lambda: {job['retry_of'] for job in service.api('GET', 'jobs?limit=200')['jobs'] if job.get('retry_of')}
+    check('Retry retries all runs of the group', wait_for(lambda: all(job['id'] in retried() for job in jobs), 20), retried())
+    check('and tells of each run what became of it', browser.wait("document.querySelectorAll('.group li.well a[href^=\"#/jobs/\"]').length >= 3", 20), page.text())
+    new = {job['retry_of']: job for job in service.api('GET', 'jobs?limit=200')['jobs'] if job.get('retry_of')}
+    for job in jobs:
+        service.wait(new[job['id']]['id'])
+    page.go('#/queue')
+    page.go('#/errors')
+    repaired = service.api('GET', f"runs/{jobs[1]['run']}/errors")
+    check('frames that a later job has published count as repaired', repaired['repaired'] == 3 and page.has('repaired by later jobs'), repaired)
+    page.picture('errors-repaired')
+    middle = jobs[1]
+    number = service.api('GET', f"runs/{middle['run']}/frames?state=failed")['frames'][0]['frame']
+    page.go(f"#/runs/{middle['run']}/frames/{number}")
+    check('the page of the frame says which job has repaired it', page.has(f"Repaired by job {new[middle['id']]['id']}", '.cause-box'), page.text('.cause-box'))
+    page.picture('frame-repaired')
+
+
+def pauses(page, service, check, folder, manifest):
+    browser = page.browser
+    print('A pause, from the queue and from the page of the job')
+    endless = service.submit(text=manifest('endless-pause', 'endless/*', '[{bilateral: {radius: 45}}]'), folder=folder)
+    run = service.wait(endless, ('running',))['run']
+    page.go('#/queue')
+    row = f"document.getElementById('row-jobs-{endless}')"
+    button = lambda text: f"[...{row}.querySelectorAll('button')].find(one => one.textContent === '{text}' && one.offsetParent && !one.disabled)"
+    check('a running job has a button that pauses it', browser.wait(button('Pause'), 30), page.text())
+    browser.run(f"{button('Pause')}.click()")
+    check('then it is paused', wait_for(lambda: service.api('GET', f'runs/{run}')['state'] == 'paused', 15) and browser.wait(f"{row}.textContent.includes('paused')"), browser.run(f'{row}.textContent'))
+    page.picture('queue-paused')
+    check('and a button resumes it', browser.wait(button('Resume')))
+    browser.run(f"{button('Resume')}.click()")
+    check('then it runs', wait_for(lambda: service.api('GET', f'runs/{run}')['state'] == 'running', 15) and browser.wait(button('Pause')), browser.run(f'{row}.textContent'))
+    page.go(f'#/jobs/{endless}')
+    browser.run('document.activeElement.blur()')
+    browser.key('p')
+    check('p pauses on the page of the job', page.has('paused', '.badge', 20), page.text('.head'))
+    check('which says what is still finished', page.has('still in work', '.reason', 10) or page.has('Workers get nothing to do', '.reason', 1), page.text('.reason'))
+    page.picture('job-paused')
+    page.accessible('a job that is paused')
+    service.api('POST', f'jobs/{endless}/cancel')
+    service.wait(endless)
+    good = service.wait(service.submit(text=manifest('good-place', 'good/*'), folder=folder))
+    for view in (f"#/jobs/{good['id']}", f"#/runs/{good['run']}"):
+        page.go(view)
+        check(f"{view.split('/')[1]}: the folder of the results can be copied", browser.wait(f"document.querySelector('.results .copy code')?.textContent === {json.dumps(folder + '/out/good-place')}"), page.text('.results'))
+    page.picture('run-results')
+
+
+def submission(page, service, check, folder, manifest):
+    browser = page.browser
+    print('A manifest that is right, and a job that is not')
+    page.go('#/submit')
+    browser.wait("document.getElementById('manifest')?.offsetParent")
+    write = lambda text: (browser.run("document.getElementById('manifest').focus()"), browser.key('a', control=True), browser.paste(text))
+    browser.run("document.getElementById('folder').focus()")
+    browser.key('a', control=True)
+    browser.paste(folder)
+    write(manifest('nothing', 'missing/*').rstrip('\n'))
+    check('the manifest has letters of one width', browser.run("getComputedStyle(document.getElementById('manifest')).fontFamily.includes('mono')"), browser.run("getComputedStyle(document.getElementById('manifest')).fontFamily"))
+    check('a preview that fails takes the green words away', page.has('its preview failed', '#findings', 30) and not browser.run("document.querySelector('#findings .well')"), page.text('#findings'))
+    page.picture('submit-doubt')
+    page.click('Plan')
+    check('so does a plan that fails', page.has('its plan failed', '#findings', 30) and not browser.run("document.querySelector('#findings .well')"), page.text('#findings'))
+    with open(f'{folder}/good/torn.png', 'wb') as file:
+        file.write(b'\x89PNG\r\n\x1a\n torn')
+    write(manifest('partly', 'good/*').rstrip('\n'))
+    check('another text is right again', page.has('partly can be handed in', '#findings', 30), page.text('#findings'))
+    page.click('Plan')
+    check('the plan names the picture that would fail, first', browser.wait("document.querySelector('.planned .rows .row')?.textContent.includes('torn.png') && document.querySelector('.planned .rows .fault')?.textContent.includes('broken or unreadable picture')", 60), page.text('.planned'))
+    check('and the words above say so', page.has('1 frame would fail', '#findings'), page.text('#findings'))
+    page.picture('submit-plan-fails')
+    page.accessible('a plan with a picture that would fail')
+    os.remove(f'{folder}/good/torn.png')
+    browser.run("document.getElementById('preview-input').focus()")
+    browser.paste('good/1.png')
+    write(manifest('another', 'good/*').rstrip('\n'))
+    check('the picture of the preview is not kept for another job', page.has('another can be handed in', '#findings', 30) and browser.run("document.getElementById('preview-input').value") == '', browser.run("document.getElementById('preview-input').value"))
+    browser.run("document.getElementById('preview-input').focus()")
+    browser.paste('good/none.png')
+    check('a wrong picture of the preview says nothing of the job', browser.wait("document.querySelector('.preview .trouble').textContent.includes('none.png')", 20) and page.has('another can be handed in', '#findings', 1), page.text('#findings') + page.text('.preview'))
+
+
+def small_screens(page, service, check, folder, manifest):
+    browser = page.browser
+    print('The queue on small screens and in large text')
+    with open(f'{folder}/good/torn.png', 'wb') as file:
+        file.write(b'\x89PNG\r\n\x1a\n torn')
+    failed = service.wait(service.submit(text=manifest('a-job-with-a-name-that-is-rather-long', 'good/*'), folder=folder))
+    os.remove(f'{folder}/good/torn.png')
+    held = service.submit(text=manifest('held-for-large-text', 'good/*'), folder=folder, hold=True)
+    for width, size in ((390, '100%'), (1280, '200%'), (390, '200%')):
+        browser.size(width, 844)
+        browser.run(f"document.documentElement.style.fontSize = '{size}'")
+        page.go('#/runs')
+        page.go('#/queue')
+        row = f"document.getElementById('row-jobs-{failed['id']}')"
+        browser.wait(row)
+        browser.run("document.querySelector('.list').scrollTop = 0")
+        name = f'{width} px with text of {size}'
+        reached = f"(button => {{ const box = button.getBoundingClientRect(), row = {row}.getBoundingClientRect(); return box.width > 20 && box.height > 20 && box.left >= 0 && box.right <= innerWidth && box.top >= row.top && box.bottom <= row.bottom + 1; }})([...{row}.querySelectorAll('button')].find(one => one.textContent === 'Retry'))"
+        browser.run(f"{row}.scrollIntoView({{block: 'center'}})")
+        check(f'Retry can be pressed at {name}', browser.wait(reached, 5), browser.run(f"JSON.stringify([...{row}.children].map(one => [one.className, one.getBoundingClientRect().toJSON()]))"))
+        check(f'nothing of the list is cut at {name}', browser.run("(list => list.scrollWidth <= list.clientWidth)(document.querySelector('.list')) && document.documentElement.scrollWidth <= innerWidth"), browser.run("[document.querySelector('.list').scrollWidth, document.querySelector('.list').clientWidth, document.documentElement.scrollWidth]"))
+        outside = "(box, row) => box.width && (box.bottom > row.bottom + 1 || box.right > row.right + 1)"
+        inside = f"[...document.querySelectorAll('.rows .row')].flatMap(row => [...row.querySelectorAll(':scope > *, button, .badge, .job-name')].filter(one => ({outside})(one.getBoundingClientRect(), row.getBoundingClientRect()) || (one.matches('.job-name') && one.getBoundingClientRect().width < 40))).map(one => one.outerHTML.slice(0, 80))"
+        check(f'all of a row is within it at {name}', browser.run(inside) == [], browser.run(inside))
+        if page.screenshots:
+            for dark in (False, True):
+                browser.size(width, 844, dark)
+                time.sleep(0.2)
+                browser.picture(os.path.join(page.screenshots, f"queue-{width}-{size.rstrip('%')}-{'dark' if dark else 'light'}.png"))
+    browser.run("document.documentElement.style.fontSize = ''")
+    browser.size(1280, 860)
+    print('Letters after a field')
+    page.go('#/queue')
+    browser.run("document.getElementById('filter').focus()")
+    browser.paste('held')
+    browser.key('Enter')
+    browser.wait(f"document.getElementById('row-jobs-{held}')")
+    check('Enter leads from the filter to the list', browser.wait("document.activeElement.classList.contains('list')"), browser.run('document.activeElement.outerHTML.slice(0, 90)'))
+    browser.key('?')
+    check('where letters act', browser.wait("document.getElementById('dialog').open"))
+    browser.key('Escape')
+    for leave, words in (("document.querySelector('.number')", 'beside it'), ("document.querySelector('header .brand b')", 'on the head of the page')):
+        page.go('#/runs')
+        page.go('#/queue')
+        browser.run("document.getElementById('filter').focus()")
+        place = browser.run(f"(box => [box.left + 3, box.top + 3])({leave}.getBoundingClientRect())")
+        for kind in ('mousePressed', 'mouseReleased'):
+            browser.call('Input.dispatchMouseEvent', type=kind, x=place[0], y=place[1], button='left', clickCount=1)
+        browser.key('?')
+        check(f'letters act after a click {words}', browser.wait("document.getElementById('dialog').open", 5), browser.run('document.activeElement.outerHTML.slice(0, 90)'))
+        browser.key('Escape')
+    service.api('POST', f'jobs/{held}/cancel')
+
+
+def signing_out(page, service, check):
+    browser = page.browser
+    print('What the browser keeps')
+    anna, ben = (service.token(name, 'submit')['token'] for name in ('anna-keeps', 'ben-keeps'))
+    draft = lambda: browser.run("document.getElementById('manifest')?.value ?? ''")
+    kept = lambda: browser.run('Object.keys(localStorage)')
+
+    def write(text):
+        page.go('#/submit')
+        browser.wait("document.getElementById('manifest')?.offsetParent")
+        browser.run("document.getElementById('manifest').focus()")
+        browser.key('a', control=True)
+        browser.paste(text)
+    page.sign_in(anna)
+    write('job: secret-of-anna')
+    page.sign_in(anna)
+    page.go('#/submit')
+    check('a draft stays for the one who wrote it', 'secret-of-anna' in draft(), draft())
+    page.sign_in(ben)
+    page.go('#/submit')
+    check('somebody else does not see it', browser.wait("document.getElementById('manifest')") and 'secret-of-anna' not in draft(), draft())
+    check('and it is not in the browser any more', not browser.run("JSON.stringify({...localStorage}).includes('secret-of-anna')"), kept())
+    write('job: secret-of-ben')
+    browser.run('window.isOld = true')
+    browser.run("document.querySelector('#account button').click()")
+    check('signing out loads the page anew', browser.wait("document.getElementById('token') && !window.isOld"), page.text('#account'))
+    check('and leaves nothing in the browser', kept() == [], kept())
+    check('nor in the address', browser.run('location.hash') == '', browser.run('location.hash'))

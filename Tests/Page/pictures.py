@@ -1,0 +1,252 @@
+"""Looks at everything that shows pictures: the page of a frame, its neighbours and attempts, previews, thumbnails and maps of tiles."""
+import base64
+import json
+import os
+import struct
+import tempfile
+import time
+import urllib.parse
+
+from crowd import LIVE, Crowd
+from service import picture, png_samples, wait_for
+
+POINTS = [(3, 5), (40, 40), (97, 60), (150, 101)]
+
+
+def tiff(pages):
+    """A TIFF of RGB with 8 bits, with a page for each color."""
+    side, data, parents = 16, bytearray(b'II*\0\0\0\0\0'), 4
+    for color in pages:
+        pixels = len(data)
+        data += bytes(color) * (side * side)
+        bits = len(data)
+        data += struct.pack('<HHH', 8, 8, 8)
+        entries = [(256, 3, 1, side), (257, 3, 1, side), (258, 3, 3, bits), (259, 3, 1, 1), (262, 3, 1, 2), (273, 4, 1, pixels), (277, 3, 1, 3), (278, 3, 1, side), (279, 4, 1, 3 * side * side)]
+        data[parents:parents + 4] = struct.pack('<I', len(data))
+        data += struct.pack('<H', len(entries)) + b''.join(struct.pack('<HHII', *entry) for entry in entries)
+        parents = len(data)
+        data += bytes(4)
+    return bytes(data)
+
+
+def pixels(browser, x, y, width, height):
+    """The samples of a part of the screen, in pixels of the screen. The place is in CSS pixels, and may lie below what one sees."""
+    with tempfile.NamedTemporaryFile(suffix='.png') as file:
+        clip = {'x': x, 'y': y, 'width': width, 'height': height, 'scale': 1}
+        file.write(base64.b64decode(browser.call('Page.captureScreenshot', format='png', clip=clip, captureBeyondViewport=True)['data']))
+        file.flush()
+        return png_samples(file.name)
+
+
+def exact(samples, own, times=1, offset=(0, 0)):
+    """Why pixels of the screen are not squares of a picture's pixels. Empty if they are. Both are (width, height, samples).
+
+    A browser rounds where a picture begins, so the place may be one pixel of the screen beside the expected one.
+    """
+    width, height, values = samples
+    own_width, _, own_values = own
+    pixel = lambda list, at: tuple(list[3 * at:3 * at + 3])
+
+    def differs(by_x, by_y):
+        for y in range(2, height - 2):
+            for x in range(2, width - 2):
+                here = pixel(values, y * width + x)
+                wanted = pixel(own_values, (offset[1] + (y + by_y) // times) * own_width + offset[0] + (x + by_x) // times)
+                if here != wanted:
+                    return f'{x},{y}: {here} in place of {wanted}'
+        return ''
+    found = [differs(by_x, by_y) for by_x in (0, -1, 1) for by_y in (0, -1, 1)]
+    return '' if '' in found else found[0]
+
+
+def box(browser, selector):
+    return browser.run(f'(box => [box.left + scrollX, box.top + scrollY, box.width, box.height])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())')
+
+
+def with_service(page, service, check):
+    """Pictures of a real run."""
+    browser = page.browser
+    folder = f'{service.folder}/places'
+    os.makedirs(f'{folder}/photos')
+    with open(f'{folder}/photos/a.png', 'wb') as file:
+        file.write(picture(700, 500, 1))
+    with open(f'{folder}/photos/b.tif', 'wb') as file:
+        file.write(tiff([(200, 30, 30), (30, 200, 30), (30, 30, 200)]))
+    with open(f'{folder}/photos/c.png', 'wb') as file:
+        file.write(picture(60, 40, 2))
+    browser.size(1280, 860)
+
+    print('The page of a frame, and its neighbours')
+    job = service.wait(service.submit(folder=folder, text='job: pages\ninputs: photos/*\nfilters: [{gaussian: {radius: 2}}]\noutput: out/{stem}-{frame}.png\n'))
+    page.go(f"#/runs/{job['run']}/frames/1")
+    check('the heading is the name of the file', browser.wait("document.querySelector('#view h1').textContent === 'a.png'"), page.text('#view .head'))
+    check('so is the title of the page', browser.wait("document.title.startsWith('a.png, frame 1')"), browser.run('document.title'))
+    check('the first frame has none before it', browser.wait("document.querySelectorAll('#view .head a.button:not([hidden])').length === 1"), page.text('#view .head'))
+    walked = []
+    for _ in range(6):
+        walked.append(browser.run("location.hash.split('/').at(-1)"))
+        browser.wait(f"location.hash.endsWith('/frames/{walked[-1]}') && !document.getElementById('view').hasAttribute('aria-busy') && document.querySelectorAll('#view .head a.button:not([hidden])').length")
+        if not browser.run("(link => { link?.click(); return !!link; })([...document.querySelectorAll('#view .head a.button:not([hidden])')].find(one => one.textContent.includes('next')))"):
+            break
+        browser.wait(f"!location.hash.endsWith('/frames/{walked[-1]}')")
+    check('“next” leads through all pages of a picture', walked == ['1', '2', '2p2', '2p3', '3'], walked)
+    browser.run('document.activeElement.blur()')
+    browser.key('[')
+    check('the key [ leads back', browser.wait("location.hash.endsWith('/frames/2p3')"), browser.run('location.hash'))
+
+    print('Exact pixels before and after')
+    output = png_samples(f'{folder}/out/a-1.png')
+    for scale in (1, 2):
+        browser.size(1280, 860, scale=scale)
+        page.go(f"#/runs/{job['run']}/frames/1")
+        browser.wait("document.querySelector('.compare canvas')")
+        browser.run("(slider => { slider.value = 0; slider.dispatchEvent(new Event('input')); })(document.querySelector('.compare input[type=range]'))")
+        browser.run("[...document.querySelectorAll('.compare button')].find(one => one.textContent === '1:1').click()")
+        check(f'at 1:1 all is there on a screen with {scale} pixels in a CSS pixel', browser.wait("document.querySelector('.compare .note').textContent.startsWith('1:1') && !document.querySelector('.compare .note').textContent.includes('loading')", 30), page.text('.compare .note'))
+        left, top, width, height = box(browser, '.compare canvas')
+        # The middle of the picture is in the middle of the canvas. The line between both sides is at its left.
+        offset = (round(350 - width * scale / 2), round(250 - height * scale / 2))
+        start = (max(0, -offset[0]) + 40, max(0, -offset[1]) + 20)
+        part = pixels(browser, round(left * scale + start[0]) / scale, round(top * scale + start[1]) / scale, 100, 60)
+        found = exact(part, output, 1, (offset[0] + start[0], offset[1] + start[1]))
+        check(f'and a pixel of the picture is one of the screen ({scale})', part[0] == 100 * scale and not found, f'{part[:2]} {found}')
+    browser.size(1280, 860)
+
+    print('Exact pixels of a preview')
+    manifest = 'job: exact\ninputs: photos/a.png\nfilters: [{gaussian: {radius: 1}}]\noutput: out/exact.png\n'
+    page.go('#/submit')
+    page.click('A text')
+    browser.wait("document.getElementById('manifest')?.offsetParent")
+    for field, text in (('folder', folder), ('manifest', manifest)):
+        browser.run(f"document.getElementById('{field}').focus()")
+        browser.key('a', control=True)
+        browser.paste(text)
+    browser.wait("document.querySelectorAll('.preview img').length === 2 && !document.querySelector('.preview').hasAttribute('aria-busy')", 30)
+    wanted = service.preview(manifest, folder, 'photos/a.png', 256).split(',')
+    own = (int(wanted[0]), int(wanted[1]), [int(value) for value in wanted[2:]])
+    for width, scale in ((1280, 1), (1280, 2), (390, 1), (390, 3)):
+        browser.size(width, 860, scale=scale)
+        browser.wait(f"innerWidth === {width} && document.querySelector('.preview .side:nth-of-type(2) img').style.width")
+        time.sleep(0.3)
+        left, top, shown, _ = box(browser, '.preview .side:nth-of-type(2) img')
+        times = round(shown * scale / own[0])
+        check(f'at {width} px and {scale} pixels in a CSS pixel, a pixel is a whole number of them', abs(times * own[0] / scale - shown) < 0.01, f'{shown} px for {own[0]}')
+        words = page.text('.preview figcaption')
+        check('the caption says how many', words == ('1:1, exact pixels' if times == 1 else f'{times}:1, exact pixels: each is {times} × {times} on the screen'), words)
+        # Below the word “after” in the corner.
+        row = 40 * scale // times + 1
+        part = pixels(browser, round(left * scale) / scale, (round(top * scale) + row * times) / scale, 60, 40)
+        found = exact(part, own, times, (0, row))
+        check('and they are exactly those of penumbra preview', not found, found)
+    page.picture('preview-exact')
+    browser.size(1280, 860)
+
+
+class Pictures(Crowd):
+    """A run with a frame that is being tiled, and a frame with many attempts. Tests change what is answered."""
+
+    def __init__(self):
+        super().__init__(0)
+        self.tiled = []
+        self.told = []
+        self.tag, self.seed = 'one', 1
+        self.asked = []
+
+    def step(self):
+        return {'runs': []}
+
+    def __call__(self, handler, method, path, body):
+        address = urllib.parse.urlsplit(path)
+        if address.path.endswith('/picture'):
+            self.asked.append(handler.headers.get('If-None-Match'))
+            headers = [('ETag', f'"{self.tag}"'), ('Cache-Control', 'private, no-cache')]
+            if handler.headers.get('If-None-Match') == f'"{self.tag}"':
+                handler.answer(304, b'', 'image/png', headers)
+            else:
+                handler.answer(200, picture(48, 36, self.seed), 'image/png', headers)
+            return True
+        return super().__call__(handler, method, path, body)
+
+    def value(self, name, query):
+        if name == f'runs/{LIVE}':
+            line = super().value(name, query)
+            line['live']['tiled'] = self.tiled
+            return line
+        if name == f'runs/{LIVE}/attempts':
+            first = int(query.get('after', '1.0').split('.')[1])
+            numbers = range(first + 1, min(first + 100, 250) + 1)
+            attempts = [{'task': f'1/tile-{number}', 'attempt': 1, 'epoch': 1, 'worker': 1, 'state': 'failed' if number == 7 else 'done', 'started': '2026-11-26T18:00:00Z', 'ended': '2026-11-26T18:00:01Z'} for number in numbers]
+            return {'attempts': attempts} | ({'after': f'1.{numbers[-1]}'} if numbers[-1] < 250 else {})
+        if name.startswith(f'runs/{LIVE}/frames/') and name.count('/') == 3:
+            return {'event': 'frame', 'frame': int(name.split('/')[-1]), 'page': 0, 'input': f'/srv/a/night-{name.split("/")[-1]}.tif', 'outputs': [], 'state': 'published', 'recipes': []}
+        return super().value(name, query)
+
+    def follow(self, handler):
+        handler.send_response(200)
+        handler.send_header('Content-Type', 'text/event-stream')
+        handler.send_header('Connection', 'close')
+        handler.end_headers()
+        handler.close_connection = True
+        while True:
+            for kind, data in [self.told.pop(0) for _ in range(len(self.told))]:
+                handler.wfile.write(f'event: {kind}\ndata: {json.dumps(data)}\n\n'.encode())
+            handler.wfile.write(b': alive\n\n')
+            handler.wfile.flush()
+            time.sleep(0.05)
+
+
+def frame(number, done='f0'):
+    return {'frame': number, 'page': 0, 'tiles': 8, 'columns': 4, 'done': done}
+
+
+def made_up(page, answers, check):
+    """Pictures of a run whose answers are made up."""
+    browser = page.browser
+    browser.size(1280, 860)
+    print('Maps of tiles')
+    titles = "[...document.querySelectorAll('.tile-title')].map(one => one.textContent).join('; ')"
+    answers.tiled = [frame(1), frame(2)]
+    browser.open(page.base + f'#/runs/{LIVE}')
+    check('frames that are being tiled have maps, with the names of their files', browser.wait(f"{titles} === 'img_000000.tif, frame 1: 4 of 8 tiles; img_000001.tif, frame 2: 4 of 8 tiles'"), browser.run(titles))
+    answers.told.append(('tiles', {'run': LIVE, 'tiled': [frame(2, 'fe'), frame(3)], 'left': [[1, 0]]}))
+    check('events change them', browser.wait(f"{titles} === 'img_000001.tif, frame 2: 7 of 8 tiles; img_000002.tif, frame 3: 4 of 8 tiles'"), browser.run(titles))
+    # The frames have ended while events were lost.
+    answers.tiled = [frame(4)]
+    answers.told.append(('reset', {}))
+    check('after a reset only those of the answer are there', browser.wait(f"{titles} === 'img_000003.tif, frame 4: 4 of 8 tiles'"), browser.run(titles))
+    answers.told.append(('frames', {'runs': [{'run': LIVE, 'counts': {}, 'changes': None}]}))
+    answers.tiled = []
+    check('and none are left if there are none', browser.wait(f"{titles} === ''"), browser.run(titles))
+
+    print('Names on the map of frames')
+    answers.states[4] = ord('p')
+    answers.told.append(('reset', {}))
+    browser.wait("document.querySelector('.legend').textContent.includes('1 published')")
+    browser.run("document.querySelector('.map canvas').focus()")
+    for _ in range(5):
+        browser.key('ArrowRight')
+    check('a frame that one stays at is told with the name of its file', page.has('night-5.tif, frame 5: published', '.map-tip') or page.has('night-5.tif', '.map-tip', 1), page.text('.map-tip'))
+
+    print('Thumbnails')
+    color = "(image => { if (!image?.naturalWidth) return ''; const canvas = new OffscreenCanvas(48, 36), context = canvas.getContext('2d'); context.drawImage(image, 0, 0); return [...context.getImageData(20, 5, 1, 1).data].join(); })(document.querySelector('.thumbs .thumb img'))"
+    check('a picture has the name of its file', browser.wait("[...document.querySelectorAll('.thumb-name')].some(one => one.textContent === 'night-5.tif')"), page.text('.thumbs'))
+    browser.wait(f"{color} !== ''")
+    first = browser.run(color)
+    page.go('#/workers')
+    page.go(f'#/runs/{LIVE}')
+    browser.wait(f"{color} !== ''")
+    check('a picture that is the same is not sent again', browser.run(color) == first and answers.asked[-1] == '"one"', answers.asked)
+    answers.tag, answers.seed = 'two', 2
+    page.go('#/workers')
+    page.go(f'#/runs/{LIVE}')
+    check('a picture that was repaired is shown as it is now', browser.wait(f"![ '', {json.dumps(first)} ].includes({color})"), browser.run(color))
+
+    print('Attempts')
+    page.go(f'#/runs/{LIVE}/frames/1')
+    count = "document.querySelectorAll('.attempts > li').length"
+    check('of many attempts the last hundred are shown', browser.wait(f"{count} === 100 && document.querySelector('.attempts > li:last-child').textContent.includes('1/tile-250')"), page.text('.attempts')[:200])
+    check('and how many there are before them', page.has('150 earlier tries, 1 failed'), page.text('#view section:last-child')[:200])
+    page.click('Show 100 more')
+    page.click('Show 50 more')
+    check('all of them can be seen', browser.wait(f"{count} === 250 && document.querySelector('.attempts > li').textContent.includes('1/tile-1 ')"), browser.run(count))
+    page.picture('frame-attempts')
