@@ -23,11 +23,17 @@ struct PenumbraService: AsyncParsableCommand {
             Commands of this user reach the service by a socket in its folder: 'penumbra submit', 'penumbra queue'. Others reach it by \
             --listen, and need a token ('penumbra token add').
 
-            Every run is a process of 'penumbra run'. It goes on if the service is killed, and the next service follows it. SIGTERM ends \
-            the service and its runs; the next service resumes them.
+            Every run is a process of 'penumbra run'. It continues if the service is killed, and the next service follows it. SIGTERM ends \
+            the service and its runs. The next service resumes these runs.
 
-            Exit codes: 0 stopped by a signal; 64 a value is wrong; 65 the config is wrong; 69 a socket or a program cannot be used; 74 \
-            the disk or the database cannot be used; 75 another service has the folder.
+            Exit codes:
+
+              0   A signal stopped the service.
+              64  A value is wrong.
+              65  The config file is wrong.
+              69  A socket or a program cannot be used.
+              74  The disk or the database cannot be used.
+              75  Another service has the folder.
             """,
         version: "penumbra-service \(Version.penumbra)")
 

@@ -19,7 +19,7 @@ struct ApplyCommand: AsyncParsableCommand {
               penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
               penumbra apply 'thumbnail: {size: 320} | gaussian: {radius: 1}' photos/*.jpg -o thumbs/
 
-            A file that is there already stays, unless --force is given; no picture is ever written over one that is read. \
+            A file that exists stays, unless --force is given. Penumbra never writes over a picture that it reads. \
             --save-manifest keeps the job as a manifest, to be run again.
 
             A picture that is called - is read from the standard input. With -o - the picture goes to the standard output, \
@@ -31,13 +31,13 @@ struct ApplyCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Filters, divided by '|'.", valueName: "chain"), completion: Completions.filters)
     var chain: String
 
-    @Argument(help: ArgumentHelp("Pictures; - is the standard input.", valueName: "picture"), completion: .file())
+    @Argument(help: ArgumentHelp("Pictures, or - for the standard input.", valueName: "picture"), completion: .file())
     var pictures: [String]
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "A file for one picture, a folder (that exists, or with / at its end), a path with fields: 'out/{stem}.png', or - "
+            "A file for one picture, a folder that exists or ends with /, a path with fields ('out/{stem}.png'), or - "
                 + "for the standard output.",
             valueName: "path"), completion: .file())
     var output: String
@@ -62,7 +62,7 @@ struct ApplyCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Location Options") var location: LocationOptions
 
-    @Flag(help: "Replace what is there already.")
+    @Flag(help: "Replace files that exist.")
     var force = false
 
     @OptionGroup var printing: OutputOptions

@@ -18,7 +18,7 @@ struct ExportCommand: AsyncParsableCommand {
               penumbra export --to slurm photos.yaml --output photos-slurm       a folder with scripts for sbatch
               penumbra export --to openjd photos.yaml --output template.yaml     a template, for AWS Deadline Cloud say
 
-            Without --output, standard output holds the line or the template and nothing else; hints go to standard error. \
+            Without --output, standard output holds only the line or the template. Hints go to standard error. \
             The crontab's line runs quietly: cron sends a mail when something went wrong, and none when all is well. \
             The others cut the job into shards, parts that take about a minute by an estimate from the pictures' headers.
             """)
@@ -147,7 +147,7 @@ struct CronOptions: ParsableArguments {
     @Flag(help: "Passed on to 'penumbra run'.")
     var noNotify = false
 
-    @Flag(help: "Passed on to 'penumbra run'; =all, too.")
+    @Flag(help: "Passed on to 'penumbra run', as is =all.")
     var deleteOrphans = false
 
     /// See ``RunCommand``.

@@ -40,7 +40,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print nothing when all is well.")
     var quiet = false
 
-    @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
+    @Flag(help: "Print JSON lines. The first names their version, and the last is the summary.")
     var json = false
 }
 
@@ -54,7 +54,7 @@ struct QuietOption: ParsableArguments {
 struct EngineOptions: ParsableArguments {
     @Option(
         help:
-            "Where the work is done: local, in worker processes here; slurm, in job arrays; or commands, on any cluster."
+            "Where the work is done: in worker processes here (local), in job arrays of Slurm (slurm), or on any cluster (commands)."
     )
     var engine: EngineName?
 
@@ -148,8 +148,8 @@ struct SelectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Files in place of the manifest's inputs: a path a line, or ended by NULs, or JSON lines with 'path' and 'set'; "
-                + "relative ones start from the current folder. - is the standard input.", valueName: "file"),
+            "Files in place of the manifest's inputs: a path a line, or ended by NULs, or JSON lines with 'path' and 'set'. "
+                + "Relative paths start from the current folder. - is the standard input.", valueName: "file"),
         completion: .file())
     var filesFrom: String?
 
@@ -213,7 +213,7 @@ struct RunLookupOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where runs keep their state.", valueName: "dir"), completion: .directory)
     var stateDir: String?
 
-    @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
+    @Flag(help: "Print JSON lines. The first names their version, and the last is the summary.")
     var json = false
 
     var location: LocationOptions {

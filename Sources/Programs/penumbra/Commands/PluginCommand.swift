@@ -126,9 +126,9 @@ struct PluginCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Test plugins with the contract of filters.",
         discussion: """
-            Each library is opened in a process of its own and asked for pictures of every sample format and number of
-            channels, whole and in tiles, from several threads, with extreme values and extreme input. Of a folder, each
-            lib….so in it is tried. The exit code is 1 when one of them breaks the contract.
+            Penumbra opens each library in a process of its own. It asks for pictures of every sample format and number of
+            channels, whole and in tiles, from several threads. It tries extreme values and extreme input, too. A folder
+            stands for each lib….so in it. The exit code is 1 if a plugin breaks the contract.
             """)
 
     @Argument(

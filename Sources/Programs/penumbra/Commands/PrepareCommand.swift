@@ -11,8 +11,8 @@ struct PrepareCommand: AsyncParsableCommand {
         commandName: "prepare",
         abstract: "Write a run as shards, for any other scheduler.",
         discussion: """
-            Finds the inputs, reads their headers, decodes pictures that are to be tiled, and divides the rest into shards in \
-            DIR, a folder on a file system that all machines share:
+            Finds the inputs, reads their headers, and decodes pictures that are to be tiled. It divides the rest into shards in \
+            DIR. All machines must share this folder:
 
               penumbra prepare job.yaml --run-dir DIR --shards 8
               penumbra shard --run-dir DIR --index 1        … to 8, in any order, anywhere, several times if need be

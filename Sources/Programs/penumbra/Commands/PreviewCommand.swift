@@ -27,8 +27,11 @@ struct PreviewCommand: AsyncParsableCommand {
               penumbra preview job.yaml --sweep radius=4,8,16 --compare side -o p.png
               penumbra preview job.yaml --sweep motion.radius=20,40 -o p.png    (where several filters have a radius)
 
-            --compare shows the picture before and after the filters that change pixels: split (left half before, right \
-            half after, a line between), side (before to the left), blink (an animation, to .gif or .webp).
+            --compare shows the picture before and after the filters that change pixels:
+
+              split   The left half is before, the right half is after, with a line between.
+              side    The picture before is to the left of the picture after.
+              blink   An animation shows both in turns. It needs a .gif or .webp file.
 
             Without -o the terminal shows the preview, if it knows the kitty protocol or sixels. Other terminals, files and \
             pipes get the path of a temporary PNG file.
@@ -39,7 +42,7 @@ struct PreviewCommand: AsyncParsableCommand {
     var manifest: String
 
     @Argument(
-        help: ArgumentHelp("A picture; the job's first input when there is none.", valueName: "picture"),
+        help: ArgumentHelp("A picture. Default: the job's first input.", valueName: "picture"),
         completion: .file())
     var picture: String?
 
@@ -60,7 +63,7 @@ struct PreviewCommand: AsyncParsableCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file that is written; only an earlier preview is replaced. Default: the terminal, or a temporary file.",
+            "The file to write. Only an earlier preview is replaced. Default: the terminal, or a temporary file.",
             valueName: "file"),
         completion: .file())
     var output: String?

@@ -41,7 +41,7 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Count known problems as failures: pictures that are still broken, outputs that are kept.")
     var strict = false
 
-    @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
+    @Flag(help: "Print JSON lines. The first names their version, and the last is the summary.")
     var json = false
 
     @Option(
@@ -54,7 +54,9 @@ struct RunCommand: AsyncParsableCommand {
         transform: TimeArgument.read)
     var deadline: TimeArgument?
 
-    @Flag(help: "Remove unedited outputs of this job whose inputs are gone; =all even when they are many.")
+    @Flag(
+        help: "Remove unedited outputs of this job whose inputs are gone. With =all, remove them even if they are many."
+    )
     var deleteOrphans = false
 
     /// `--delete-orphans=all`, as ``ArgumentCheck`` rewrites it. An option with an optional value loses the value if another

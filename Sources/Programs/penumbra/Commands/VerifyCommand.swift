@@ -18,8 +18,11 @@ struct VerifyCommand: AsyncParsableCommand {
             --rerender renders the outputs again from their recorded inputs and filters, as a run does, and compares the \
             bytes, or else the pixels. The new outputs are removed.
 
-            Exit codes: 0 all is as published; 1 something is not, or is not known; 66 a manifest is missing, or its job \
-            has published nothing yet.
+            Exit codes:
+
+              0   All outputs are as they were published.
+              1   An output is not, or is not known.
+              66  A manifest is missing, or its job has published nothing yet.
             """)
 
     @Argument(

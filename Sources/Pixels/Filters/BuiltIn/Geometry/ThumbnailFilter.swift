@@ -19,7 +19,7 @@ package struct ThumbnailFilter: ScalingFilter {
                 ParameterDescriptor(
                     "fit", .choice(Fit.allCases.map(\.rawValue)), fallback: .word("inside"),
                     summary:
-                        "Chooses how the picture fits the size: 'inside' it, 'cover' it and cut the rest off, 'fill' it and change the proportions, or 'pad' it with bars"
+                        "Chooses how the picture fits the size: 'inside' it, 'cover' it and cut off, 'fill' it and change the proportions, or 'pad' it with bars"
                 ),
                 ParameterDescriptor(
                     "crop", .choice(CropChoice.allCases.map(\.rawValue)), fallback: .word("centre"),

@@ -24,17 +24,27 @@ struct BlurCommand: AsyncParsableCommand {
               penumbra is-blurred photo.jpg               exit code 0: yes, 1: no
               penumbra blur photos --filter 'halftone: {size: 6}'
 
-            A folder stands for all pictures in it and below, by their names' extensions. These are listed and not blurred, \
-            with exit code 1: links to pictures and folders elsewhere, hidden pictures, pictures with other names, hidden \
-            folders with pictures, pictures whose format Penumbra cannot write, and pictures and films in formats that it \
-            does not read. A picture that is blurred already stays as it is, with exit code 1 if it was blurred with other \
-            filters: unblur it first. Each keeps its format, metadata, permissions, owner and attributes. \
+            A folder stands for all pictures in it and below, by their names' extensions. The command lists these, does not blur them, and \
+            exits with 1:
+
+              - links to pictures and folders elsewhere
+              - hidden pictures, and hidden folders with pictures
+              - pictures with other names
+              - pictures in formats that Penumbra cannot read or cannot write, and films
+
+            A picture that is blurred already stays as it is. The exit code is 1 if it was blurred with other filters: unblur \
+            it first. Each picture keeps its format, metadata, permissions, owner and attributes. \
             If 'blur' is killed at any time, the path has either the original or the blurred picture, and 'unblur' works.
 
-            Exit codes: 0 done, or there is nothing to do, such as in a folder without pictures; 1 some were refused, such \
-            as pictures that were edited since they were blurred, or are still sharp; 64 the command line is wrong, or the filters \
-            change no pixel; 65 the filters are wrong; 66 a picture is missing; 74 a disk or folder is full, read-only or \
-            forbidden; 75 another blur or unblur is running.
+            Exit codes:
+
+              0   Done, or there is nothing to do, such as in a folder without pictures.
+              1   Some pictures were refused, such as pictures that were edited since they were blurred.
+              64  The command line is wrong, or the filters change no pixel.
+              65  The filters are wrong.
+              66  A picture is missing.
+              74  A disk or folder is full, read-only or forbidden.
+              75  Another blur or unblur is running.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
@@ -67,7 +77,7 @@ struct BlurCommand: AsyncParsableCommand {
     )
     var force = false
 
-    @Flag(help: "Change nothing; list the pictures whose originals are kept, or only the pictures that you name.")
+    @Flag(help: "List the pictures whose originals are kept, or only the pictures that you name. Change nothing.")
     var list = false
 
     @OptionGroup(title: "Location Options") var location: LocationOptions

@@ -9,15 +9,19 @@ import SafeFiles
 struct IsBlurredCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "is-blurred",
-        abstract: "Check whether pictures are blurred; the exit code is the answer.",
+        abstract: "Check whether pictures are blurred. The exit code is the answer.",
         discussion: """
             A picture is blurred if its bytes are those that 'penumbra blur' wrote. Records of other users are not trusted, \
-            except those of the picture's owner. A folder stands for all pictures in it and below, and for what 'penumbra \
-            blur' lists there: links to pictures and folders elsewhere, hidden pictures, pictures with other names, hidden \
-            folders with pictures, and formats that Penumbra does not read.
+            except those of the picture's owner. A folder stands for all pictures in it and below. It also \
+            stands for the files that 'penumbra blur' lists there and does not blur, such as hidden pictures.
 
-            Exit codes: 0 all are; 1 at least one is not, or may not be; 64 the command line is wrong; 66 a picture is \
-            missing, or there are no pictures at the given paths; 74 a folder cannot be read.
+            Exit codes:
+
+              0   All pictures are blurred.
+              1   At least one picture is not blurred, or may not be.
+              64  The command line is wrong.
+              66  A picture is missing, or there are no pictures at the given paths.
+              74  A folder cannot be read.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())
@@ -28,7 +32,7 @@ struct IsBlurredCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Answer by the exit code alone.")
     var quiet = false
 
-    @Flag(help: "Print JSON lines; the first names their version, the last is the summary.")
+    @Flag(help: "Print JSON lines. The first names their version, and the last is the summary.")
     var json = false
 
     func validate() throws {

@@ -20,10 +20,14 @@ struct UnblurCommand: AsyncParsableCommand {
             or copied, its original is put back under the new name. The original is kept for further copies, until 'penumbra \
             gc --originals'.
 
-            Exit codes: 0 done, or there is nothing to do; 1 some were refused, such as pictures that were edited since \
-            they were blurred, pictures of folders are gone, or originals beside pictures are gone; 64 the command line is \
-            wrong; 66 a picture is missing; 74 a disk or folder is full, read-only or forbidden; 75 another blur or unblur \
-            is running.
+            Exit codes:
+
+              0   Done, or there is nothing to do.
+              1   Some pictures were refused, such as edited ones, or pictures or originals are gone.
+              64  The command line is wrong.
+              66  A picture is missing.
+              74  A disk or folder is full, read-only or forbidden.
+              75  Another blur or unblur is running.
             """)
 
     @Argument(help: ArgumentHelp("Pictures, or folders of pictures.", valueName: "picture"), completion: .file())

@@ -15,8 +15,8 @@ struct ResumeCommand: AsyncParsableCommand {
         abstract: "Resume a run that was interrupted or paused.",
         discussion: """
             Carries out the request of the run again. Published outputs stay, rendered tiles are used, and the rest is \
-            rendered. (The next 'penumbra run' of the manifest does the same.) A run that its deadline ended is not \
-            resumed: 'penumbra run', or 'penumbra retry --state left', does the rest.
+            rendered. The next 'penumbra run' of the manifest does the same. A run that its deadline ended is not resumed: \
+            'penumbra run', or 'penumbra retry --state left', does the rest.
 
             With --server, paused runs are resumed. The service itself resumes runs of its jobs that were interrupted.
             """)

@@ -13,7 +13,7 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: """
             'interrupted' is a run whose coordinator was killed. 'penumbra resume' resumes it, and so does the next run of \
             its job. 'detached' is a run that was handed to a cluster, or to another scheduler, and that no coordinator has \
-            continued yet. Times are local, with their offset from UTC; in JSON they are UTC.
+            continued yet. Times are local, with their offset from UTC. In JSON they are UTC.
             """)
 
     @OptionGroup var options: RunLookupOptions
@@ -111,8 +111,16 @@ struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one run: its request, its results, what failed and why.",
         discussion: """
-            The map of --map has a letter for each frame: '.' waits, '>' a worker has it, 'p' published, 's' up to date, \
-            'k' kept, 'b' still broken, 'f' failed, 'l' left.
+            The map of --map has a letter for each frame:
+
+              .   The frame waits.
+              >   A worker has it.
+              p   Its output was published.
+              s   Its output was up to date.
+              k   A file at its output's path was kept.
+              b   Its picture is still broken.
+              f   It failed.
+              l   It is left for a later run.
             """)
 
     @OptionGroup var argument: RunArgument

@@ -11,9 +11,10 @@ struct WaitCommand: AsyncParsableCommand {
         commandName: "wait",
         abstract: "Wait until a run has ended, and exit as it did.",
         discussion: """
-            'wait' has two exit codes of its own: 75 if --timeout came first and the run continues, 137 if the run's \
-            coordinator was killed and the run needs 'penumbra resume'. A run that a service will resume is waited for. In a folder with several runs it waits for all \
-            that have not ended, and for the jobs of the latest command. It exits with the worst of their exit codes.
+            'wait' has two exit codes of its own. It exits with 75 if --timeout came first and the run continues. It exits with \
+            137 if the run's coordinator was killed and the run needs 'penumbra resume'. If a service will resume the run, \
+            'wait' waits for it. In a folder with several runs it waits for all runs that have not ended, and for the jobs of \
+            the latest command. It exits with the worst of their exit codes.
             """)
 
     @OptionGroup var argument: RunArgument

@@ -297,7 +297,7 @@ struct QueueAfterCommand: AsyncParsableCommand {
     var job: Int
     @Argument(
         help: ArgumentHelp(
-            "All jobs that it needs from now on; none to need no other.", valueName: "job[:success|end]"),
+            "All jobs that it needs from now on. Without any, it needs no other.", valueName: "job[:success|end]"),
         completion: ServiceCompletions.jobs)
     var needs: [String] = []
     @OptionGroup var service: ServiceOptions
@@ -375,7 +375,7 @@ struct QueueRetryCommand: AsyncParsableCommand {
 struct QueueDrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
-        abstract: "Start no further jobs. Runs that are open go on.",
+        abstract: "Start no further jobs. Open runs continue.",
         discussion:
             "The service accepts jobs meanwhile. It stays drained after a restart, until 'penumbra queue undrain'.")
     @OptionGroup var service: ServiceOptions

@@ -21,8 +21,14 @@ struct SubmitCommand: AsyncParsableCommand {
 
             Several manifests are all checked before the first job is made. If one of them is wrong, no job is made.
 
-            With --wait the exit code is that of the run. Otherwise: 0 accepted; 64 a value is wrong; 65 a manifest is wrong; 66 a \
-            file is missing; 69 no service listens; 75 the service is busy.
+            With --wait the exit code is that of the run. Otherwise it is one of these:
+
+              0   The service accepted the jobs.
+              64  A value is wrong.
+              65  A manifest is wrong.
+              66  A file is missing.
+              69  No service listens.
+              75  The service is busy.
             """)
 
     @OptionGroup var manifests: ManifestOptions
@@ -33,7 +39,7 @@ struct SubmitCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Start after this job has succeeded; with :end, after any end. May be given again.",
+            "Start after this job has succeeded, or with :end after any end of it. May be given again.",
             valueName: "job[:success|end]"), completion: ServiceCompletions.jobs)
     var after: [String] = []
 

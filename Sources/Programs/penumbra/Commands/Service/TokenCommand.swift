@@ -28,7 +28,10 @@ struct TokenAddCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("For whom it is. Lists show the name.", valueName: "name"))
     var name: String
 
-    @Option(help: ArgumentHelp("read; submit: also own jobs; admin: everything.", valueName: "scope"))
+    @Option(
+        help: ArgumentHelp(
+            "What the token allows: to read, to submit and change own jobs too, or everything (admin).",
+            valueName: "scope"))
     var scope: TokenScope
 
     @Option(
