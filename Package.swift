@@ -75,7 +75,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 /// What `penumbra plugin new` writes.
 let pluginTemplates = [
     "swift-package.txt", "swift-filter.txt", "swift-test.txt", "swift-readme.txt", "c-filter.txt", "c-makefile.txt",
-    "c-readme.txt", "penumbra_plugin.h",
+    "c-readme.txt", "penumbra_plugin.h", "swift-area-filter.txt", "c-area-filter.txt", "c-area-makefile.txt",
+    "c-area-test.txt",
 ]
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")

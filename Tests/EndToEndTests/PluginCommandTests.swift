@@ -31,10 +31,34 @@ import Testing
         #expect(listed.output.contains("\nless-color    0.1.0    no      \(workspace.path)/mine/libLessColor.so "))
     }
 
-    @Test(arguments: ["c", "swift"])
-    func `every file of a new plugin says that it is under MIT-0`(language: String) async throws {
+    @Test func `a plugin in C that looks around is like its slow twin, and keeps the contract`() async throws {
+        let begun = try await run("plugin", "new", "grow", "--language", "c", "--kind", "area")
+        #expect(begun.code == 0, "\(begun.errors)")
+        let made = try await Program.run("/usr/bin/make", ["-C", "grow", "check"], in: workspace)
+        #expect(made.code == 0, "\(made.output)\(made.errors)")
+        #expect(made.output.contains("grow is like its twin\n"))
+        #expect(made.output.contains("  ok       declared region of interest"))
+        #expect(!made.output.contains("BROKEN"))
+        // A step too little, and the twin and the contract both find it.
+        let source = String(decoding: try workspace.read("grow/grow.c"), as: UTF8.self)
+        let narrow = source.replacing("d <= radius", with: "d < radius")
+        try workspace.write(narrow, to: "grow/grow.c")
+        let wrong = try await Program.run("/usr/bin/make", ["-C", "grow", "check"], in: workspace)
+        #expect(wrong.code == 2)
+        #expect(wrong.output.contains("radius 1: "), "\(wrong.output)")
+        try workspace.write(source.replacing("radius = (int32_t)values[0]", with: "radius = 2"), to: "grow/grow.c")
+        _ = try await Program.run("/usr/bin/make", ["-C", "grow"], in: workspace)
+        let checked = try await run("plugin", "check", "grow")
+        #expect(
+            checked.output.contains("  BROKEN   declared region of interest: it reads beyond its halo: 1 px left, "))
+    }
+
+    @Test(arguments: ["c", "swift"], ["point", "area"])
+    func `every file of a new plugin says that it is under MIT-0`(language: String, kind: String) async throws {
         let begun = try await run(
-            "plugin", "new", "less-color", "--language", language, "--sdk", ExampleTests.project.path, "-o", "mine")
+            "plugin", "new", "less-color", "--language", language, "--kind", kind, "--sdk", ExampleTests.project.path,
+            "-o",
+            "mine")
         try #require(begun.code == 0, "\(begun.errors)")
         for file in workspace.files(below: "mine") where file != ".gitignore" {
             let text = String(decoding: try workspace.read("mine/\(file)"), as: UTF8.self)

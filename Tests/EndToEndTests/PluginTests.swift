@@ -101,6 +101,24 @@ import Testing
         #expect(again.errors == "")
     }
 
+    @Test func `values that a plugin refuses are an error of the manifest, in the plugin's words`() async throws {
+        try await workspace.buildPlugin(
+            "choosy", render: "copy(tile);",
+            functions: """
+                static int32_t check_values(const double *values, char *error, size_t error_capacity) {
+                    snprintf(error, error_capacity, "these values do not go together");
+                    return 1;
+                }
+                """, members: ".kind = PENUMBRA_POINT, .check_values = check_values")
+        try workspace.writeManifest(filters: "[choosy]")
+        for command in ["check", "plan"] {
+            let result = try await Program.run(
+                command, "job.yaml", in: workspace, environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"])
+            #expect(result.code == 64, "\(result.output)")
+            #expect(result.errors.contains("these values do not go together"), "\(result.errors)")
+        }
+    }
+
     @Test func `a plugin that cannot be loaded is told, and the rest works`() async throws {
         try workspace.write("no library", to: "plugins/libbroken.so")
         let result = try await run("invert")

@@ -95,7 +95,9 @@ struct FilterContractTests {
         halo: (define: String, violation: String)
     ) throws {
         #expect(try violations("widest", [halo.define]) == ["declared region of interest: \(halo.violation)"])
-        #expect(try outcome("tile invariance", "widest", [halo.define]) == .skipped("it reads beyond its halo"))
+        #expect(
+            try outcome("tile invariance", "widest", [halo.define])
+                == .skipped("its declared region of interest is broken"))
     }
 
     @Test func `a halo that is wide enough is accepted`() throws { #expect(try violations("widest") == []) }

@@ -119,6 +119,13 @@ struct PluginFilterTests {
         #expect(error?.description == "threshold: 13 steps bring bad luck")
     }
 
+    @Test func `values that a plugin refuses make no filter, and the plugin says why`() {
+        let error = #expect(throws: FilterError.self) {
+            _ = try PluginFixture.filter("threshold", ["steps": .integer(14)])
+        }
+        #expect(error?.description == "threshold: 14 steps are one too many")
+    }
+
     @Test func `a plugin that stops because it was cancelled says so`() throws {
         let fixture = try PluginFixture()
         try fixture.build("flawed")

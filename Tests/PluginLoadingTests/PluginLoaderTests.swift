@@ -139,7 +139,11 @@ struct PluginLoaderTests {
         let second = try fixture.build("spread", as: "libB.so")
         let (plugins, problems) = fixture.load()
         #expect(plugins.map(\.path) == [first])
-        #expect(problems == ["plugin \(second) names its filter 'spread', as \(first) does; remove one of them"])
+        #expect(
+            problems == [
+                "plugin \(second) is not used, because \(first) comes first and has a filter 'spread', too; remove one of them, or "
+                    + "ignore this while you try the first"
+            ])
     }
 
     @Test func `no plugin replaces a built-in filter`() throws {

@@ -76,7 +76,7 @@ public enum FilterContract {
             report(check.name, outcome)
             // In other checks, a forbidden page would end the process.
             if check.name == ContractCheck.halo.name, case .broken = outcome {
-                obstacle = "it reads beyond its \(subject.declared)"
+                obstacle = "its declared region of interest is broken"
             }
         }
     }

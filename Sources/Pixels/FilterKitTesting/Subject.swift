@@ -55,13 +55,20 @@ struct Subject: @unchecked Sendable {
 
     func isIdentity(_ values: [Double]) -> Bool { plugin.is_identity.map { $0(values) != 0 } ?? false }
 
-    /// The fallbacks with one parameter at the ends of its range, at 0, or each of its words.
+    /// Whether the filter says that it cannot work with these values. Penumbra then never asks it for pixels.
+    private func refuses(_ values: [Double]) -> Bool {
+        guard let check = plugin.check_values else { return false }
+        var error = [CChar](repeating: 0, count: 1024)
+        return check(values, &error, error.count) != Int32(PENUMBRA_OK)
+    }
+
+    /// The fallbacks with one parameter at the ends of its range, at 0, or each of its words, if the filter can work with them.
     var variations: [(what: String, values: [Double])] {
         parameters.indices.flatMap { index in
-            parameters[index].telling.map { value in
+            parameters[index].telling.compactMap { value in
                 var values = fallbacks
                 values[index] = value
-                return ("\(parameters[index].title) \(value)", values)
+                return refuses(values) ? nil : ("\(parameters[index].title) \(value)", values)
             }
         }
     }

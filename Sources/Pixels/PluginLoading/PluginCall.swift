@@ -18,7 +18,7 @@ struct PluginCall: Sendable {
     let memory: GuardedPool
 
     /// The size of the buffer for a plugin's error message.
-    private static let errorCapacity = 1024
+    fileprivate static let errorCapacity = 1024
 
     /// Renders a rectangle.
     ///
@@ -80,10 +80,29 @@ struct PluginCall: Sendable {
     }
 
     /// The text up to the zero byte, or the whole buffer if there is none.
-    private static func failure(_ text: GuardedRows, _ status: Int) -> PluginError {
+    fileprivate static func failure(_ text: GuardedRows, _ status: Int) -> PluginError {
         let bytes = UnsafeRawBufferPointer(start: text.start, count: text.rowBytes)
         let text = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         return PluginError(text.isEmpty ? "failed with status \(status) and no reason" : text)
+    }
+}
+
+extension PluginFunctions {
+    /// Asks the plugin whether it can work with these values.
+    ///
+    /// - Throws: ``PluginError`` with the plugin's own words, or ``PluginFaultError``.
+    func check(_ values: [Double]) throws {
+        guard let checkValues else { return }
+        let text = try GuardedRows()
+        try text.reshape(rows: 1, rowBytes: PluginCall.errorCapacity)
+        text.clear()
+        let status = FloatingPointMode.kept {
+            values.withUnsafeBufferPointer {
+                checkValues($0.baseAddress, text.start.assumingMemoryBound(to: CChar.self), text.rowBytes)
+            }
+        }
+        if text.damage() != nil { throw PluginFaultError.besideErrorText }
+        if status != Int32(PENUMBRA_OK) { throw PluginCall.failure(text, Int(status)) }
     }
 }
 

@@ -228,6 +228,7 @@ struct PluginFunctions: @unchecked Sendable {
     typealias Margins = @convention(c) (UnsafePointer<Double>?) -> penumbra_margins
     typealias Render = @convention(c) (UnsafePointer<penumbra_tile>?) -> Int32
     typealias Question = @convention(c) (UnsafePointer<Double>?) -> Int32
+    typealias Check = @convention(c) (UnsafePointer<Double>?, UnsafeMutablePointer<CChar>?, Int) -> Int32
     typealias Extent = @convention(c) (penumbra_rect, UnsafePointer<Double>?) -> penumbra_rect
     typealias Region = @convention(c) (penumbra_rect, penumbra_rect, UnsafePointer<Double>?) -> penumbra_rect
 
@@ -236,6 +237,7 @@ struct PluginFunctions: @unchecked Sendable {
     let extent: Extent?
     let regionOfInterest: Region?
     let isIdentity: Question?
+    let checkValues: Check?
     let render: Render
 
     init(_ plugin: penumbra_plugin, _ kind: FilterDescriptor.Kind) throws(PluginError) {
@@ -257,6 +259,7 @@ struct PluginFunctions: @unchecked Sendable {
         extent = plugin.extent
         regionOfInterest = plugin.region_of_interest
         isIdentity = plugin.is_identity
+        checkValues = plugin.check_values
         self.render = render
     }
 }

@@ -19,6 +19,7 @@ struct PluginFilter: Filter {
         _ plugin: PluginDescription, _ arguments: FilterArguments, isCancelled: CancellationQuestion
     ) throws(FilterError) {
         let values = try plugin.values(arguments)
+        try Self.check(values, plugin)
         guard let geometry = PluginGeometry(plugin.functions, values) else {
             let reason = "the plugin asks for a halo or growth outside 0…16384; report this to its author"
             throw FilterError(filter: plugin.name, problem: .failed(reason: reason))
@@ -32,6 +33,16 @@ struct PluginFilter: Filter {
             plugin.functions.isIdentity.map { ask in
                 FloatingPointMode.kept { values.withUnsafeBufferPointer { ask($0.baseAddress) != 0 } }
             } ?? false
+    }
+
+    private static func check(_ values: [Double], _ plugin: PluginDescription) throws(FilterError) {
+        do {
+            try plugin.functions.check(values)
+        } catch let fault as PluginFaultError {
+            throw FilterError(filter: plugin.name, problem: .fault(reason: fault.description))
+        } catch {
+            throw FilterError(filter: plugin.name, problem: .failed(reason: "\(error)"))
+        }
     }
 
     var edge: Edge { options.area?.edge ?? .clamp }

@@ -101,7 +101,9 @@ package struct PluginLoader {
             throw PluginError("names its filter '\(plugin.name)', which is Penumbra's own; rename it")
         }
         if let other = plugins.first(where: { $0.name == plugin.name }) {
-            throw PluginError("names its filter '\(plugin.name)', as \(other.path) does; remove one of them")
+            throw PluginError(
+                "is not used, because \(other.path) comes first and has a filter '\(plugin.name)', too; remove one of them, or "
+                    + "ignore this while you try the first")
         }
     }
 }

@@ -17,7 +17,9 @@ struct Penumbra: AsyncParsableCommand {
               penumbra plan jobs/gaussian.yaml    shows what would run, and why
               penumbra run jobs/gaussian.yaml     renders, verifies and publishes
 
-            Or, without a manifest: penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
+            Or, without a manifest:
+
+              penumbra apply 'gaussian: {radius: 12}' photo.jpg -o blurred.jpg
 
             'penumbra help manifest' lists all keys of a manifest, and 'penumbra help COMMAND' explains a command.
             """,

@@ -31,17 +31,27 @@ struct PluginNames {
 enum PluginTemplate {
     typealias File = NewFolder.File
 
+    /// What the new filter looks at.
+    enum Kind: String, CaseIterable {
+        /// One pixel.
+        case point
+        /// A pixel and those around it.
+        case area
+    }
+
     /// - Parameters:
     ///   - sdk: the folder with Penumbra's sources.
     ///   - guide: the path of the plugin guide.
-    static func swift(_ names: PluginNames, sdk: String, guide: String) -> [File] {
+    static func swift(_ names: PluginNames, _ kind: Kind, sdk: String, guide: String) -> [File] {
         // SwiftPM names a package after its folder.
         let identity = sdk.split(separator: "/").last.map { $0.lowercased() } ?? "penumbra"
-        let words = words(names, guide) + [("@sdk@", sdk), ("@identity@", identity)]
+        let words = words(names, guide) + example(kind) + [("@sdk@", sdk), ("@identity@", identity)]
         return [
             File(path: "Package.swift", text: text(PackageResources.swift_package_txt, words)),
             File(
-                path: "Sources/\(names.type)/\(names.type).swift", text: text(PackageResources.swift_filter_txt, words)),
+                path: "Sources/\(names.type)/\(names.type).swift",
+                text: text(
+                    kind == .point ? PackageResources.swift_filter_txt : PackageResources.swift_area_filter_txt, words)),
             File(
                 path: "Tests/\(names.type)Tests/ContractTests.swift",
                 text: text(PackageResources.swift_test_txt, words)),
@@ -51,15 +61,34 @@ enum PluginTemplate {
     }
 
     /// - Parameter penumbra: the program that `make check` runs.
-    static func c(_ names: PluginNames, penumbra: String, guide: String) -> [File] {
-        let words = words(names, guide) + [("@penumbra@", penumbra)]
-        return [
-            File(path: "\(names.filter).c", text: text(PackageResources.c_filter_txt, words)),
+    static func c(_ names: PluginNames, _ kind: Kind, penumbra: String, guide: String) -> [File] {
+        let contract = "tries it against the contract of filters"
+        let check = kind == .point ? contract : "compares its pixels with those of a slow twin, and \(contract)"
+        let words = words(names, guide) + example(kind) + [("@penumbra@", penumbra), ("@check@", check)]
+        let own: [File] =
+            switch kind {
+            case .point:
+                [
+                    File(path: "\(names.filter).c", text: text(PackageResources.c_filter_txt, words)),
+                    File(path: "Makefile", text: text(PackageResources.c_makefile_txt, words)),
+                ]
+            case .area:
+                [
+                    File(path: "\(names.filter).c", text: text(PackageResources.c_area_filter_txt, words)),
+                    File(path: "pixels-test.c", text: text(PackageResources.c_area_test_txt, words)),
+                    File(path: "Makefile", text: text(PackageResources.c_area_makefile_txt, words)),
+                ]
+            }
+        return own + [
             File(path: "penumbra_plugin.h", text: text(PackageResources.penumbra_plugin_h, [])),
-            File(path: "Makefile", text: text(PackageResources.c_makefile_txt, words)),
             File(path: "README.md", text: text(PackageResources.c_readme_txt, words)),
-            File(path: ".gitignore", text: "*.so\n"),
+            File(path: ".gitignore", text: kind == .point ? "*.so\n" : "*.so\n/pixels-test\n"),
         ]
+    }
+
+    /// What the README gives the filter to try it.
+    private static func example(_ kind: Kind) -> [(String, String)] {
+        [("@values@", kind == .point ? "{amount: 80}" : "{radius: 5}")]
     }
 
     private static func words(_ names: PluginNames, _ guide: String) -> [(String, String)] {

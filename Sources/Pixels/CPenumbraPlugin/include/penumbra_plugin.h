@@ -197,6 +197,12 @@ typedef struct penumbra_plugin {
        `source.rect` is this rectangle. A filter that needs less where it is near is given less to read: a halo is
        enough for all others. */
     penumbra_rect (*region_of_interest)(penumbra_rect output, penumbra_rect input, const double *values);
+
+    /* Members since the third revision of this header; may be NULL. */
+
+    /* PENUMBRA_OK when the filter can work with these values. Otherwise `error` says why not, in one sentence: users read
+       it before anything is rendered. The range of each parameter is checked by the host. */
+    int32_t (*check_values)(const double *values, char *error, size_t error_capacity);
 } penumbra_plugin;
 
 /* How much of the description the first revision had. */

@@ -69,6 +69,19 @@ extension ExportedFilter {
         }
     }
 
+    /// Reports what the author's initialiser throws for these values.
+    static let checkValues: @convention(c) (UnsafePointer<Double>?, UnsafeMutablePointer<CChar>?, Int) -> Int32 = {
+        values, error, capacity in
+        guard let filter = current.withLock({ $0?.filter }) else { return Int32(PENUMBRA_OK) }
+        do {
+            _ = try filter.filter(values)
+            return Int32(PENUMBRA_OK)
+        } catch let failure {
+            penumbra_tile.write("\(failure)", to: error, capacity)
+            return -1
+        }
+    }
+
     static let isIdentity: @convention(c) (UnsafePointer<Double>?) -> Int32 = { values in
         filter(values)?.isIdentity == true ? 1 : 0
     }
@@ -124,7 +137,8 @@ enum CDescription {
             halo: isArea ? ExportedFilter.halo : nil,
             growth: type is any SpreadingFilter.Type ? ExportedFilter.growth : nil, render: ExportedFilter.render,
             is_identity: ExportedFilter.isIdentity, extent: movesPixels ? ExportedFilter.extent : nil,
-            region_of_interest: movesPixels ? ExportedFilter.regionOfInterest : nil)
+            region_of_interest: movesPixels ? ExportedFilter.regionOfInterest : nil,
+            check_values: ExportedFilter.checkValues)
     }
 
     /// Copies a text. The copy is never freed.
@@ -234,9 +248,12 @@ extension penumbra_tile {
     }
 
     /// Stores a message where the host reads the reason of a failure.
-    func say(_ text: String) {
-        guard let error, error_capacity > 0 else { return }
-        let bytes = Array(text.utf8.prefix(error_capacity - 1)) + [0]
+    func say(_ text: String) { Self.write(text, to: error, error_capacity) }
+
+    /// Stores a message and its zero byte. A message that is too long is cut.
+    static func write(_ text: String, to error: UnsafeMutablePointer<CChar>?, _ capacity: Int) {
+        guard let error, capacity > 0 else { return }
+        let bytes = Array(text.utf8.prefix(capacity - 1)) + [0]
         for (index, byte) in bytes.enumerated() { error[index] = CChar(bitPattern: byte) }
     }
 }

@@ -19,8 +19,8 @@ struct PluginNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new", abstract: "Create a filter plugin: a folder that builds, with a test.",
         discussion: """
-            The new filter takes colour away, by a parameter. Change it as you like. 'man penumbra-plugin' says what a filter
-            can do.
+            The new filter takes colour away, by a parameter. With --kind area it makes bright parts larger. Change it as you
+            like. The README.md in the folder names the guide, which says what a filter can do.
             """)
 
     enum Language: String, ExpressibleByArgument, CaseIterable {
@@ -33,6 +33,11 @@ struct PluginNewCommand: AsyncParsableCommand {
 
     @Option(help: "The language to write it in: swift or c.")
     var language = Language.swift
+
+    @Option(
+        help: "What the filter looks at: point for one pixel, area for the pixels around it, too."
+    )
+    var kind = PluginTemplate.Kind.point
 
     @Option(
         name: .shortAndLong,
@@ -82,7 +87,7 @@ struct PluginNewCommand: AsyncParsableCommand {
         switch language {
         case .c:
             let program = CalledProgram.current(in: currentFolder()).path()
-            return PluginTemplate.c(names, penumbra: program, guide: guide(sources()))
+            return PluginTemplate.c(names, kind, penumbra: program, guide: guide(sources()))
         case .swift:
             guard let sources = sources() else {
                 throw FarmError(
@@ -91,14 +96,14 @@ struct PluginNewCommand: AsyncParsableCommand {
                         + "   = install penumbra-dev, name a folder with Penumbra's sources by --sdk, or use --language c"
                 )
             }
-            return PluginTemplate.swift(names, sdk: sources, guide: guide(sources))
+            return PluginTemplate.swift(names, kind, sdk: sources, guide: guide(sources))
         }
     }
 
     /// The place of the guide for authors of plugins.
     private func guide(_ sources: String?) -> String {
         let pages = ["docs/plugins.md", "docs/how-to/plugins.md"].compactMap { page in sources.map { "\($0)/\(page)" } }
-        return pages.first(where: isReadable) ?? "man penumbra-plugin"
+        return pages.first(where: isReadable) ?? "docs/plugins.md in Penumbra's sources, or of the package penumbra-dev"
     }
 
     /// The folder with FilterKit: the folder of `--sdk`, a folder above this program, or the installed package.
@@ -121,6 +126,8 @@ struct PluginNewCommand: AsyncParsableCommand {
         isReadable("\(folder)/Package.swift") && isReadable("\(folder)/Sources/Pixels/FilterKit/Filter.swift")
     }
 }
+
+extension PluginTemplate.Kind: ExpressibleByArgument {}
 
 struct PluginCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
