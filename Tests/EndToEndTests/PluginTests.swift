@@ -114,7 +114,7 @@ import Testing
         for command in ["check", "plan"] {
             let result = try await Program.run(
                 command, "job.yaml", in: workspace, environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"])
-            #expect(result.code == 64, "\(result.output)")
+            #expect(result.code == 65, "\(result.output)")
             #expect(result.errors.contains("these values do not go together"), "\(result.errors)")
         }
     }
