@@ -206,7 +206,7 @@ import Testing
     @Test(arguments: [
         (ParameterValue.word("clamp"), "clamp"), (.word("on"), #""on""#), (.text("12"), #""12""#),
         (.text("a: {b}"), #""a: {b}""#), (.text("say \"hi\"\n"), #""say \"hi\"\u000a""#),
-        (.text("\u{202e}x"), #""\u202ex""#), (.text("\u{e0001}"), #""\udb40\udc01""#), (.text("größe"), #""größe""#),
+        (.text("\u{202e}x"), #""\u202ex""#), (.text("\u{e0001}"), "\"\u{e0001}\""), (.text("größe"), #""größe""#),
         (.color(red: 255, green: 0, blue: 8, alpha: 255), "\"#ff0008\""),
         (.color(red: 255, green: 0, blue: 8, alpha: 16), "\"#ff000810\""),
         (.length(.percent(12.5)), "12.5%"), (.pair(x: 1, y: 2.5), "{x: 1, y: 2.5}"), (.size(.box(320)), "320"),

@@ -41,7 +41,7 @@ import Testing
         #expect(result.code == 1)
         #expect(
             result.output == """
-                page.md:3: a sentence has 32 words: The word word word word word word word word word word word word word word w…
+                page.md:3: a sentence has 32 words: The word word word word word word word word word word word word word w…
                 page.md:5: a semicolon; make two sentences of it
                 page.md:7: 'what is' stands for a noun; name it
                 page.md:7: 'what was' stands for a noun; name it

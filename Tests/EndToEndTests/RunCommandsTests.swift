@@ -148,8 +148,8 @@ import Testing
             shown.output.hasSuffix(
                 """
                 failed
-                  2  photos/77.png: input missing or not readable: \(workspace.path)/photos/77.png: no such file
-                  3  photos/78.png: input missing or not readable: \(workspace.path)/photos/78.png: no such file
+                  2  photos/77.png: input missing or not readable: no such file
+                  3  photos/78.png: input missing or not readable: no such file
 
                 """))
         try workspace.copy("picture.png", to: "photos/77.png")

@@ -25,7 +25,7 @@ import Testing
     @Test func `the group of a setgid folder may change all outputs and new folders, and the index stays trusted`()
         async throws
     {
-        try workspace.writeManifest(output: "shared/new/{stem}.png")
+        try workspace.writeManifest(output: "shared/new/{stem}.png", more: "existing: update")
         try FileManager.default.createDirectory(
             atPath: "\(workspace.path)/shared", withIntermediateDirectories: false)
         #expect(chmod("\(workspace.path)/shared", 0o2775) == 0)

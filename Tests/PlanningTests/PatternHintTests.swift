@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: [
         ("photos/IMG [1].jpg", "photos/IMG [1].jpg", "photos/IMG [[]1].jpg"),
-        ("photos/{x}.jpg", "photos/{x}.jpg", "photos/?x?.jpg"), ("set [2]/*.jpg", "set [2]", "set [[]2]/*.jpg"),
+        ("photos/{x}.jpg", "photos/{x}.jpg", "photos/{{}x}.jpg"), ("set [2]/*.jpg", "set [2]", "set [[]2]/*.jpg"),
         ("./photos/../set [2]/b.*", "./photos/../set [2]", "./photos/../set [[]2]/b.*"),
     ])
     func `an input that is there as it is written is told with its pattern`(

@@ -161,7 +161,8 @@ struct PluginFilterTests {
     func `a plugin that was built with the first header gives the same bytes`(format: SampleFormat) throws {
         let picture = Pattern.noise.picture(rect, .rgba, format)
         for source in ["spread", "threshold"] {
-            let old = try PluginFixture.filter(source, headers: PluginFixture.firstHeaders)
+            let old = try PluginFixture.filter(
+                source, [:], ["FIRST_HEADER"], headers: PluginFixture.firstHeaders)
             #expect(try old.render(picture) == PluginFixture.filter(source).render(picture))
         }
     }

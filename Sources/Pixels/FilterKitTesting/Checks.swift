@@ -81,14 +81,14 @@ extension Trial {
     fileprivate func checkReach() throws {
         let area = PixelRect(x: extent.x + 9, y: extent.y + 11, width: 23, height: 17)
         guard extent.contains(area) else { throw InapplicableError("its extent is too small to try") }
-        let quiet = Surroundings(margin: Self.widestReach, pattern: 0)
+        let quiet = OutsideSamples(margin: Self.widestReach, pattern: 0)
         // At the ends of parameters a filter may refuse to render. Other checks look at its message.
         guard try render(area, around: quiet).status == PENUMBRA_OK else {
             throw InapplicableError("it refuses its fallbacks")
         }
         let loud: UInt8 = kind == .f32 ? 0x7E : 0xFF  // a very large number
         let expected = try output(area, around: quiet)
-        guard try output(area, around: Surroundings(margin: Self.widestReach, pattern: loud)) != expected else {
+        guard try output(area, around: OutsideSamples(margin: Self.widestReach, pattern: loud)) != expected else {
             return
         }
         // A filter that keeps state is reported by another check.
@@ -109,7 +109,7 @@ extension Trial {
         var (low, high) = (0, Self.widestReach)
         while low < high {
             let middle = (low + high) / 2
-            let around = Surroundings(margin: Self.widestReach, pattern: 0, far: (side, middle, loud))
+            let around = OutsideSamples(margin: Self.widestReach, pattern: 0, far: (side, middle, loud))
             if try output(area, around: around) == expected { high = middle } else { low = middle + 1 }
         }
         return low
@@ -120,7 +120,7 @@ extension ContractCheck {
     static let renders = ContractCheck("all formats and channels") { subject in
         for trial in subject.trials() {
             // The margin lets a filter with a halo that is too small live until the check that measures it.
-            let around = Trial.Surroundings(margin: Trial.widestReach)
+            let around = Trial.OutsideSamples(margin: Trial.widestReach)
             let zeros = try trial.output(trial.extent, around: around)
             let ones = try trial.output(trial.extent, unwritten: 0xFF, around: around)
             guard zeros == ones else { throw BreachError("it leaves pixels of \(trial.title) unwritten") }

@@ -37,7 +37,7 @@ struct Trial {
     }
 
     /// The output's bytes. Throws ``BreachError`` if the plugin fails.
-    func output(_ area: PixelRect, unwritten: UInt8 = 0, around: Surroundings = Surroundings()) throws -> [UInt8] {
+    func output(_ area: PixelRect, unwritten: UInt8 = 0, around: OutsideSamples = OutsideSamples()) throws -> [UInt8] {
         let result = try render(area, unwritten: unwritten, around: around)
         guard result.status == PENUMBRA_OK else {
             throw BreachError("it fails on \(title), \(area): status \(result.status), \"\(result.message)\"")
@@ -46,7 +46,7 @@ struct Trial {
     }
 
     /// The memory around the pixels that the filter may read. Behind it is a forbidden page.
-    struct Surroundings {
+    struct OutsideSamples {
         /// How many pixels there are on each side.
         var margin = 0
         /// The value of their bytes, and of those between rows.
@@ -62,7 +62,7 @@ struct Trial {
     /// - Parameters:
     ///   - unwritten: the initial value of the target's bytes.
     ///   - around: what is around the source's pixels.
-    func render(_ area: PixelRect, unwritten: UInt8 = 0, around: Surroundings = Surroundings()) throws -> Result {
+    func render(_ area: PixelRect, unwritten: UInt8 = 0, around: OutsideSamples = OutsideSamples()) throws -> Result {
         let read = subject.needed(for: area, in: picture.extent, values)
         guard read.width <= area.width + 2 * Self.widestHalo, read.height <= area.height + 2 * Self.widestHalo else {
             throw InapplicableError("its halo of these values is too large to try")
@@ -107,7 +107,7 @@ struct Trial {
     private static let yes: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { _ in 1 }
     private static let no: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { _ in 0 }
 
-    private func fill(_ rows: GuardedRows, _ read: PixelRect, _ around: Surroundings) {
+    private func fill(_ rows: GuardedRows, _ read: PixelRect, _ around: OutsideSamples) {
         let margin = around.margin
         if margin > 0 { surround(rows, around) }
         for (index, y) in read.rows.enumerated() {
@@ -122,7 +122,7 @@ struct Trial {
     }
 
     /// Fills the margins, and what is between them for now.
-    private func surround(_ rows: GuardedRows, _ around: Surroundings) {
+    private func surround(_ rows: GuardedRows, _ around: OutsideSamples) {
         for row in 0..<rows.rows { memset(rows.row(row), Int32(around.pattern), rows.rowBytes) }
         guard let far = around.far else { return }
         let width = around.margin - far.distance
@@ -142,7 +142,7 @@ struct Trial {
     func input() throws -> [UInt8] {
         let rows = try GuardedRows()
         try rows.reshape(rows: picture.extent.height, rowBytes: picture.extent.width * picture.channels * kind.bytes)
-        fill(rows, picture.extent, Surroundings())
+        fill(rows, picture.extent, OutsideSamples())
         return (0..<rows.rows).flatMap { UnsafeRawBufferPointer(start: rows.row($0), count: rows.rowBytes) }
     }
 }

@@ -22,11 +22,13 @@ static int32_t render(const penumbra_tile *tile) {
     return PENUMBRA_OK;
 }
 
+#ifndef FIRST_HEADER
 static int32_t check_values(const double *values, char *error, size_t error_capacity) {
     if (values[STEPS] != 14) return PENUMBRA_OK;
     snprintf(error, error_capacity, "14 steps are one too many");
     return 1;
 }
+#endif
 
 static const char *const channels[] = {"first", "second", "third", NULL};
 static const penumbra_parameter parameters[] = {
@@ -40,7 +42,9 @@ static const penumbra_plugin plugin = {
     .abi = PENUMBRA_PLUGIN_ABI, .struct_size = sizeof(penumbra_plugin), .name = "threshold", .version = "1.0",
     .summary = "Black or white", .rendering_version = 1, .kind = PENUMBRA_POINT, .formats = PENUMBRA_F32,
     .parameter_count = 4, .parameter_size = sizeof(penumbra_parameter), .parameters = parameters, .render = render,
+#ifndef FIRST_HEADER
     .check_values = check_values,
+#endif
 };
 
 const penumbra_plugin *penumbra_plugin_entry(uint32_t host_abi) {

@@ -69,7 +69,7 @@ struct ServiceOptions: ParsableArguments {
             do {
                 return Place(address: try ServiceAddress(text: server))
             } catch {
-                throw FarmError(error.outcome, "\(settings.server.origin): \(error.message)")
+                throw FarmError(error.outcome, "\(settings.server.origin.description): \(error.message)")
             }
         }
         let folder = ServiceFolder(besideStateFolder: settings.stateFolder.value)
