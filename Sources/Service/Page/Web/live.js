@@ -75,6 +75,7 @@ function follow() {
     waitFrom();
     hear();
     become('live');
+    tell('opened');
     // What the stream does not tell, such as times and positions, may be old.
     if (isBack) tell('back');
   };
@@ -145,5 +146,6 @@ function retry() {
 addEventListener('online', retry);
 document.addEventListener('visibilitychange', () => {
   if (!isWanted) return;
-  if (document.hidden) { close(); wasLost = true; } else if (!stream) { failures = 0; follow(); }
+  wasLost = true;
+  if (document.hidden) close(); else if (!stream) { failures = 0; follow(); }
 });

@@ -180,7 +180,9 @@ otherTabs.onmessage = async () => {
   // This tab has its own memory of what is kept.
   if (await checkSession('You have signed out in another tab.') === false) forget();
 };
-live.on('back', () => { if (hasFailed) show(); checkSession('Your session has ended: the token was revoked, or it is too old.'); });
+live.on('back', () => { if (hasFailed) show(); });
+// The stream is that of the session which the browser has now. It may have changed since the page asked whose it is.
+live.on('opened', () => { checkSession('Your session has ended: the token was revoked, or it is too old.'); });
 
 async function enter() {
   const session = await get('session');
