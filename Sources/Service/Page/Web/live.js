@@ -128,7 +128,8 @@ async function again() {
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     lose(error.type ? error.message : null);
-    if (error.status !== 401) later(Math.min(60, error.retryAfter || 0));
+    // Without a session the page stops this, unless it cannot find out whether it has another one.
+    if (isWanted) later(Math.min(60, error.retryAfter || 0));
   } finally { isAsking = false; }
 }
 /** A stream of events does not say why it was refused. A plain request does. */
