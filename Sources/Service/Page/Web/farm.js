@@ -114,7 +114,7 @@ class Reload {
       if (!(error instanceof Problem)) throw error;
     } finally {
       this.#isRunning = false;
-      if (this.#isHurried) this.#start(0);
+      if (this.#isHurried) { this.since ??= Date.now(); this.#start(0); }
       else if (this.problem) this.#start(this.#pause());
       else if (this.#isAskedAgain) this.soon();
     }
