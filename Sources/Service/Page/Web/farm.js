@@ -60,7 +60,7 @@ export function endReloads(isSignedOut = false) {
 
 /** Something that is loaded again and again. After a failure it is tried again, until it succeeds, later each time. */
 class Reload {
-  #body; #wait; #timer = null; #isRunning = false; #isAskedAgain = false; #isEnded = false; #failures = 0;
+  #body; #wait; #timer = null; #isRunning = false; #isAskedAgain = false; #isHurried = false; #isEnded = false; #failures = 0;
   since = null;
   problem = null;
 
@@ -75,7 +75,7 @@ class Reload {
     this.since ??= Date.now();
     clearTimeout(this.#timer);
     this.#timer = null;
-    if (this.#isRunning) this.#isAskedAgain = true; else if (!this.#isEnded) this.#run();
+    if (this.#isRunning) this.#isAskedAgain = this.#isHurried = true; else if (!this.#isEnded) this.#run();
   }
   /** The service is back: it does not have to wait for as long as while it was away. */
   hurry() {
@@ -101,7 +101,7 @@ class Reload {
     // Nobody looks. When somebody does again, it hurries.
     if (this.problem && document.hidden) return this.#start(this.#pause());
     this.#isRunning = true;
-    this.#isAskedAgain = false;
+    this.#isAskedAgain = this.#isHurried = false;
     try {
       await this.#body();
       this.#succeeded();
@@ -114,7 +114,8 @@ class Reload {
       if (!(error instanceof Problem)) throw error;
     } finally {
       this.#isRunning = false;
-      if (this.problem) this.#start(this.#pause());
+      if (this.#isHurried) { this.since ??= Date.now(); this.#start(0); }
+      else if (this.problem) this.#start(this.#pause());
       else if (this.#isAskedAgain) this.soon();
     }
   }

@@ -75,6 +75,7 @@ function follow() {
     waitFrom();
     hear();
     become('live');
+    tell('opened');
     // What the stream does not tell, such as times and positions, may be old.
     if (isBack) tell('back');
   };
@@ -127,7 +128,8 @@ async function again() {
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     lose(error.type ? error.message : null);
-    if (error.status !== 401) later(Math.min(60, error.retryAfter || 0));
+    // Without a session the page stops this, unless it cannot find out whether it has another one.
+    if (isWanted) later(Math.min(60, error.retryAfter || 0));
   } finally { isAsking = false; }
 }
 /** A stream of events does not say why it was refused. A plain request does. */
@@ -145,5 +147,6 @@ function retry() {
 addEventListener('online', retry);
 document.addEventListener('visibilitychange', () => {
   if (!isWanted) return;
-  if (document.hidden) { close(); wasLost = true; } else if (!stream) { failures = 0; follow(); }
+  wasLost = true;
+  if (document.hidden) close(); else if (!stream) { failures = 0; follow(); }
 });

@@ -157,10 +157,10 @@ async function signOut() {
   live.stop();
   location.replace(location.pathname);
 }
-onSignedOut(() => { if (farm.session) signIn('Your session has ended: the token was revoked, or it is too old.'); });
 
 /** A browser has one session, which all its tabs share. The channel is that of the page's address, since there may be several farms at a host. */
 const otherTabs = new BroadcastChannel(`penumbra ${new URL('.', location).pathname}`);
+const hasEnded = 'Your session has ended: the token was revoked, or it is too old.';
 /** Somebody may have signed in or out in another tab. What is shown has to be what the session that is used now may see. */
 async function checkSession(words) {
   let session = null;
@@ -180,7 +180,16 @@ otherTabs.onmessage = async () => {
   // This tab has its own memory of what is kept.
   if (await checkSession('You have signed out in another tab.') === false) forget();
 };
-live.on('back', () => { if (hasFailed) show(); checkSession('Your session has ended: the token was revoked, or it is too old.'); });
+live.on('back', () => { if (hasFailed) show(); });
+// The stream is that of the session which the browser has now. It may have changed since the page asked whose it is.
+live.on('opened', () => { checkSession(hasEnded); });
+// The answer may be for the session before the one that the browser has now.
+let isChecking = false;
+onSignedOut(async () => {
+  if (!farm.session || isChecking) return;
+  isChecking = true;
+  try { await checkSession(hasEnded); } finally { isChecking = false; }
+});
 
 async function enter() {
   const session = await get('session');
