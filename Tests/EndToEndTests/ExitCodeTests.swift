@@ -128,7 +128,7 @@ import Testing
         let result = try await Program.run(
             "run", "job.yaml", "--scratch", "\(workspace.path)/file/x", in: workspace)
         #expect(result.code == 74)
-        #expect(result.errors.contains("--scratch name other places"))
+        #expect(result.errors.contains("   = name other folders by --state-dir and --scratch\n"))
         #expect(workspace.files(below: "state/penumbra/runs") == [])
     }
 

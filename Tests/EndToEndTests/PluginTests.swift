@@ -70,10 +70,10 @@ import Testing
 
     @Test func `a plugin's new version alone renders nothing, and nothing is said of it`() async throws {
         try await workspace.buildPlugin("plain", render: "copy(tile);")
-        #expect(try await run("plain").code == 0)
+        #expect(try await run("plain", more: "existing: update").code == 0)
         try await workspace.buildPlugin(
             "plain", render: "copy(tile);", members: #".kind = PENUMBRA_POINT, .version = "1.1.0""#)
-        let result = try await run("plain")
+        let result = try await run("plain", more: "existing: update")
         #expect(result.code == 0)
         #expect(result.output.hasPrefix("test: 0 published, 5 skipped in "), "\(result.output)")
         #expect(result.errors == "")
@@ -83,7 +83,7 @@ import Testing
         async throws
     {
         try await workspace.buildPlugin("plain", render: "copy(tile);")
-        #expect(try await run("plain").code == 0)
+        #expect(try await run("plain", more: "existing: update").code == 0)
         try await workspace.buildPlugin(
             "plain", render: "copy(tile);", members: ".kind = PENUMBRA_POINT, .rendering_version = 2")
         let words = "test: this version of the plugin 'plain' changes plain's pixels (rendering version 1 → 2)"
@@ -92,11 +92,11 @@ import Testing
         let planned = try await Program.run(
             "plan", "job.yaml", in: workspace, environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"])
         #expect(planned.errors == notice)
-        let kept = try await run("plain")
+        let kept = try await run("plain", more: "existing: update")
         #expect(kept.output.hasPrefix("test: 0 published, 5 skipped in "), "\(kept.output)")
         #expect(kept.errors == notice)
-        #expect(try await run("plain").errors == "", "it is said once")
-        let again = try await run("plain", more: "upgrade: rerender")
+        #expect(try await run("plain", more: "existing: update").errors == "", "it is said once")
+        let again = try await run("plain", more: "existing: update\nupgrade: rerender")
         #expect(again.output.hasPrefix("test: 5 published in "), "\(again.output)")
         #expect(again.errors == "")
     }

@@ -121,7 +121,7 @@ import Testing
         }
         let working = try #require(found)
         #expect(working.run == run)
-        #expect(working.slots.allSatisfy { $0.task.hasSuffix("/frame") || $0.task.contains("/tile-") })
+        #expect(working.slots.allSatisfy { $0.task.contains(/\/(probe|frame|tile-\d+)$/) }, "\(working.slots)")
         #expect(working.processes.count >= 2)
         #expect(working.processes.allSatisfy { $0.resident ?? 0 > 1 << 20 })
         try gate.open(for: 10)
