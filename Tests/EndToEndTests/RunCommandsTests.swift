@@ -317,7 +317,7 @@ import Testing
                 still broken
                   photos/12.png: not an image that Penumbra reads ('penumbra formats' lists them) (since
                 """), "\(shown.output)")
-        #expect(try await penumbra("show", "--json").output.contains(#""event":"broken","input":"#))
+        #expect(try await penumbra("show", "--json").output.contains(#""event":"broken","frame":"#))
         #expect(
             try await penumbra("logs", "test").output
                 == "\(name): no task was tried, since there was nothing to do; 'penumbra show \(name)' shows the results of its frames\n"
