@@ -27,8 +27,8 @@ import Testing
                 + words,
             environment: ["PENUMBRA_SERVER": farm.serviceFolder.controlSocket, "SAP_SHELL": shell])
         #expect(result.errors == "")
-        // The parser of arguments ends the proposals for zsh with an empty line.
-        return result.lines.filter { !$0.isEmpty }
+        // The parser of arguments ends the proposals for zsh with a blank line.
+        return result.lines.filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
     @Test func `a command of the queue gets the jobs that it can change`() async throws {
