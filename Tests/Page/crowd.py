@@ -50,6 +50,15 @@ def failed_frame(frame):
     return {'frame': frame, 'page': 0, 'input': f'img_{frame:06d}.tif', 'cause': 'broken or unreadable picture', 'message': 'it ends too early', 'outputs': []}
 
 
+def begin_stream(handler):
+    """Answers with a stream of events, which the caller writes."""
+    handler.send_response(200)
+    handler.send_header('Content-Type', 'text/event-stream')
+    handler.send_header('Connection', 'close')
+    handler.end_headers()
+    handler.close_connection = True
+
+
 class Crowd:
     """A function for the server of developers: `Handler.other`."""
 
@@ -145,11 +154,7 @@ class Crowd:
         return {'errors': [group], 'frames': len(failed), 'repaired': 0, 'runs': [{'run': LIVE, 'manifest': '/srv/a/gallery.yaml', 'job': JOBS}], 'total': 1}
 
     def follow(self, handler):
-        handler.send_response(200)
-        handler.send_header('Content-Type', 'text/event-stream')
-        handler.send_header('Connection', 'close')
-        handler.end_headers()
-        handler.close_connection = True
+        begin_stream(handler)
         turn = 0
         while True:
             parts = [('frames', self.step())]

@@ -7,7 +7,7 @@ import tempfile
 import time
 import urllib.parse
 
-from crowd import LIVE, Crowd
+from crowd import LIVE, Crowd, begin_stream
 from service import picture, png_samples, wait_for
 
 POINTS = [(3, 5), (40, 40), (97, 60), (150, 101)]
@@ -182,11 +182,7 @@ class Pictures(Crowd):
         return super().value(name, query)
 
     def follow(self, handler):
-        handler.send_response(200)
-        handler.send_header('Content-Type', 'text/event-stream')
-        handler.send_header('Connection', 'close')
-        handler.end_headers()
-        handler.close_connection = True
+        begin_stream(handler)
         while True:
             for kind, data in [self.told.pop(0) for _ in range(len(self.told))]:
                 handler.wfile.write(f'event: {kind}\ndata: {json.dumps(data)}\n\n'.encode())

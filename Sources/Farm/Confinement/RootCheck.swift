@@ -47,7 +47,7 @@ package struct RootCheck: Hashable, Sendable {
         }
     }
 
-    /// The folder that a token would need: the one that has the file. Any other path is returned unchanged.
+    /// The folder of a file, because tokens have folders. If the path is no file, it is returned unchanged.
     private static func folder(around path: String) -> String {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return path }

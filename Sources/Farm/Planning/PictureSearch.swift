@@ -137,7 +137,7 @@ package struct PictureSearch: Sendable {
         }
     }
 
-    /// Originals lie only beside pictures of folders whose paths are UTF-8.
+    /// Ignores folders whose paths are not UTF-8. `blur --keep beside` refuses them, so they hold no originals.
     private mutating func noteStore(_ entry: DirectoryListing.Entry, in folder: [UInt8]) {
         guard entry.name == storeName, let path = String(validating: folder, as: UTF8.self) else { return }
         storeFolders.append(path)

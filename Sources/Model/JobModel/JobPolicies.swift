@@ -54,7 +54,7 @@ public enum ComparePolicy: String, Hashable, Sendable, Codable, CaseIterable {
     case content
 }
 
-/// What happens to outputs whose filters have other pixels in this version of Penumbra or of a plugin.
+/// What happens to outputs if a new version of Penumbra or of a plugin changes the pixels of their filters.
 public enum UpgradePolicy: String, Hashable, Sendable, Codable, CaseIterable {
     case keep
     case rerender

@@ -161,6 +161,7 @@ struct PenumbraService: AsyncParsableCommand {
         if let file = settings.configFile { setup.runArguments += ["--config", file] }
         setup.obstacle = { [flags] in Self.mistake(in: flags, current) }
         setup.otherEngine = { [flags] in
+            // If the config file is wrong, jobs wait, and `obstacle` says why.
             let engine = (try? Settings.load(flags, folder: current))?.engine.value ?? .local
             return engine == .local ? nil : engine.rawValue
         }

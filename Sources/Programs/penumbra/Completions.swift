@@ -32,7 +32,7 @@ enum Completions {
         return await runs(line, ended: 50).filter { $0.hasPrefix(prefix) && seen.insert($0).inserted }
     }
 
-    /// The runs of the place that the command line names: a service, a shared folder, or a state folder.
+    /// The runs of the service, the run folder or the state folder in the command line.
     private static func runs(_ line: TypedCommandLine, ended: Int) async -> [String] {
         if line.value(of: "--server") != nil { return await ServiceCompletions.runs(line, ended: ended) }
         let archive: RunArchive

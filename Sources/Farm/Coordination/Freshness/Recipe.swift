@@ -77,8 +77,8 @@ extension Recipe.Step {
         String(version.prefix(upTo: version.firstRange(of: Self.pluginSeparator)?.lowerBound ?? version.endIndex))
     }
 
-    /// How the pixels of the same filter have changed since an older step; nil if they have not. A plugin whose own version alone is
-    /// another makes the same pixels.
+    /// How the pixels of the same filter have changed since an older step. Nil if they have not changed. If only the version of a
+    /// plugin is new, and not its rendering version, its pixels are the same.
     fileprivate func upgrade(from old: Recipe.Step) -> RecipeUpgrade? {
         let (from, to) = isPlugin == old.isPlugin ? (old.renderingVersion, renderingVersion) : (old.version, version)
         guard from != to else { return nil }

@@ -222,7 +222,7 @@ struct BlurCommand: AsyncParsableCommand {
 extension OriginalLocation: ExpressibleByArgument {}
 
 extension Originals {
-    /// The words for folders whose originals are gone.
+    /// Says how many folders have lost their originals.
     static func words(lost count: Int) -> String {
         (count == 1 ? "1 folder has" : "\(Figures.count(count)) folders have")
             + " no \(folderName) any more, in which originals were kept; restore it from a backup, or let 'penumbra gc "

@@ -51,7 +51,7 @@ struct ServiceOptions: ParsableArguments {
     /// Where the service listens.
     private struct Place {
         let address: ServiceAddress
-        /// Whether nobody has named it, so that it may be another than the user means.
+        /// Whether the address is a guess, because the user has named none. The user may mean another service.
         var isGuessed = false
         /// Whether the kernel tells it who calls, so that no token is needed.
         var isOfFolder = false
