@@ -125,7 +125,7 @@ import Testing
             supervisor: supervisor, store: store, feed: EventFeed(boot: "1", clock: .system),
             schedules: ScheduleRunner(supervisor, manifests: checker, noted: { _ in }, now: { WallTime(seconds: 0) }),
             queries: NoAnswers(),
-            pictures: PictureMaker(
+            pictures: PagePictures(
                 PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1) { _ in throw FarmQueryError.busy }),
             about: Service.About(
                 version: "1", processID: 1, started: WallTime(seconds: 0), serviceFolder: folder.path,

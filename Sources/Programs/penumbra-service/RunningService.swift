@@ -125,13 +125,13 @@ struct RunningService {
 
     private static func pictures(
         _ setup: Supervisor.Setup, _ settings: Settings, _ program: String, _ logger: Logger
-    ) -> PictureMaker {
-        let folder = setup.folder.thumbnails
-        let workers = PictureWorkers(
-            settings, program: program, confined: setup.confined, folder: PictureMaker.Setup.workFolder(in: folder))
-        var making = PictureMaker.Setup(folder: folder, memory: workers.memory) { try workers.engine($0) }
+    ) -> PagePictures {
+        let workers = PictureWorkers(settings, program: program, confined: setup.confined)
+        var making = PictureMaker.Setup(folder: setup.folder.thumbnails, memory: workers.memory) { folders in
+            try workers.engine(folders.roots, work: folders.work, readable: folders.levels.map { [$0] } ?? [])
+        }
         making.noted = { logger.error("\(VisibleText.line($0))") }
-        return PictureMaker(making)
+        return PagePictures(making)
     }
 
     /// Where a browser of this machine finds the page. Behind a proxy the address is the proxy's.

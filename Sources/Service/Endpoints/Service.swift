@@ -14,7 +14,7 @@ package struct Service: Sendable {
     package let feed: EventFeed
     package let queries: any FarmQueries
     package let schedules: ScheduleRunner
-    package let pictures: PictureMaker
+    package let pictures: PagePictures
     package let about: About
     let settings: Settings
     package let now: @Sendable () -> WallTime
@@ -26,7 +26,7 @@ package struct Service: Sendable {
 
     package init(
         supervisor: Supervisor, store: QueueStore, feed: EventFeed, schedules: ScheduleRunner,
-        queries: any FarmQueries, pictures: PictureMaker,
+        queries: any FarmQueries, pictures: PagePictures,
         about: About, settings: Settings, now: @escaping @Sendable () -> WallTime,
         tokenWasRevoked: @escaping @Sendable (TokenID) -> Void,
         sessionHasEnded: @escaping @Sendable (SecretDigest) -> Void

@@ -11,14 +11,10 @@ extension PictureOrder {
 
     /// - Parameters:
     ///   - path: of the file that the worker writes, if it writes one.
-    ///   - scratch: a folder for temporary files.
+    ///   - scratch: a folder for temporary files, and for levels.
     ///   - memory: in bytes. Larger parts of a picture are streamed.
     package func task(writing path: String, scratch: String, memory: Int) -> TaskSpec {
-        let input = InputSpec(
-            path: source.path, bytes: source.bytes, maxPixels: Self.mostPixels,
-            // Thumbnails have no profile, since the page shows many of them.
-            color: isThumbnail ? .srgb : .keep, scratchFolder: scratch,
-            pages: source.page > 0 ? .page(source.page) : .first)
+        let input = input(scratch)
         switch kind {
         case .digest: return .compare(DigestTask(files: [.init(path: source.path, bytes: source.bytes)]))
         case .facts:
@@ -36,11 +32,43 @@ extension PictureOrder {
             let view = PreviewTask.View(
                 x: .pixels(Double(part.x) + Double(part.width) / 2),
                 y: .pixels(Double(part.y) + Double(part.height) / 2), width: part.width, height: part.height)
-            // The whole picture is reduced in the same way for all its parts, so that they fit together.
-            let size = SizeWish.sides(width: crop.width, height: crop.height)
-            let chain = crop.scale == 1 ? [] : [Self.thumbnail(size, fit: "fill")]
-            return preview(input, chain, "png", .keep, view, path: path, memory: memory)
+            return preview(input, chain(crop), "png", .keep, view, path: path, memory: memory)
+        case .levels(let levels):
+            return .frame(
+                FrameTask(
+                    input: input, chain: [],
+                    outputs: levels.scales.map { scale in
+                        let (name, size) = (PictureLevels.fileName(scale), levels.size(at: scale))
+                        let chain = Self.reduction(to: scale, width: size.width, height: size.height)
+                        return FrameTask.Output(
+                            OutputSpec(chain: chain, format: "tiff", save: PictureLevels.save),
+                            temporaryPath: PathNames.joined(scratch, name), name: name)
+                    }, tileMemory: memory, frameMemory: memory, syncs: false))
         }
+    }
+
+    private func input(_ scratch: String) -> InputSpec {
+        if case .level(let file) = reading {
+            return InputSpec(path: file, maxPixels: Self.mostPixels, color: .keep, scratchFolder: scratch)
+        }
+        return InputSpec(
+            path: source.path, bytes: source.bytes, maxPixels: Self.mostPixels,
+            // Thumbnails have no profile, since the page shows many of them.
+            color: isThumbnail ? .srgb : .keep, scratchFolder: scratch,
+            pages: source.page > 0 ? .page(source.page) : .first, shrink: reading == .allPixels ? 1 : nil)
+    }
+
+    private func chain(_ crop: PictureCrop) -> [FilterInvocation] {
+        // A level is reduced already.
+        if case .level = reading { return [] }
+        return Self.reduction(to: crop.scale, width: crop.width, height: crop.height)
+    }
+
+    /// The whole picture is reduced in the same way for all its parts, so that they fit together.
+    ///
+    /// - Parameter width: Of the whole reduced picture.
+    private static func reduction(to scale: Int, width: Int, height: Int) -> [FilterInvocation] {
+        scale == 1 ? [] : [thumbnail(.sides(width: width, height: height), fit: "fill")]
     }
 
     private var isThumbnail: Bool { if case .thumbnail = kind { true } else { false } }
@@ -70,6 +98,8 @@ extension PictureOrder {
         case bytes([UInt8])
         /// The file that the worker has written.
         case file
+        /// The files of a large picture.
+        case levels
     }
 
     /// - Throws: ``PictureError`` if the file is another one than it was when the picture was ordered.
@@ -88,9 +118,21 @@ extension PictureOrder {
         case (.crop(let crop), .preview(let preview)):
             guard preview.panels.first?.part == crop.part else { throw .missing(Self.changed) }
             return .file
-        default: throw .unavailable("a worker has answered another question\n   = install all programs together")
+        case (.levels(let levels), .outputs(let outputs, of: .some)):
+            let sizes = levels.scales.map(levels.size)
+            guard outputs.map({ PathNames.last(of: $0.path) }) == levels.scales.map(PictureLevels.fileName) else {
+                throw Self.otherAnswer
+            }
+            guard zip(outputs, sizes).allSatisfy({ ($0.image.width, $0.image.height) == $1 }) else {
+                throw .missing(Self.changed)
+            }
+            return .levels
+        default: throw Self.otherAnswer
         }
     }
+
+    private static let otherAnswer = PictureError.unavailable(
+        "a worker has answered another question\n   = install all programs together")
 
     private static func json(_ facts: PictureFacts) throws(PictureError) -> [UInt8] {
         do {
