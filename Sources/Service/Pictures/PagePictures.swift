@@ -137,7 +137,8 @@ package final class PagePictures: Sendable {
         return try result.get()
     }
 
-    /// How much of the levels is written. Nil if they wait for the levels of another picture.
+    /// How much of the levels is written, in tens, because screen readers read each change. Nil if they wait for the levels of another
+    /// picture.
     private func percent(of order: PictureOrder, _ levels: PictureLevels) async -> Int? {
         guard levelMaker.active == order else { return nil }
         let work = work
@@ -147,7 +148,7 @@ package final class PagePictures: Sendable {
             let written = levels.scales.reduce(0) { sum, scale in
                 sum + ((try? folder.status(of: PictureLevels.fileName(scale)))?.map { Int($0.st_size) } ?? 0)
             }
-            return max(0, min(99, written * 100 / levels.bytes))
+            return max(0, min(9, written * 10 / levels.bytes)) * 10
         }
     }
 

@@ -288,6 +288,7 @@ package final class PictureMaker: Sendable {
         var made = await answer(of: order, result)
         if case .success = made, await !isUnchanged(order.source) { made = .failure(.missing(PictureOrder.changed)) }
         if case .success(let bytes) = made { made = await keep(bytes, of: order) }
+        await removeLeftovers(of: order)
         finish(order, made, result)
     }
 
@@ -316,6 +317,17 @@ package final class PictureMaker: Sendable {
             return .success(bytes)
         } catch {
             return .failure(.unavailable(error.message))
+        }
+    }
+
+    /// Levels that are not complete take much space.
+    private func removeLeftovers(of order: PictureOrder) async {
+        guard case .levels(let levels) = order.kind else { return }
+        let work = Setup.workFolder(in: setup.folder)
+        await Blocking.run {
+            for scale in levels.scales {
+                FileSystem.removeTree(PathNames.joined(work, PictureLevels.fileName(scale)))
+            }
         }
     }
 

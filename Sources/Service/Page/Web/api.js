@@ -101,10 +101,10 @@ const wait = (seconds, signal) => new Promise((done, fail) => {
   signal.addEventListener('abort', () => { clearTimeout(timer); fail(signal.reason); }, {once: true});
 });
 
-/** Fetches a picture. It waits as long as the service asks it to. `body` makes it a POST. */
-export function picture(address, signal, body) {
+/** Fetches a picture. It waits as long as the service asks it to. `body` makes it a POST. `prepares` hears why a part of a large picture takes long. */
+export function picture(address, signal, body, prepares) {
   return new Promise((done, fail) => {
-    waiting.push({address, signal, body, done, fail});
+    waiting.push({address, signal, body, prepares, done, fail});
     while (waiting.length > 400) waiting.shift().fail(new DOMException('', 'AbortError'));
     serve();
   });
@@ -114,15 +114,21 @@ async function serve() {
     const next = waiting.pop();
     if (next.signal.aborted) { next.fail(next.signal.reason); continue; }
     running++;
-    fetchPicture(next).then(next.done, next.fail).finally(() => { running--; serve(); });
+    fetchPicture(next).then(next.done, error => isPreparing(error) ? askLater(next, error) : next.fail(error)).finally(() => { running--; serve(); });
   }
+}
+const isPreparing = error => error.type === '/problems/preparing';
+/** It takes no place meanwhile, and comes after all others. */
+function askLater(next, error) {
+  next.prepares?.(error.message);
+  wait(error.retryAfter || 1, next.signal).then(() => { waiting.unshift(next); serve(); }, next.fail);
 }
 async function fetchPicture({address, signal, body}) {
   for (let tries = 1; ; tries++) {
     try {
       return await (await request(body ? 'POST' : 'GET', address, body, {signal})).blob();
     } catch (error) {
-      if (![429, 503].includes(error.status) || tries === 8) throw error;
+      if (![429, 503].includes(error.status) || isPreparing(error) || tries === 8) throw error;
       await wait(Math.min(10, error.retryAfter || 1), signal);
     }
   }
