@@ -1,4 +1,5 @@
 import Foundation
+import Geometry
 import Glibc
 import JobModel
 import Pictures
@@ -32,7 +33,7 @@ import Testing
     @Test func `a size is rounded up, as that of a crop is`() throws {
         let levels = try #require(PictureLevels(of: Self.facts(4001, 3000), leastArea: 1))
         let crop = try PictureCrop(
-            .init(x: 0, y: 0, width: 100, height: 100), scale: 4, ofWidth: 4001, height: 3000)
+            PixelRect(x: 0, y: 0, width: 100, height: 100), scale: 4, ofWidth: 4001, height: 3000)
         #expect(levels.size(at: 4) == (crop.width, crop.height))
     }
 
@@ -217,10 +218,10 @@ import Testing
         let (store, order) = (try store(mostBytes: 100_000_000), try order())
         try add(order, to: store)
         #expect(
-            error { () throws(PictureError) in try store.makeRoom(for: 100_000_001) }
+            error { () throws(PictureError) in try store.makeRoom(for: 200_000_000) }
                 == .unavailable(
                     """
-                    the picture would take 100 MB there, and 100 MB are allowed
+                    the picture would take 200 MB there, and 100 MB are allowed
                        = a quarter of the disk's free space, and at most 100 MB, are used
                     """))
         #expect(store.holds(order))

@@ -1,7 +1,10 @@
+import Catalogs
+import Coordination
 import Engines
 import FarmTestSupport
 import Foundation
 import Geometry
+import Glibc
 import JobModel
 import Pictures
 import SafeFiles
@@ -46,12 +49,21 @@ import WorkerProtocol
             }
         }
 
-        init(mostBytes: Int = 1 << 30, _ answer: @escaping @Sendable (Lease) -> FakeEngine.Answer) throws {
+        /// - Parameter isImpatient: whether answers do not wait for levels. Otherwise they wait as long as it takes.
+        init(
+            mostBytes: Int = 1 << 30, isImpatient: Bool = false,
+            _ answer: @escaping @Sendable (Lease) -> FakeEngine.Answer
+        ) throws {
             folder = try TemporaryFolder()
             let engines = Engines(answer)
             self.engines = engines
             var setup = PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1 << 20) { engines.make($0) }
-            setup.clock = clock.clock
+            let clock = clock.clock
+            setup.clock = RunClock {
+                clock.now
+            } wait: { duration in
+                if !isImpatient || duration != PagePictures.patience { try await clock.sleep(for: duration) }
+            }
             setup.noted = { engines.note($0) }
             pictures = PagePictures(setup, leastArea: 20_000, mostBytes: mostBytes)
         }
@@ -72,25 +84,27 @@ import WorkerProtocol
         func part(
             _ source: PictureSource, x: Int = 0, scale: Int = 2, format: String = "png",
             of owner: PictureOwner = .someone
-        ) async throws -> [UInt8] {
+        ) async throws(PictureError) -> [UInt8] {
             let facts = PictureFacts(width: 2000, height: 10, format: format, layout: "rgb", samples: "u8", frames: 1)
             let crop = try PictureCrop(
                 PixelRect(x: x, y: 0, width: 20, height: 10), scale: scale, ofWidth: 2000, height: 10)
             return try await pictures.bytes(of: PictureOrder(source, .crop(crop)), whole: facts, for: owner)
         }
 
-        /// Asks while the clock moves on by the time that an answer waits for levels.
-        func impatientPart(_ source: PictureSource, of owner: PictureOwner = .someone) async throws -> [UInt8] {
-            let done = Mutex(false)
-            async let bytes = {
-                defer { done.withLock { $0 = true } }
-                return try await self.part(source, of: owner)
-            }()
-            while !done.withLock({ $0 }) {
-                await clock.advance(by: .seconds(1))
-                await Task.yield()
+        /// Asks until the levels of a picture have been begun.
+        func begin(_ source: PictureSource) async {
+            while levelLeases.isEmpty { _ = try? await part(source) }
+        }
+
+        /// Asks until there is an answer.
+        func finalPart(_ source: PictureSource) async throws -> [UInt8] {
+            while true {
+                do throws(PictureError) {
+                    return try await part(source)
+                } catch {
+                    guard case .preparing = error else { throw error }
+                }
             }
-            return try await bytes
         }
 
         func run(_ body: @Sendable (Subject) async throws -> Void) async throws {
@@ -147,10 +161,10 @@ import WorkerProtocol
             return .failed(TaskFailure(.output, "\(error)"))
         }
         let view = task.view
-        guard case .pixels(let x) = view.x else { return .silence }
-        let part = PixelRect(x: Int(x) - view.width / 2, y: 0, width: view.width, height: view.height)
+        let left = Int(view.x.pixels(of: view.width)) - view.width / 2
+        let part = PixelRect(x: left, y: 0, width: view.width, height: view.height)
         let image = ImageFacts(
-            fileFormat: "png", width: view.width, height: view.height, layout: .rgb, format: .u8)
+            fileFormat: task.fileFormat, width: view.width, height: view.height, layout: .rgb, format: .u8)
         return .done(
             .preview(
                 PreviewReceipt(panels: [.init(part: part, width: 2000, height: 10)], image: image)))
@@ -243,48 +257,53 @@ import WorkerProtocol
     // MARK: Waiting
 
     @Test func `whoever waits too long is told how much is done, and gets the part when it is`() async throws {
-        try await Subject { lease in
+        try await Subject(isImpatient: true) { lease in
             if case .frame = lease.spec { .silence } else { Self.right(lease) }
         }.run { subject in
             let source = try subject.source("a")
-            for _ in 1...2 {
-                let error = await #expect(throws: PictureError.self) { _ = try await subject.impatientPart(source) }
-                #expect(error == .preparing(percent: 0))
-            }
-            #expect(
-                PictureError.preparing(percent: 40).message == """
-                    making this picture ready to look around: 40 %
-                       = ask again in a second
-                    """)
-            // It goes on although nobody waits.
+            await subject.begin(source)
+            await #expect(throws: PictureError.preparing(percent: 0)) { try await subject.part(source) }
             let lease = try #require(subject.levelLeases.first)
+            guard case .frame(let task) = lease.spec, let path = task.outputs[0].temporaryPath else { return }
+            // A sparse file that is larger than all levels.
+            try Data().write(to: URL(filePath: path))
+            try #require(truncate(path, 1 << 30) == 0)
+            await #expect(throws: PictureError.preparing(percent: 90)) { try await subject.part(source) }
+            // It goes on although nobody waits.
             subject.reply(to: lease, Self.right(lease))
-            #expect(Self.text(try await subject.part(source)).hasSuffix("/2.tiff"))
+            #expect(Self.text(try await subject.finalPart(source)).hasSuffix("/2.tiff"))
             #expect(subject.levelLeases.count == 1)
         }
+    }
+
+    @Test func `a wait for levels is told in words`() {
+        #expect(
+            PictureError.preparing(percent: 40).message == """
+                making this picture ready to look around: 40 %
+                   = ask again in a second
+                """)
+        #expect(
+            PictureError.preparing(percent: nil).message == """
+                this picture is made ready to look around after another one
+                   = ask again in some seconds
+                """)
     }
 
     @Test func `levels of one picture are made after those of another one, and meanwhile thumbnails are made`()
         async throws
     {
-        try await Subject { lease in
+        try await Subject(isImpatient: true) { lease in
             if case .frame = lease.spec { .silence } else { Self.right(lease) }
         }.run { subject in
-            _ = try? await subject.impatientPart(subject.source("a"))
-            let error = await #expect(throws: PictureError.self) {
-                _ = try await subject.impatientPart(subject.source("b"), of: PictureOwner("other"))
+            await subject.begin(try subject.source("a"))
+            let other = try subject.source("b")
+            await #expect(throws: PictureError.preparing(percent: nil)) {
+                try await subject.part(other, of: PictureOwner("other"))
             }
-            #expect(error == .preparing(percent: nil))
-            #expect(
-                error?.message == """
-                    this picture is made ready to look around after another one
-                       = ask again in some seconds
-                    """)
             let thumbnail = PictureOrder(try subject.source("c"), .thumbnail(width: 10))
-            async let bytes = subject.pictures.parts.bytes(of: thumbnail, for: .someone)
-            await subject.wait { subject.partLeases.count == 1 }
+            let bytes = try await subject.pictures.parts.bytes(of: thumbnail, for: .someone)
+            #expect(Self.text(bytes) == subject.folder.file("c"))
             #expect(subject.levelLeases.count == 1)
-            _ = try? await bytes
         }
     }
 

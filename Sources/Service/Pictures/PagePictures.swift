@@ -41,7 +41,7 @@ package final class PagePictures: Sendable {
     /// Of one picture with all its levels. The largest picture that is decoded takes some minutes on a busy machine.
     private static let timeLimit = Duration.seconds(1800)
     /// How long an answer waits for levels. Browsers have few connections, and must not wait with all of them.
-    private static let patience = Duration.seconds(2)
+    package static let patience = Duration.seconds(2)
 
     /// Makes pictures until its task is cancelled. Call it once.
     package func run() async {
