@@ -439,7 +439,8 @@ let package = Package(
             "ServiceTests",
             [
                 "penumbra", "penumbra-worker", "penumbra-service", "ExamplePictures", "JobModel", "Runs",
-                "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm", "ServiceAPI",
+                "Catalogs", "Queueing", "QueueStorage", "Confinement", "Notifications", "Settings", "RenderFarm",
+                "ServiceAPI",
                 "ServiceClient", "HTTPService",
                 "Supervision",
                 "Endpoints", "Pictures", "Raster", "Geometry", "TestSupport",
