@@ -38,6 +38,7 @@ import WorkerProtocol
 
             func note(_ text: String) { words.withLock { $0.append(text) } }
 
+            var levelLeases: [Lease] { leases.filter { if case .frame = $0.spec { true } else { false } } }
             var leases: [Lease] { all.withLock { $0.flatMap(\.engine.leases) } }
             var folders: [PictureMaker.Folders] { all.withLock { $0.map(\.folders) } }
             var notes: [String] { words.withLock { $0 } }
@@ -49,7 +50,7 @@ import WorkerProtocol
             }
         }
 
-        /// - Parameter isImpatient: whether answers do not wait for levels. Otherwise they wait as long as it takes.
+        /// - Parameter isImpatient: whether answers wait only until levels are begun. Otherwise they wait as long as it takes.
         init(
             mostBytes: Int = 1 << 30, isImpatient: Bool = false,
             _ answer: @escaping @Sendable (Lease) -> FakeEngine.Answer
@@ -62,13 +63,19 @@ import WorkerProtocol
             setup.clock = RunClock {
                 clock.now
             } wait: { duration in
-                if !isImpatient || duration != PagePictures.patience { try await clock.sleep(for: duration) }
+                guard isImpatient, duration == PagePictures.patience else {
+                    return try await clock.sleep(for: duration)
+                }
+                while engines.levelLeases.isEmpty {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
             }
             setup.noted = { engines.note($0) }
             pictures = PagePictures(setup, leastArea: 20_000, mostBytes: mostBytes)
         }
 
-        var levelLeases: [Lease] { engines.leases.filter { if case .frame = $0.spec { true } else { false } } }
+        var levelLeases: [Lease] { engines.levelLeases }
         var partLeases: [Lease] { engines.leases.filter { if case .preview = $0.spec { true } else { false } } }
         var folders: [PictureMaker.Folders] { engines.folders }
         var notes: [String] { engines.notes }
@@ -89,11 +96,6 @@ import WorkerProtocol
             let crop = try PictureCrop(
                 PixelRect(x: x, y: 0, width: 20, height: 10), scale: scale, ofWidth: 2000, height: 10)
             return try await pictures.bytes(of: PictureOrder(source, .crop(crop)), whole: facts, for: owner)
-        }
-
-        /// Asks until the levels of a picture have been begun.
-        func begin(_ source: PictureSource) async {
-            while levelLeases.isEmpty { _ = try? await part(source) }
         }
 
         /// Asks until there is an answer.
@@ -261,8 +263,9 @@ import WorkerProtocol
             if case .frame = lease.spec { .silence } else { Self.right(lease) }
         }.run { subject in
             let source = try subject.source("a")
-            await subject.begin(source)
-            await #expect(throws: PictureError.preparing(percent: 0)) { try await subject.part(source) }
+            for _ in 1...2 {
+                await #expect(throws: PictureError.preparing(percent: 0)) { try await subject.part(source) }
+            }
             let lease = try #require(subject.levelLeases.first)
             guard case .frame(let task) = lease.spec, let path = task.outputs[0].temporaryPath else { return }
             // A sparse file that is larger than all levels.
@@ -295,7 +298,8 @@ import WorkerProtocol
         try await Subject(isImpatient: true) { lease in
             if case .frame = lease.spec { .silence } else { Self.right(lease) }
         }.run { subject in
-            await subject.begin(try subject.source("a"))
+            let first = try subject.source("a")
+            await #expect(throws: PictureError.preparing(percent: 0)) { try await subject.part(first) }
             let other = try subject.source("b")
             await #expect(throws: PictureError.preparing(percent: nil)) {
                 try await subject.part(other, of: PictureOwner("other"))
