@@ -32,7 +32,10 @@ extension PictureOrder {
             let view = PreviewTask.View(
                 x: .pixels(Double(part.x) + Double(part.width) / 2),
                 y: .pixels(Double(part.y) + Double(part.height) / 2), width: part.width, height: part.height)
-            return preview(input, chain(crop), "png", .keep, view, path: path, memory: memory)
+            // The smallest effort takes a tenth of the time, for a file that is a sixth larger.
+            return preview(
+                input, chain(crop), "png", .keep, view, options: ["compression": .integer(1)], path: path,
+                memory: memory)
         case .levels(let levels):
             return .frame(
                 FrameTask(
@@ -75,13 +78,13 @@ extension PictureOrder {
 
     private func preview(
         _ input: InputSpec, _ chain: [FilterInvocation], _ format: String, _ metadata: MetadataPolicy,
-        _ view: PreviewTask.View, path: String, memory: Int
+        _ view: PreviewTask.View, options: [String: ParameterValue] = [:], path: String, memory: Int
     ) -> TaskSpec {
         .preview(
             PreviewTask(
                 input: input, chains: [chain],
                 output: OutputSpec(chain: chain, format: format, save: SaveOptions(metadata: metadata)), others: [],
-                view: view, comparison: nil, fileFormat: format, path: path, memory: memory))
+                view: view, comparison: nil, fileFormat: format, fileOptions: options, path: path, memory: memory))
     }
 
     private static func thumbnail(_ size: SizeWish, fit: String) -> FilterInvocation {
