@@ -397,7 +397,8 @@ let package = Package(
             [
                 "penumbra-worker", "Pictures", "Geometry", "Catalogs", "JobModel", "SafeFiles", "Planning",
                 "Scheduling",
-                "WorkerProtocol", "Coordination", "Engines", "Raster", "ExamplePictures", "FarmTestSupport",
+                "WorkerProtocol", "Coordination", "Filters", "Rendering", "Engines", "Raster", "ExamplePictures",
+                "FarmTestSupport",
                 "TestSupport",
             ]),
         tests(

@@ -22,12 +22,14 @@ import WorkerProtocol
         signal(SIGPIPE, SIG_IGN)
     }
 
-    private func pictures(_ name: String, mostBytes: Int = LevelStore.mostBytes) throws -> PagePictures {
+    private func pictures(_ name: String, mostBytes: Int = LevelStore.mostBytes, memory: Int = 64 << 20) throws
+        -> PagePictures
+    {
         let program = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         let command = WorkerCommand(
             executable: program.deletingLastPathComponent().appending(path: "penumbra-worker").path,
             environment: ["PENUMBRA_NICE": "19"])
-        let setup = PictureMaker.Setup(folder: folder.file(name), memory: 64 << 20) { _ in LocalEngine(command: command)
+        let setup = PictureMaker.Setup(folder: folder.file(name), memory: memory) { _ in LocalEngine(command: command)
         }
         return PagePictures(setup, leastArea: 1, mostBytes: mostBytes)
     }
@@ -129,7 +131,7 @@ import WorkerProtocol
         try await run([levels, direct]) {
             let facts = try await levels.parts.facts(of: source, for: .someone)
             #expect(facts.width == (kind == .turned ? Self.height : Self.width))
-            let scales = try #require(PictureLevels(of: facts, leastArea: 1)).scales
+            let scales = try #require(PictureLevels(of: facts, leastArea: 1, memory: 1 << 30)).scales
             #expect(scales == [1, 2, 4])
             for scale in scales {
                 let (right, bottom) = (facts.width - 100, facts.height - 60)
@@ -147,6 +149,27 @@ import WorkerProtocol
             }
             #expect(FileSystem.files(below: folder.file("levels/large")).contains { $0.hasSuffix("/1.tiff") })
             #expect(!FileSystem.files(below: folder.file("direct/large")).contains { $0.hasSuffix(".tiff") })
+        }
+    }
+
+    @Test func `sizes that a worker makes one after the other have the same pixels`() async throws {
+        let source = try draw(.profile)
+        let (levels, direct) = (try pictures("levels", memory: 3_750_000), try pictures("direct", mostBytes: 0))
+        try await run([levels, direct]) {
+            let facts = try await levels.parts.facts(of: source, for: .someone)
+            #expect(PictureLevels(of: facts, leastArea: 1, memory: 7_500_000)?.steps == [[1, 2], [4]])
+            for scale in [1, 2, 4] {
+                let crop = try PictureCrop(
+                    PixelRect(x: 900, y: 0, width: 1000, height: 331), scale: scale, ofWidth: facts.width,
+                    height: facts.height)
+                let order = PictureOrder(source, .crop(crop))
+                let expected = try read(
+                    try await direct.bytes(of: order, whole: facts, for: .someone), as: "expected.png")
+                let found = try read(try await part(order, facts, of: levels), as: "found.png")
+                #expect(found.0 == expected.0, "\(scale)")
+                #expect(found.profile == expected.profile)
+            }
+            #expect(FileSystem.files(below: folder.file("levels/large")).contains { $0.hasSuffix("/4.tiff") })
         }
     }
 

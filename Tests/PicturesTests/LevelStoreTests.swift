@@ -1,11 +1,15 @@
+import Catalogs
+import Filters
 import Foundation
 import Geometry
 import Glibc
 import JobModel
 import Pictures
+import Rendering
 import SafeFiles
 import TestSupport
 import Testing
+import WorkerProtocol
 
 @Suite struct PictureLevelsTests {
     private static func facts(
@@ -19,40 +23,80 @@ import Testing
         (24_000, 25_000, [1, 2, 4, 8, 16, 32]),
     ])
     func `at the last scale a picture is no larger than one answer`(width: Int, height: Int, scales: [Int]) throws {
-        let levels = try #require(PictureLevels(of: Self.facts(width, height), leastArea: 1))
+        let levels = try #require(PictureLevels(of: Self.facts(width, height), leastArea: 1, memory: 1 << 30))
         #expect(levels.scales == scales)
         let last = levels.size(at: try #require(scales.last))
         #expect(max(last.width, last.height) <= PictureCrop.longestSide)
     }
 
     @Test func `the longest picture has all scales`() throws {
-        let levels = try #require(PictureLevels(of: Self.facts(1 << 27, 1)))
+        let levels = try #require(PictureLevels(of: Self.facts(1 << 27, 1), memory: 1 << 60))
         #expect(levels.scales.last == PictureCrop.largestScale)
     }
 
     @Test func `a size is rounded up, as that of a crop is`() throws {
-        let levels = try #require(PictureLevels(of: Self.facts(4001, 3000), leastArea: 1))
+        let levels = try #require(PictureLevels(of: Self.facts(4001, 3000), leastArea: 1, memory: 1 << 30))
         let crop = try PictureCrop(
             PixelRect(x: 0, y: 0, width: 100, height: 100), scale: 4, ofWidth: 4001, height: 3000)
         #expect(levels.size(at: 4) == (crop.width, crop.height))
     }
 
     @Test func `only pictures of 50 megapixels and more have levels`() {
-        #expect(PictureLevels(of: Self.facts(10_000, 4999)) == nil)
-        #expect(PictureLevels(of: Self.facts(10_000, 5000)) != nil)
+        #expect(PictureLevels(of: Self.facts(10_000, 4999), memory: 1 << 30) == nil)
+        #expect(PictureLevels(of: Self.facts(10_000, 5000), memory: 1 << 30) != nil)
     }
 
     @Test func `facts that make no sense give no levels`() {
-        #expect(PictureLevels(of: Self.facts(0, 9), leastArea: 0) == nil)
-        #expect(PictureLevels(of: Self.facts(9, 9, layout: "cmyk"), leastArea: 1) == nil)
-        #expect(PictureLevels(of: Self.facts(9, 9, samples: "u32"), leastArea: 1) == nil)
+        #expect(PictureLevels(of: Self.facts(0, 9), leastArea: 0, memory: 1 << 30) == nil)
+        #expect(PictureLevels(of: Self.facts(9, 9, layout: "cmyk"), leastArea: 1, memory: 1 << 30) == nil)
+        #expect(PictureLevels(of: Self.facts(9, 9, samples: "u32"), leastArea: 1, memory: 1 << 30) == nil)
+    }
+
+    @Test func `sizes that exceed the memory together are made one after the other`() throws {
+        let facts = Self.facts(24_000, 25_000)
+        func steps(_ megabytes: Int) -> [[Int]]? { PictureLevels(of: facts, memory: megabytes * 1_000_000)?.steps }
+        #expect(steps(512) == [[1, 2, 4, 8, 16, 32]])
+        #expect(steps(256) == [[1, 2, 4, 8], [16], [32]])
+        #expect(steps(128) == [[1, 2, 4], [8]])
+        #expect(steps(30) == [[1]])
+        #expect(steps(20) == nil)
+    }
+
+    /// If the worker counted more, it would hold the whole picture.
+    @Test(arguments: [(24_000, 25_000), (8001, 7003), (44_000, 44_000), (100_000, 6001), (9001, 60_000)])
+    func `a worker counts no more rows for a size than the service expects`(width: Int, height: Int) throws {
+        for layout in PixelLayout.allCases {
+            for samples in SampleFormat.allCases {
+                let facts = Self.facts(width, height, layout: layout.rawValue, samples: samples.rawValue)
+                let levels = try #require(PictureLevels(of: facts, memory: 1 << 40))
+                #expect(levels.steps.count == 1)
+                guard
+                    case .frame(let task) = PictureOrder(.make(), .levels(levels)).task(
+                        writing: "", scratch: "/w", memory: 1 << 40)
+                else { return }
+                let rect = PixelRect(x: 0, y: 0, width: width, height: height)
+                for (scale, output) in zip(levels.scales, task.outputs) {
+                    let chain = try Chain(output.spec.chain, registry: .builtIn)
+                    let plan = StreamPlan(
+                        chain, chain.plan(input: rect, layout: layout), bytesPerSample: samples.bytes,
+                        memoryBudget: 1 << 40)
+                    let bytes = try #require(plan).bytes
+                    let expected =
+                        scale == 1
+                        ? PictureLevels.decodedRows * width * layout.channels * samples.bytes
+                        : PictureLevels.rowMemory(scale, width: width, layout, samples)
+                    #expect(bytes <= expected, "\(scale)")
+                }
+            }
+        }
     }
 
     @Test func `the bytes of all levels are a third more than those of the picture`() throws {
-        let levels = try #require(PictureLevels(of: Self.facts(24_000, 25_000)))
+        let levels = try #require(PictureLevels(of: Self.facts(24_000, 25_000), memory: 1 << 30))
         let picture = 24_000 * 25_000 * 3
         #expect((picture * 4 / 3...picture * 7 / 5).contains(levels.bytes))
-        let deep = try #require(PictureLevels(of: Self.facts(24_000, 25_000, layout: "rgba", samples: "u16")))
+        let deep = try #require(
+            PictureLevels(of: Self.facts(24_000, 25_000, layout: "rgba", samples: "u16"), memory: 1 << 30))
         #expect(deep.bytes > levels.bytes * 5 / 2)
     }
 }
@@ -80,7 +124,8 @@ import Testing
     {
         let facts = PictureFacts(width: 2000, height: 10, format: "png", layout: "rgb", samples: "u8", frames: 1)
         return PictureOrder(
-            .make(path, stamp: stamp, roots: roots), .levels(try #require(PictureLevels(of: facts, leastArea: 1))))
+            .make(path, stamp: stamp, roots: roots),
+            .levels(try #require(PictureLevels(of: facts, leastArea: 1, memory: 1 << 30))))
     }
 
     /// Writes what a worker writes.

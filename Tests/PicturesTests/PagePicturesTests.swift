@@ -52,13 +52,13 @@ import WorkerProtocol
 
         /// - Parameter isImpatient: whether answers wait only until levels are begun. Otherwise they wait as long as it takes.
         init(
-            mostBytes: Int = 1 << 30, isImpatient: Bool = false,
+            mostBytes: Int = 1 << 30, memory: Int = 1 << 24, isImpatient: Bool = false,
             _ answer: @escaping @Sendable (Lease) -> FakeEngine.Answer
         ) throws {
             folder = try TemporaryFolder()
             let engines = Engines(answer)
             self.engines = engines
-            var setup = PictureMaker.Setup(folder: folder.file("thumbnails"), memory: 1 << 20) { engines.make($0) }
+            var setup = PictureMaker.Setup(folder: folder.file("thumbnails"), memory: memory) { engines.make($0) }
             let clock = clock.clock
             setup.clock = RunClock {
                 clock.now
@@ -90,11 +90,11 @@ import WorkerProtocol
         /// A part of the picture.
         func part(
             _ source: PictureSource, x: Int = 0, scale: Int = 2, format: String = "png",
-            of owner: PictureOwner = .someone
+            ofWidth width: Int = 2000, of owner: PictureOwner = .someone
         ) async throws(PictureError) -> [UInt8] {
-            let facts = PictureFacts(width: 2000, height: 10, format: format, layout: "rgb", samples: "u8", frames: 1)
+            let facts = PictureFacts(width: width, height: 10, format: format, layout: "rgb", samples: "u8", frames: 1)
             let crop = try PictureCrop(
-                PixelRect(x: x, y: 0, width: 20, height: 10), scale: scale, ofWidth: 2000, height: 10)
+                PixelRect(x: x, y: 0, width: 20, height: 10), scale: scale, ofWidth: width, height: 10)
             return try await pictures.bytes(of: PictureOrder(source, .crop(crop)), whole: facts, for: owner)
         }
 
@@ -136,10 +136,11 @@ import WorkerProtocol
 
     private static func levels(_ task: FrameTask) -> FakeEngine.Answer {
         do {
-            let receipts = try task.outputs.enumerated().map { index, output in
+            let half = task.outputs.lazy.compactMap { size(of: $0) }.first { $0.height == 5 }
+            let receipts = try task.outputs.map { output in
                 let path = try #require(output.temporaryPath)
                 try Data(repeating: 3, count: 1000).write(to: URL(filePath: path))
-                let (width, height) = (2000 >> index, 10 >> index)
+                let (width, height) = size(of: output) ?? (half.map { 2 * $0.width } ?? 2000, 10)
                 let image = ImageFacts(fileFormat: "tiff", width: width, height: height, layout: .rgb, format: .u8)
                 return OutputReceipt(
                     path: path, digest: Digest(high: 1, low: 2), bytes: 1000, image: image,
@@ -153,6 +154,12 @@ import WorkerProtocol
         } catch {
             return .failed(TaskFailure(.output, "\(error)"))
         }
+    }
+
+    /// Nil for the whole picture.
+    private static func size(of output: FrameTask.Output) -> (width: Int, height: Int)? {
+        guard case .size(.sides(let width?, let height?))? = output.spec.chain.first?.values["size"] else { return nil }
+        return (width, height)
     }
 
     /// The bytes are the path of the file that was read.
@@ -185,6 +192,45 @@ import WorkerProtocol
             }
             #expect(subject.levelLeases.count == 1)
             #expect(subject.partLeases.count == 4)
+        }
+    }
+
+    /// The rows of a picture of 4000 pixels take 4.6 MB, those of its half 6.9 MB more, and those of its quarter 7.9 MB. The worker for levels
+    /// has twice the memory of the other one.
+    @Test func `with little memory, the smallest size is made of the largest one`() async throws {
+        try await Subject(memory: 6_500_000, Self.right).run { subject in
+            let source = try subject.source("a")
+            for scale in [4, 2, 1] {
+                let file = Self.text(try await subject.part(source, scale: scale, ofWidth: 4000))
+                #expect(file.hasSuffix("/\(scale).tiff"))
+            }
+            let inputs = subject.levelLeases.map { if case .frame(let task) = $0.spec { task.input.path } else { "" } }
+            #expect(inputs.count == 2 && inputs.first == source.path && inputs.last?.hasSuffix("/work/1.tiff") == true)
+        }
+    }
+
+    @Test func `a size for which the worker has not enough memory is made of the picture`() async throws {
+        try await Subject(memory: 1_200_000, Self.right).run { subject in
+            let source = try subject.source("a")
+            #expect(Self.text(try await subject.part(source)) == source.path)
+            #expect(subject.levelLeases.isEmpty)
+            #expect(Self.text(try await subject.part(source, scale: 1)).hasSuffix("/1.tiff"))
+            #expect(subject.levelLeases.count == 1)
+        }
+    }
+
+    @Test func `if the smallest size fails, nothing is left of the others`() async throws {
+        try await Subject(memory: 6_500_000) { lease in
+            guard case .frame(let task) = lease.spec, task.input.path.hasSuffix(".tiff") else {
+                return Self.right(lease)
+            }
+            return .died(.signal(11))
+        }.run { subject in
+            let source = try subject.source("a")
+            #expect(Self.text(try await subject.part(source, scale: 4, ofWidth: 4000)) == source.path)
+            #expect(subject.levelLeases.count == 2)
+            #expect(
+                !FileSystem.files(below: subject.folder.file("thumbnails/large")).contains { $0.hasSuffix(".tiff") })
         }
     }
 

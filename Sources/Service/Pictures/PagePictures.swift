@@ -17,6 +17,7 @@ package final class PagePictures: Sendable {
     /// Where the worker for levels writes.
     private let work: String
     private let leastArea: Int
+    private let memory: Int
     /// So that levels that cannot be made are reported once.
     private let isSlow = Mutex(false)
 
@@ -30,6 +31,9 @@ package final class PagePictures: Sendable {
         let folder = PathNames.joined(setup.folder, "large")
         var large = setup
         large.folder = PathNames.joined(folder, "making")
+        // For the rows of several sizes at once.
+        large.memory = 2 * setup.memory
+        memory = large.memory
         self.setup = setup
         self.leastArea = leastArea
         work = PictureMaker.Setup.workFolder(in: large.folder)
@@ -65,7 +69,9 @@ package final class PagePictures: Sendable {
     package func bytes(
         of order: PictureOrder, whole: PictureFacts, for owner: PictureOwner
     ) async throws(PictureError) -> [UInt8] {
-        guard case .crop(let crop) = order.kind, let levels = PictureLevels(of: whole, leastArea: leastArea) else {
+        guard case .crop(let crop) = order.kind,
+            let levels = PictureLevels(of: whole, leastArea: leastArea, memory: memory)
+        else {
             return try await parts.bytes(of: order, for: owner)
         }
         if let kept = await parts.kept(order) { return kept }

@@ -56,6 +56,8 @@ package final class PictureMaker: Sendable {
         var queue = PictureQueue()
         var answers: [PictureQueue.ClientID: CheckedContinuation<Answer, Never>] = [:]
         var clients = 0
+        /// The task of the active order that the worker does, from 0. Only levels have several.
+        var step = 0
         /// While a session runs: tells it of orders.
         var session: AsyncStream<Input>.Continuation?
         var hasStopped = false
@@ -244,6 +246,9 @@ package final class PictureMaker: Sendable {
                 } else {
                     await carryOut(session.begin(task(of: order), at: now), command)
                 }
+            } else if session.isIdle, let order = active {
+                // It has another step.
+                await carryOut(session.begin(task(of: order), at: now), command)
             }
             let isOver = session.isOver || session.isIdle && isOtherEngineNeeded(roots)
             // A new order may have come just now. It is the first one of the next session.
@@ -257,7 +262,11 @@ package final class PictureMaker: Sendable {
     private func leaveSession() { state.withLock { $0.session = nil } }
 
     private func begin(_ roots: [String]?) -> PictureOrder? {
-        state.withLock { state in state.queue.next?.source.roots == roots ? state.queue.begin() : nil }
+        state.withLock { state in
+            guard state.queue.next?.source.roots == roots else { return nil }
+            state.step = 0
+            return state.queue.begin()
+        }
     }
 
     private func isOtherEngineNeeded(_ roots: [String]?) -> Bool {
@@ -268,7 +277,9 @@ package final class PictureMaker: Sendable {
 
     private func task(of order: PictureOrder) -> TaskSpec {
         let work = Setup.workFolder(in: setup.folder)
-        return order.task(writing: PathNames.joined(work, Self.outputName), scratch: work, memory: setup.memory)
+        return order.task(
+            writing: PathNames.joined(work, Self.outputName), scratch: work, memory: setup.memory,
+            step: state.withLock { $0.step })
     }
 
     private func carryOut(
@@ -282,14 +293,25 @@ package final class PictureMaker: Sendable {
         }
     }
 
-    /// The active order has ended.
+    /// A task of the active order has ended.
     private func conclude(_ result: WorkerSession.Result) async {
         guard let order = state.withLock({ $0.queue.active }) else { return }
         var made = await answer(of: order, result)
         if case .success = made, await !isUnchanged(order.source) { made = .failure(.missing(PictureOrder.changed)) }
+        if case .success = made, beginStep(of: order) { return }
         if case .success(let bytes) = made { made = await keep(bytes, of: order) }
         await removeLeftovers(of: order)
         finish(order, made, result)
+    }
+
+    /// - Returns: whether the order has another step.
+    private func beginStep(of order: PictureOrder) -> Bool {
+        guard case .levels(let levels) = order.kind else { return false }
+        return state.withLock { state in
+            guard state.step + 1 < levels.steps.count else { return false }
+            state.step += 1
+            return true
+        }
     }
 
     /// - Parameter result: Nil if the worker has done nothing for it.
@@ -361,7 +383,7 @@ package final class PictureMaker: Sendable {
         case .failed(let failure): return .failure(PictureError(failure, of: order.source))
         case .done(let receipt):
             do throws(PictureError) {
-                switch try order.content(of: receipt) {
+                switch try order.content(of: receipt, step: state.withLock { $0.step }) {
                 case .bytes(let bytes): return .success(bytes)
                 case .file: return .success(try await written())
                 case .levels: return .success([])

@@ -13,8 +13,9 @@ extension PictureOrder {
     ///   - path: of the file that the worker writes, if it writes one.
     ///   - scratch: a folder for temporary files, and for levels.
     ///   - memory: in bytes. Larger parts of a picture are streamed.
-    package func task(writing path: String, scratch: String, memory: Int) -> TaskSpec {
-        let input = input(scratch)
+    ///   - step: of ``PictureLevels/steps``.
+    package func task(writing path: String, scratch: String, memory: Int, step: Int = 0) -> TaskSpec {
+        let input = input(scratch, step)
         switch kind {
         case .digest: return .compare(DigestTask(files: [.init(path: source.path, bytes: source.bytes)]))
         case .facts:
@@ -40,7 +41,7 @@ extension PictureOrder {
             return .frame(
                 FrameTask(
                     input: input, chain: [],
-                    outputs: levels.scales.map { scale in
+                    outputs: levels.steps[step].map { scale in
                         let (name, size) = (PictureLevels.fileName(scale), levels.size(at: scale))
                         let chain = Self.reduction(to: scale, width: size.width, height: size.height)
                         return FrameTask.Output(
@@ -50,10 +51,13 @@ extension PictureOrder {
         }
     }
 
-    private func input(_ scratch: String) -> InputSpec {
-        if case .level(let file) = reading {
-            return InputSpec(path: file, maxPixels: Self.mostPixels, color: .keep, scratchFolder: scratch)
-        }
+    private func input(_ scratch: String, _ step: Int) -> InputSpec {
+        let level: String? =
+            switch reading {
+            case .level(let file): file
+            case .usual, .allPixels: step > 0 ? PathNames.joined(scratch, PictureLevels.fileName(1)) : nil
+            }
+        if let level { return InputSpec(path: level, maxPixels: Self.mostPixels, color: .keep, scratchFolder: scratch) }
         return InputSpec(
             path: source.path, bytes: source.bytes, maxPixels: Self.mostPixels,
             // Thumbnails have no profile, since the page shows many of them.
@@ -106,7 +110,7 @@ extension PictureOrder {
     }
 
     /// - Throws: ``PictureError`` if the file is another one than it was when the picture was ordered.
-    package func content(of receipt: TaskReceipt) throws(PictureError) -> Content {
+    package func content(of receipt: TaskReceipt, step: Int = 0) throws(PictureError) -> Content {
         switch (kind, receipt) {
         case (.digest, .compare(let files)):
             guard let facts = files.first ?? nil else { throw .missing(Self.gone) }
@@ -122,8 +126,9 @@ extension PictureOrder {
             guard preview.panels.first?.part == crop.part else { throw .missing(Self.changed) }
             return .file
         case (.levels(let levels), .outputs(let outputs, of: .some)):
-            let sizes = levels.scales.map(levels.size)
-            guard outputs.map({ PathNames.last(of: $0.path) }) == levels.scales.map(PictureLevels.fileName) else {
+            let scales = levels.steps[step]
+            let sizes = scales.map(levels.size)
+            guard outputs.map({ PathNames.last(of: $0.path) }) == scales.map(PictureLevels.fileName) else {
                 throw Self.otherAnswer
             }
             guard zip(outputs, sizes).allSatisfy({ ($0.image.width, $0.image.height) == $1 }) else {
