@@ -89,7 +89,7 @@ extension Problem {
         status: 422, kind: "value", title: "A value is not accepted",
         detail: "Idempotency-Key: this address takes none",
         remedy:
-            "Leave it out. The page 'api' of the documentation says which requests take a key, and which can be repeated without one."
+            "Leave it out. The page 'Jobs in the HTTP interface' of the documentation says which requests take a key."
     )
 
     static let unknownMethod = Problem(
