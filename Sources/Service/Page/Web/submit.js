@@ -2,6 +2,7 @@
 import {action, announce, enable, fill, h, onRatio, path, problemText, say} from './dom.js';
 import {editor} from './editor.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
+import {highestPriority} from './farm.js';
 import {kept} from './kept.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
@@ -37,7 +38,7 @@ export function submitView(query, view) {
   const folder = h('input', {id: 'folder', value: kept.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
   const write = editor({value: kept.get('draft') || example, schema: () => schema, changed: text => { kept.set('draft', text); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
-  const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
+  const priority = h('input', {type: 'number', min: 0, max: highestPriority(), value: Math.min(50, highestPriority())}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
   const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
   // The manifest is a text that is sent, or a file that the service reads.
   let isFile = kept.get('source') === 'file';
@@ -55,7 +56,7 @@ export function submitView(query, view) {
       h('div', {},
         h('div.chips', {role: 'group', 'aria-label': 'Where the manifest is'}, sources),
         ofText, ofFile, write,
-        h('details', h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, '0 to 100'), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, ' hold it until it is released'))),
+        h('details', h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, ' hold it until it is released'))),
         h('div.buttons', hand, plan)),
       preview.element),
     planned);

@@ -100,7 +100,8 @@ extension ScheduleRunner {
     private static func request(_ configured: ConfiguredSchedule) throws(FarmError) -> ScheduleRequest {
         do throws(InputError) {
             var job = SubmitRequest(.file(path: configured.job.manifest))
-            job.priority = try Priority(configured.job.priority)
+            let priority = try Priority(configured.job.priority)
+            if priority != .normal { job.priority = priority }
             job.labels = try Labels(configured.job.labels)
             job.options = try RunOptions(
                 overrides: configured.job.overrides, isForced: configured.job.isForced,
