@@ -233,6 +233,11 @@ import Testing
             let job = try await farm.waitForEnd(of: number)
             #expect(job.state == .done && job.exitCode == 0)
             #expect(job.result == "done; 3 frames kept as they were")
+            let reasons = try #require(job.keptByReason)
+            #expect(Array(reasons.values) == [3])
+            #expect(reasons.keys.allSatisfy { $0.hasPrefix("published by the job 'night' of ") }, "\(reasons)")
+            let shown = try await farm.penumbra("queue", "show", "\(number)")
+            #expect(shown.output.contains("\nkept: 3 frames: published by the job 'night' of "), "\(shown.output)")
             let log = String(
                 decoding: try farm.client.send(ClientRequest(.get, "/jobs/\(number)/log")).body, as: UTF8.self)
             #expect(

@@ -3,7 +3,7 @@ import {action, announce, ask, copyable, enable, facts, fill, h, path, renew, sa
 import {Problem, encoded, get, request, send, sendOnce} from './api.js';
 import {calmly, farm, highestPriority, may, mayRunNext, onFarm} from './farm.js';
 import * as live from './live.js';
-import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
+import {isOpen, keptWords, plural, progress, percent, elapsed, sign, when, word} from './words.js';
 
 const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
 const post = (job, what) => send('POST', `jobs/${job.id}/${what}`);
@@ -196,6 +196,7 @@ export function jobView(id, view) {
       ['Manifest', path(job.manifest)],
       ['Owner', job.owner_name ? `${job.owner_name} (${job.owner})` : job.owner],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
+      ['Kept', job.kept_by_reason && h('ul.plain', keptWords(job.kept_by_reason).map(words => h('li', visible(words))))],
       ['Retries', job.retry_of && jobLink(job.retry_of)],
       ['Submitted', when(job.submitted)],
       ['Started', job.started && when(job.started)],

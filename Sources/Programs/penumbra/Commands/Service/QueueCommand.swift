@@ -433,7 +433,8 @@ enum QueueText {
         let labels = job.labels.texts.joined(separator: ", ")
         return [job.title]
             + line("state", job.stateWords)
-            + line("result", job.result) + line("waits", job.waitingFor?.localWords)
+            + line("result", job.result) + RunText.reasons(job.keptByReason ?? [:]).flatMap { line("kept", $0) }
+            + line("waits", job.waitingFor?.localWords)
             + line("position", job.position.map(String.init)) + line("manifest", job.manifest) + line("run", job.run)
             + line("processes", job.tries > 1 ? "\(job.tries)" : nil)
             + line("priority", job.runNext == nil ? "\(job.priority.value)" : "\(job.priority.value), runs next")
