@@ -286,9 +286,9 @@ import Testing
         #expect(result.code == 65)
         #expect(
             result.errors == """
-                apply:5:24: error: the picture of 'picture', 'pipe': not a file
-                5 |   - overlay: {picture: pipe}
-                  |                        ^^^^
+                the chain: error: the picture of 'picture', 'pipe': not a file
+                  | overlay: {picture: pipe}
+                  |                    ^^^^
                   = write the path of a picture that Penumbra can read; this one leads to \(workspace.path)/pipe
 
                 """)
