@@ -247,11 +247,20 @@ import Testing
 
                 """)
         let unknown = try await penumbra("retry", "--frames", "1-2")
-        #expect(unknown.code == 66)
+        #expect(unknown.code == 0)
         #expect(
-            unknown.errors
-                == "\(name): no such frames were begun: they were up to date, and 'penumbra run --force --only' makes them "
-                + "again\n")
+            unknown.output == """
+                \(name): nothing to do: these frames were up to date
+                   = 'penumbra run --force --only' renders them again
+
+                """)
+        let one = try await penumbra("retry", "--frames", "1")
+        #expect(one.code == 0 && one.output.hasPrefix("\(name): nothing to do: this frame was up to date\n"))
+        let none = try await penumbra("retry", "--frames", "1,9")
+        #expect(none.code == 66)
+        #expect(none.errors == "\(name): no such frames were begun: it has 4 frames\n")
+        let published = try await penumbra("retry", "--state", "failed", "--frames", "4")
+        #expect((published.code, published.output) == (0, "\(name): none of these frames failed\n"))
         let some = try await penumbra("retry", "--frames", "2,4")
         #expect(some.code == 0)
         // b.png, c.jpg and d.png are behind a.png.

@@ -261,9 +261,11 @@ import Testing
         #expect(!workspace.exists("new"))
     }
 
-    @Test func `69: doctor names the missing commands of a cluster`() async throws {
+    @Test func `64: doctor names the missing commands of a cluster, and exits as run does`() async throws {
         let result = try await Program.run("doctor", "--engine", "commands", in: workspace)
-        #expect(result.code == 69)
+        #expect(result.code == 64)
+        try workspace.writeNightly()
+        #expect(try await Program.run("run", "--engine", "commands", "job.yaml", in: workspace).code == 64)
         #expect(result.output.contains("\nFAIL  the engine 'commands' needs the site's commands\n"), "\(result.output)")
     }
 

@@ -90,12 +90,18 @@ package struct RetriedFrames: Sendable {
             guard !inputs.isEmpty else {
                 let isNone = begun.isDisjoint(with: frames.numbers(upTo: begun.max() ?? 0))
                 guard isNone else {
-                    return .nothing("\(name): none of these frames \((state ?? .failed).words)\(hint)", .missingInput)
+                    // As without --frames: there is nothing to do.
+                    return .nothing("\(name): none of these frames \((state ?? .failed).words)\(hint)", .done)
                 }
-                let reason =
-                    unknown.isEmpty
-                    ? ": it has \(Figures.plural(run.counts.frames, "frame"))"
-                    : left == 0 ? ": they were up to date, and 'penumbra run --force --only' makes them again" : hint
+                let isBeyond = frames.words(beyond: last) != nil
+                if left == 0, !unknown.isEmpty, !isBeyond {
+                    let these = unknown.count == 1 ? "this frame was" : "these frames were"
+                    let them = unknown.count == 1 ? "it" : "them"
+                    return .nothing(
+                        "\(name): nothing to do: \(these) up to date\n   = 'penumbra run --force --only' renders \(them) again",
+                        .done)
+                }
+                let reason = isBeyond ? ": it has \(Figures.plural(run.counts.frames, "frame"))" : hint
                 return .nothing("\(name): no such frames were begun\(reason)", .missingInput)
             }
             var notes: [String] = []
