@@ -239,7 +239,7 @@ import Testing
         let broken = try await shell("apply invert - -o - --format png --scratch temporary < /etc/passwd")
         #expect(broken.code == 1)
         #expect(broken.output == "")
-        #expect(broken.errors.contains("/standard-input: not an image that Penumbra reads"), "\(broken.errors)")
+        #expect(broken.errors.contains("/standard-input: not a picture that Penumbra reads"), "\(broken.errors)")
         let full = try await shell("apply invert - -o - --scratch temporary < photos/a.png > /dev/full")
         #expect(full.code == 74)
         #expect(full.errors == "standard output cannot be written: No space left on device\n")

@@ -241,9 +241,9 @@ import Testing
         #expect(skipped.code == 0)
         #expect(
             skipped.output == """
-                \(name): 3 frames were skipped, and nothing is to be done again: their outputs were up to date, or they were \
+                \(name): 3 frames were skipped, and nothing is to be rendered again: their outputs were up to date, or they were \
                 too young
-                   = 'penumbra plan job.yaml' says why; 'penumbra run --force --only' makes outputs again
+                   = 'penumbra plan job.yaml' says why; 'penumbra run --force --only' renders outputs again
 
                 """)
         let unknown = try await penumbra("retry", "--frames", "1-2")
@@ -264,7 +264,7 @@ import Testing
         let some = try await penumbra("retry", "--frames", "2,4")
         #expect(some.code == 0)
         // b.png, c.jpg and d.png are behind a.png.
-        #expect(some.errors == "\(name): frame 2 was not begun, and is not done again: up to date, or left\n")
+        #expect(some.errors == "\(name): frame 2 was not begun, and is not rendered again: up to date, or left\n")
         #expect(some.output.hasPrefix("test: 0 published, 1 skipped in "))
     }
 

@@ -26,7 +26,7 @@ import Testing
                 bad.yaml:3:11: error: unknown filter 'gausian'
                 3 | filters: [gausian]
                   |           ^^^^^^^
-                  = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+                  = did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer
 
                 """)
         #expect(!workspace.exists("good"))

@@ -148,7 +148,7 @@ import Testing
 
     @Test func `a list that a filter leaves empty says so`() async throws {
         try await farm.start()
-        #expect(try await farm.penumbra("queue").output == "no jobs; 'penumbra submit MANIFEST' hands one in\n")
+        #expect(try await farm.penumbra("queue").output == "no jobs; 'penumbra submit MANIFEST' submits one\n")
         let found = try await farm.penumbra("queue", "--filter", "name=nosuch")
         #expect(found.output == "no job matches; --all looks at jobs that have ended, too\n")
         #expect(try await farm.penumbra("queue", "--all", "--filter", "name=nosuch").output == "no job matches\n")
@@ -290,7 +290,7 @@ import Testing
             third.errors == """
                 \(farm.stateFolder): the runs of this state folder belong to another service \
                 (process \(farm.processID), folder \(farm.serviceFolder.path))
-                   = hand jobs in there, or give this service another --state-dir
+                   = submit jobs there, or give this service another --state-dir
 
                 """)
         #expect(try await farm.penumbra("submit", "night.yaml", "--wait", "--quiet").code == 0)

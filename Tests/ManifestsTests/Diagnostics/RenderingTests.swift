@@ -19,7 +19,7 @@ import Testing
                 job.yaml:6:5: error: unknown filter 'gausian'
                 6 |   - gausian: {radius: 12}
                   |     ^^^^^^^
-                  = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+                  = did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer
                 """)
     }
 

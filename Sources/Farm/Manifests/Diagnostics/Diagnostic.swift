@@ -27,7 +27,7 @@ extension Diagnostic {
     ///     jobs/poster.yaml:14:5: error: unknown filter 'gausian'
     ///     14 |   - gausian: {radius: 12}
     ///        |     ^^^^^^^
-    ///        = did you mean 'gaussian'? `penumbra filters` lists the filters your workers offer
+    ///        = did you mean 'gaussian'? 'penumbra filters' lists the filters your workers offer
     ///
     /// Several lines, without a break after the last. `sources` are those of the reading that gave the diagnostic.
     package func rendered(in sources: SourceSet) -> String {

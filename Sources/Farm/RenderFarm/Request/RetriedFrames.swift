@@ -110,7 +110,7 @@ package struct RetriedFrames: Sendable {
                     unknown.prefix(20).map(String.init).joined(separator: ", ") + (unknown.count > 20 ? ", …" : "")
                 let words = unknown.count == 1 ? "frame \(list) was" : "frames \(list) were"
                 notes.append(
-                    "\(name): \(words) not begun, and \(unknown.count == 1 ? "is" : "are") not done again: up to date, or left\(hint)"
+                    "\(name): \(words) not begun, and \(unknown.count == 1 ? "is" : "are") not rendered again: up to date, or left\(hint)"
                 )
             }
             if let beyond = frames.words(beyond: last) {
@@ -128,9 +128,9 @@ package struct RetriedFrames: Sendable {
         guard count > 0 else { return .nothing("\(name): no frame was skipped", .done) }
         let manifest = PathText.shown(run.stored.manifest, from: folder)
         return .nothing(
-            "\(name): \(Figures.plural(count, "frame")) \(count == 1 ? "was" : "were") skipped, and nothing is to be done again: "
+            "\(name): \(Figures.plural(count, "frame")) \(count == 1 ? "was" : "were") skipped, and nothing is to be rendered again: "
                 + "\(count == 1 ? "its output was" : "their outputs were") up to date, or \(count == 1 ? "it was" : "they were") "
-                + "too young\n   = 'penumbra plan \(manifest)' says why; 'penumbra run --force --only' makes outputs again",
+                + "too young\n   = 'penumbra plan \(manifest)' says why; 'penumbra run --force --only' renders outputs again",
             .done)
     }
 

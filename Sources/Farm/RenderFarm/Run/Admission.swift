@@ -408,7 +408,7 @@ package struct MissingDiskCheck {
         throw FarmError(
             .missingInput,
             "\(manifest(of: job)): error: \(lost.cause.message(of: "the \(outputs) of this job"))\n   = \(lost.cause.remedy) If "
-                + "the outputs were removed or moved on purpose, \(option("--allow-gone")) makes them again in "
+                + "the outputs were removed or moved on purpose, \(option("--allow-gone")) renders them again in "
                 + PathText.visible(lost.folder), isLoss: true)
     }
 

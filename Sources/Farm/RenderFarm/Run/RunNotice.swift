@@ -209,7 +209,7 @@ extension JobNotice {
         case .forcedRunContinues(let made):
             return Text(
                 .result,
-                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already"
+                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") rendered again already"
             )
         case .outputsKeepOldPixels(let count, let upgrade):
             let cause = upgrade.plugin.map { "the plugin '\($0)'" } ?? "Penumbra"

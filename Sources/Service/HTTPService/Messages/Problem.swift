@@ -89,7 +89,7 @@ extension Problem {
         status: 422, kind: "value", title: "A value is not accepted",
         detail: "Idempotency-Key: this address takes none",
         remedy:
-            "Leave it out. The page 'api' of the documentation says which requests take a key, and which can be repeated without one."
+            "Leave it out. The page 'http-calls' of the documentation says which requests take a key."
     )
 
     static let unknownMethod = Problem(
@@ -197,7 +197,7 @@ extension Problem {
         Problem(
             status: 421, kind: "unknown-host", title: "This service does not have this name",
             detail: "Its names are \(names.joined(separator: ", "))",
-            remedy: "Use one of these names, or add the name to the service's configuration.")
+            remedy: "Use one of these names, or add the name to 'hosts' in the service's config file.")
     }
 
     // MARK: Limits

@@ -94,7 +94,7 @@ export function queueView(query, view) {
     const server = location.href.replace(/#.*$/, '');
     fill(empty,
       h('h2', 'This farm has no jobs yet'),
-      h('p', 'Hand one in from a terminal of this machine:'),
+      h('p', 'Submit one from a terminal of this machine:'),
       copyable('penumbra submit job.yaml'),
       h('p', 'or from another program, with a token:'),
       copyable(`curl -H "Authorization: Bearer $PENUMBRA_TOKEN" ${server}api/v1/jobs -d '{"manifest": "/srv/pictures/job.yaml"}'`),

@@ -44,7 +44,7 @@ export function submitView(query, view) {
   let isFile = kept.get('source') === 'file';
   const place = h('input', {id: 'path', value: kept.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
   const sources = [[false, 'A text'], [true, 'A file on the farm']].map(([value, text]) => h('button', {type: 'button', onclick: () => choose(value)}, text));
-  const hand = action('Hand it in', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
+  const hand = action('Submit it', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
   const planned = h('section.planned', {hidden: true});
   const ofText = h('div.source',
     field('Folder on the farm', folder, 'where relative paths of the manifest start'),
@@ -110,7 +110,7 @@ export function submitView(query, view) {
   }
   function showAccepted() {
     const words = Object.values(doubts).filter(Boolean).join(', and ');
-    write.findings([], warnings, `${checked} can be handed in`, words && `The manifest of ${checked} is accepted, but ${words}`);
+    write.findings([], warnings, `${checked} can be submitted`, words && `The manifest of ${checked} is accepted, but ${words}`);
   }
   function setValid(value) {
     isValid = value;
@@ -142,7 +142,7 @@ export function submitView(query, view) {
     const labels = Object.fromEntries(label.value.trim().split(/\s+/).filter(Boolean).map(part => { const at = part.indexOf('='); return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]; }));
     if (Object.keys(labels).length) more.labels = labels;
     const job = await sendOnce('jobs', body(more));
-    announce(`Job ${job.id}, ${job.name}, is handed in`);
+    announce(`Job ${job.id}, ${job.name}, is submitted`);
     location.hash = `#/jobs/${job.id}`;
   }
   async function showPlan(button) {
