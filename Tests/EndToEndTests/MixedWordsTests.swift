@@ -62,6 +62,25 @@ import Testing
             ])
     }
 
+    @Test func `commands in messages are in single quotes, and examples on lines of their own are not`() async throws {
+        try workspace.write(
+            #"""
+            let one = "nobody listens\n   = start it: penumbra serve"
+            let two = "`penumbra filters` lists them, and 'penumbra formats' lists formats"
+            let help = """
+                An example:
+
+                  penumbra run night.yaml
+                  cat a.png | penumbra apply invert - -o b.png
+                """
+            """#, to: "text.swift")
+        #expect(
+            try await check("text.swift") == [
+                "text.swift:1: 'penumbra serve': write 'penumbra serve …' in single quotes",
+                "text.swift:2: 'penumbra filters': write 'penumbra filters …' in single quotes", Self.end,
+            ])
+    }
+
     /// The last part of the line that counts the words.
     private static let end: Substring = "mixed-words with a reason."
 }

@@ -161,7 +161,7 @@ import Testing
         #expect(result.code == 69)
         #expect(
             result.errors
-                == "no service listens at \(farm.serviceFolder.controlSocket)\n   = start one: penumbra serve\n")
+                == "no service listens at \(farm.serviceFolder.controlSocket)\n   = start one: 'penumbra serve'\n")
     }
 
     @Test func `a command that guessed the service says how to name another one`() async throws {
@@ -170,7 +170,7 @@ import Testing
         #expect(
             result.errors == """
                 no service listens at \(farm.folder.file("home/penumbra-service/control.sock"))
-                   = start one: penumbra serve
+                   = start one: 'penumbra serve'
                    = or name a service that somebody else has started: 'server' in a config file, PENUMBRA_SERVER, or --server
 
                 """)
@@ -186,7 +186,7 @@ import Testing
         #expect(
             other.errors == """
                 no service listens at \(farm.folder.file("other-service/control.sock"))
-                   = start one: penumbra serve
+                   = start one: 'penumbra serve'
 
                 """)
         try farm.write("server: nowhere\n", to: "config/penumbra/penumbra.yaml")

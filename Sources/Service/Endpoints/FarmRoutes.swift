@@ -110,7 +110,8 @@ extension Service {
         guard let line else {
             throw Problem(
                 status: 404, kind: "no-map", title: "The states of the run's frames are not known",
-                detail: "It has no plan yet, or an early version of Penumbra has run it")
+                detail: "It has no plan yet, or an early version of Penumbra has run it",
+                remedy: "If the run has just begun, ask again in a moment.")
         }
         return try .json(encoding: line, headers: ["Last-Event-ID": last])
     }

@@ -193,7 +193,8 @@ extension APIRequest {
         guard let number = Int(text), number > 0, String(number) == text else {
             throw Problem(
                 status: 404, kind: "no-job", title: "There is no such job",
-                detail: "'\(VisibleText.line(String(text.prefix(100))))' is no number of a job")
+                detail: "'\(VisibleText.line(String(text.prefix(100))))' is no number of a job",
+                remedy: "'penumbra queue --all' lists all jobs.")
         }
         return JobID(number)
     }

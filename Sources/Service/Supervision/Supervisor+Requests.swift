@@ -157,7 +157,7 @@ extension Supervisor {
         package let job: JobID
 
         package var message: String {
-            "\(job) was submitted by somebody else\n   = ask its owner, or use a token with the scope admin"
+            "\(job) was submitted by somebody else\n   = ask its owner, or use a token of the scope 'admin'"
         }
     }
 

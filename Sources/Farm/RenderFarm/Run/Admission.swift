@@ -238,7 +238,7 @@ extension Admission {
         throw FarmError(
             .busy,
             "\(job.name): its detached run \(run.name) has not ended\n"
-                + "   = penumbra status, wait, resume and cancel take it by --run-dir \(run.path)")
+                + "   = 'penumbra status', 'wait', 'resume' and 'cancel' take it by --run-dir \(run.path)")
     }
 
     /// Takes over the interrupted run of a name. Nil if there is no run of this name yet.

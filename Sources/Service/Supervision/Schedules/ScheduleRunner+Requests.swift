@@ -27,7 +27,7 @@ package enum ScheduleRefusal: Error, Hashable, Sendable {
             "schedule '\(name)' is in the config file\n   = remove it there, or disable it: 'penumbra queue schedule disable "
                 + "\(name)'"
         case .isRemoved(let name):
-            "schedule '\(name)' was removed from the config file\n   = add it there again, and start the service anew"
+            "schedule '\(name)' was removed from the config file\n   = add it there again, and restart the service"
         }
     }
 }
