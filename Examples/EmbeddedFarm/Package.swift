@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // A program of its own that runs jobs in its process. Yours would name the repository's URL.

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // A package of its own that uses Penumbra's kernels, without libvips and without the farm. Yours would name the

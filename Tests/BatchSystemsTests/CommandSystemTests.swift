@@ -60,7 +60,7 @@ import Testing
         try programs.program("submit", "cat answer")
         await #expect(
             throws: BatchError.refused(
-                "the submit command \(programs.path("submit")) printed no job's id\(shown); the page 'commands' of the documentation has the contract"
+                "the submit command \(programs.path("submit")) printed no job's id\(shown); the page 'Commands of a cluster' of the documentation has the contract"
             )
         ) { try await programs.commands.submit(submission(), script: "/s") }
     }
@@ -70,7 +70,7 @@ import Testing
         await #expect(
             throws: BatchError.refused(
                 "the status command \(programs.path("status")) printed a line that is not ID NAME STATE [REASON]: "
-                    + "'12_0 penumbra-r-1-1 R'; the page 'commands' of the documentation has the contract")
+                    + "'12_0 penumbra-r-1-1 R'; the page 'Commands of a cluster' of the documentation has the contract")
         ) { try await programs.commands.query(.ids(["12"])) }
     }
 

@@ -65,3 +65,20 @@ import Testing
         #expect(!control.isPaused)
     }
 }
+
+/// What `timeout` sends.
+@Suite struct SignalRepeatsTests {
+    private let start = ContinuousClock.now
+
+    @Test func `a signal that comes twice at once counts once, and later again`() {
+        var repeats = SignalRepeats()
+        let answers = [0, 1, 299, 301, 302, 900].map { repeats.isRepeat(15, at: start + .milliseconds($0)) }
+        #expect(answers == [false, true, true, false, true, false])
+    }
+
+    @Test func `another signal counts at once`() {
+        var repeats = SignalRepeats()
+        let answers = [(15, 0), (2, 0), (2, 1)].map { repeats.isRepeat($0.0, at: start + .milliseconds($0.1)) }
+        #expect(answers == [false, false, true])
+    }
+}

@@ -58,7 +58,7 @@ struct OutsidePackageTests {
 
     /// The filters in Swift that the guide shows: each block that declares one.
     private static let guideFilters: [(name: String, code: String)] = {
-        let path = ExampleTests.project.appending(path: "docs/plugins.md")
+        let path = ExampleTests.project.appending(path: "docs/how-to/write-a-plugin.md")
         let guide = (try? String(contentsOf: path, encoding: .utf8)) ?? ""
         let blocks = guide.split(separator: "```swift\n").dropFirst().compactMap { $0.split(separator: "```").first }
         return blocks.compactMap { block in

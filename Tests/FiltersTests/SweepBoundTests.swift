@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// How far zoom and spin are from the continuous mean of their definition, on pictures that are hard on them: what
-/// docs/arithmetic.md claims.
+/// docs/explanation/motion-blurs.md claims.
 struct SweepBoundTests {
     /// A picture that is drawn around a centre; 0…1.
     enum Drawing: CaseIterable {

@@ -99,6 +99,14 @@ class Browser:
     def paste(self, text):
         self.call('Input.insertText', text=text)
 
+    def touch(self, *paths):
+        """Moves fingers over the screen, one for each path of points, all at the same time."""
+        self.call('Emulation.setTouchEmulationEnabled', enabled=True, maxTouchPoints=5)
+        for step, points in enumerate(zip(*paths)):
+            self.call('Input.dispatchTouchEvent', type='touchMove' if step else 'touchStart', touchPoints=[{'x': x, 'y': y, 'id': finger} for finger, (x, y) in enumerate(points)])
+        self.call('Input.dispatchTouchEvent', type='touchEnd', touchPoints=[])
+        self.call('Emulation.setTouchEmulationEnabled', enabled=False)
+
     def picture(self, file, kind='png', quality=None):
         more = {'quality': quality} if quality else {}
         with open(file, 'wb') as stream:

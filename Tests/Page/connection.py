@@ -200,9 +200,9 @@ def connection(page, service, handler, check):
         check('whoever signs in is in in all tabs', browser.wait(LIVE) and second.wait("document.getElementById('account').textContent.includes('rita')"), second.run('document.body.textContent'))
         second.call('Page.bringToFront')
         second.run(f"fetch('api/v1/session', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: JSON.stringify({{token: {json.dumps(admin['token'])}}})}}).then(one => one.status)")
-        check('and a tab that follows notices that its session is another one', second.wait("document.getElementById('account').textContent.includes('anna')", 20), second.run("document.getElementById('account').textContent"))
+        check('and a tab that follows notices that its session is another one', second.wait("document.getElementById('account').textContent.includes('anna')", 40), second.run("document.getElementById('account').textContent"))
         browser.call('Page.bringToFront')
-        check('as does one that nobody saw meanwhile', browser.wait("document.getElementById('account').textContent.includes('anna')", 20), text('#account'))
+        check('as does one that nobody saw meanwhile', browser.wait("document.getElementById('account').textContent.includes('anna')", 40), text('#account'))
         check('and has the buttons of its scope', browser.wait("document.querySelector('nav a[href=\"#/submit\"]')"))
         check('the other tab has nothing to complain of', not second.complaints(), second.complaints()[:5])
     finally:

@@ -112,6 +112,40 @@ def with_service(page, service, check):
         check(f'and a pixel of the picture is one of the screen ({scale})', part[0] == 100 * scale and not found, f'{part[:2]} {found}')
     browser.size(1280, 860)
 
+    print('Fingers on a phone')
+    browser.size(390, 844, scale=3)
+    page.go(f"#/runs/{job['run']}/frames/1")
+    browser.wait("document.querySelector('.compare canvas')?.clientWidth > 300 && document.querySelector('.compare .note').textContent.includes('%')")
+    browser.run("(slider => { slider.value = 500; slider.dispatchEvent(new Event('input')); })(document.querySelector('.compare input[type=range]'))")
+    browser.run("document.querySelector('.compare canvas').scrollIntoView({block: 'center'})")
+    left, top, width, height = box(browser, '.compare canvas')
+    top -= browser.run('scrollY')
+    middle = top + height / 2
+    line = lambda: browser.run("Number(document.querySelector('.compare input[type=range]').value)")
+    shown = lambda: browser.run("parseFloat(document.querySelector('.compare .note').textContent.replace(/^1:1.*/, '100').replaceAll(',', ''))")
+    walk = lambda start, end: [tuple(a + (b - a) * step / 8 for a, b in zip(start, end)) for step in range(9)]
+    browser.touch(walk((left + width / 2, middle), (left + width / 4, middle)))
+    check('a finger moves the line between before and after', browser.wait("Math.abs(document.querySelector('.compare input[type=range]').value - 250) < 20"), line())
+    before = shown()
+    browser.touch(walk((left + width * 0.7, middle - 5), (left + width * 0.7, middle - 55)), walk((left + width * 0.7, middle + 5), (left + width * 0.7, middle + 55)))
+    check('two fingers zoom', browser.wait(f"parseFloat(document.querySelector('.compare .note').textContent.replaceAll(',', '')) > {before} * 3"), f'{before} {shown()}')
+    part = lambda: pixels(browser, left + width / 2, middle + browser.run('scrollY'), 40, 40)
+    place = lambda: box(browser, '.compare canvas')[1] - browser.run('scrollY')
+    seen = part()
+    # A screenshot of a part scrolls.
+    top = place()
+    browser.touch(walk((left + width * 0.7, middle), (left + width * 0.7 - 60, middle - 40)))
+    time.sleep(0.3)
+    check('one moves the picture then, and the page stays', abs(place() - top) < 1, f'{place()} {top}')
+    check('the picture is moved', part() != seen)
+    page.click('Fit')
+    browser.wait("document.querySelector('.compare canvas').style.touchAction === 'pan-y'")
+    browser.run('scrollTo(0, 0)')
+    top = box(browser, '.compare canvas')[1]
+    browser.touch(walk((left + width * 0.7, top + height - 10), (left + width * 0.7, top + height - 160)))
+    check('over a picture that fits, one scrolls the page', browser.wait('scrollY > 50'), browser.run('scrollY'))
+    browser.size(1280, 860)
+
     print('Exact pixels of a preview')
     manifest = 'job: exact\ninputs: photos/a.png\nfilters: [{gaussian: {radius: 1}}]\noutput: out/exact.png\n'
     page.go('#/submit')

@@ -93,7 +93,7 @@ import Testing
                    = write {"path": "photos/a.jpg", "set": {"save.quality": 90}}, all in one line; a file whose name begins \
                 with '{' is listed as './{…'
                 standard input:3: error: s3://bucket/b.jpg: Penumbra reads files, not object stores or URLs
-                   = mount the bucket or copy the files first; the page 'object-stores' of the documentation shows how
+                   = mount the bucket or copy the files first; the page 'Work with object stores' of the documentation shows how
                 standard input:4: error: unknown key 'pth'
                    = a record has 'path' and 'set'; values of the manifest go into 'set'
                 standard input:4: error: the record has no 'path'

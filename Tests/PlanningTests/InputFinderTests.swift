@@ -216,7 +216,7 @@ import Testing
         #expect(
             problem.message == """
                 \(input): Penumbra reads files, not object stores or URLs
-                   = mount the bucket or copy the files first; the page 'object-stores' of the documentation shows how
+                   = mount the bucket or copy the files first; the page 'Work with object stores' of the documentation shows how
                 """)
     }
 

@@ -423,6 +423,33 @@ import TestSupport
         #expect(reader.received.withLock { $0 } == ["0", "1", "2"])
     }
 
+    /// Waits in its second event.
+    private final class SlowReader: RunListener {
+        let began = DispatchSemaphore(value: 0)
+        let gate = DispatchSemaphore(value: 0)
+        private let count = Mutex(0)
+
+        func receive(_ event: RunEvent) {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number == 2 else { return }
+            began.signal()
+            gate.wait()
+        }
+    }
+
+    @Test func `what an abandoned reader has received does not count as lost`() async {
+        let reader = SlowReader()
+        let queue = RunEventQueue(reader)
+        for number in 0..<4 { queue.receive(.notice(.pluginUnusable("\(number)"))) }
+        await Blocking.run { reader.began.wait() }
+        #expect(await queue.finish {} == 3)
+        reader.gate.signal()
+        #expect(await queue.finish() == 0)
+    }
+
     @Test func `a queue of nothing ends`() async {
         let reader = Reader()
         let queue = RunEventQueue(reader)

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // The part of Penumbra that filter plugins in Swift are built with. Scripts/make-sdk copies its modules here.

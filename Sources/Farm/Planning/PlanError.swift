@@ -207,6 +207,6 @@ package enum PlanError: Error, Hashable, Sendable {
     /// The message for an entry of `inputs` and of a list alike.
     static func remotePath(_ path: String) -> String {
         "\(PathText.visible(path)): Penumbra reads files, not object stores or URLs\n   = mount the bucket or copy the "
-            + "files first; the page 'object-stores' of the documentation shows how"
+            + "files first; the page 'Work with object stores' of the documentation shows how"
     }
 }

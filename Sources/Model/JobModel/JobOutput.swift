@@ -146,7 +146,7 @@ public struct OutputEncoding: Hashable, Sendable, Codable {
 
 /// The pixels of an output, as its encoder got them.
 public struct EncodedPixels: Hashable, Sendable, Codable {
-    /// The digest of the digests of all bands, see docs/receipts.md.
+    /// The digest of the digests of all bands, see docs/reference/receipts.md.
     public let digest: Digest
     public let encoding: OutputEncoding
 

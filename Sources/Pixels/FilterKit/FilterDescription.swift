@@ -8,7 +8,7 @@ public struct FilterDescription: Sendable {
 
     /// - Parameters:
     ///   - name: the filter's name in manifests: small letters, digits, `-` and `_`.
-    ///   - version: the plugin's version, such as `1.0.2`. Outputs are rendered again when it changes.
+    ///   - version: the plugin's version, such as `1.0.2`. It changes with every release, and renders nothing again.
     ///   - summary: a sentence on one line, without its full stop: "Adds film grain".
     ///   - renderingVersion: raise it when, and only when, the filter's pixels change.
     ///   - parameters: the parameters, in the order of the documentation.

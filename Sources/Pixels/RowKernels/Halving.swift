@@ -26,7 +26,7 @@ struct HalvingScratch {
 /// - Parameters:
 ///   - rows: one row for each tap, each at the pixel that is twice the first output pixel; readable from 4 pixels before it up
 ///     to 4 pixels and 64 values after the last one.
-///   - bias: half a unit in the last place for every truncated product; see docs/arithmetic.md.
+///   - bias: half a unit in the last place for every truncated product; see docs/explanation/gaussian.md.
 ///   - scratch: 3200 values.
 ///   - out: writable up to 32 values after the end.
 @inline(never) func halve<Sample: FixedSample, Pixels: Interleaving, Taps: PrefilterTaps>(
@@ -142,7 +142,8 @@ struct HalvingScratch {
     }
 }
 
-/// The prefilters that halve and double the sampling rate, as constants of a specialisation. docs/arithmetic.md derives them.
+/// The prefilters that halve and double the sampling rate, as constants of a specialisation.
+/// docs/explanation/gaussian.md derives them.
 /// All are symmetric, sum to 1, and are their own interpolators (times 2).
 protocol PrefilterTaps {
     static var count: Int { get }

@@ -1,5 +1,5 @@
 // Moving averages of the picture along rings around a centre (for a spin) or rays from it (for a zoom). They are used for long
-// paths, because their cost does not depend on the length; see docs/arithmetic.md.
+// paths, because their cost does not depend on the length; see docs/explanation/motion-blurs.md.
 //
 // Sums restart at blocks that are fixed in the picture. A window's sum consists of the sum from its start to the end of its
 // block, the sums of whole blocks, and the sum from the last block's start to the window's end. Each sum therefore has the

@@ -1,5 +1,6 @@
 // Integer running sums of the picture's samples along a ring, for arcs around a centre, the paths of a spin. The sum over a
-// window is the difference of two running sums. It is exact modulo 2³², wherever a tile's sums begin; see docs/arithmetic.md.
+// window is the difference of two running sums. It is exact modulo 2³², wherever a tile's sums begin; see
+// docs/explanation/motion-blurs.md.
 
 /// The positions of samples on a ring, each between four pixels: the upper left pixel, and the distance from it in multiples
 /// of 1/65536.

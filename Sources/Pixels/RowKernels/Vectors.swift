@@ -7,7 +7,7 @@ import Builtin
 // gives the high half of a product. The compiler's own vector operations do. LLVM compiles each pattern below to the one
 // instruction named beside it (two at 256 bits, four at 128).
 
-/// 32 values in 8.7 fixed point (see docs/arithmetic.md), or sums of samples: one AVX-512 register.
+/// 32 values in 8.7 fixed point (see docs/explanation/gaussian.md), or sums of samples: one AVX-512 register.
 typealias WordVector = SIMD32<UInt16>
 /// 32 samples.
 typealias ByteVector = SIMD32<UInt8>

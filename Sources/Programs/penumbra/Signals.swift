@@ -96,11 +96,12 @@ private enum SignalThread {
     private static func listen() {
         guard let pipeEnds else { return }
         var byte: UInt8 = 0
+        var repeats = SignalRepeats()
         while true {
             let count = read(pipeEnds.readEnd, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return }
-            receive(Int32(byte))
+            if !repeats.isRepeat(Int32(byte), at: .now) { receive(Int32(byte)) }
         }
     }
 

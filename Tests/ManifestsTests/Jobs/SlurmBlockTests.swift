@@ -59,14 +59,14 @@ import Testing
     func `a manifest may ask for nodes and times alone`(argument: String) {
         #expect(
             SlurmReader.problem(ofArgument: argument, from: .manifest)
-                == "a manifest may ask for nodes and times alone (the page 'slurm' of the documentation lists the options); "
+                == "a manifest may ask for nodes and times alone (the page 'Slurm' of the documentation lists the options); "
                 + "give others by --slurm-arg, or in your config file")
     }
 
     @Test func `the page about Slurm lists the options that a manifest may use`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/slurm.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appending(path: "docs/reference/slurm.md"), encoding: .utf8)
         let listed = page.matches(of: /^`--[^\n]+$/.anchorsMatchLineEndings())
             .flatMap { $0.output.matches(of: /`(--[a-z-]+)`/).map { String($0.output.1) } }
         #expect(listed == SlurmReader.allowed)

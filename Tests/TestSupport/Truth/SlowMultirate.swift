@@ -1,5 +1,5 @@
 /// The fixed-point multirate Gaussian, written for the eye: one sample at a time, on whole numbers, by the formulas of
-/// docs/arithmetic.md. It shares no code with the fast one, and must give the same bytes.
+/// docs/explanation/gaussian.md. It shares no code with the fast one, and must give the same bytes.
 package struct SlowMultirate {
     /// An image at some rate: a value for every coordinate that is asked for, computed once.
     private final class Image {

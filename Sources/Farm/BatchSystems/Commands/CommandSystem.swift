@@ -91,7 +91,8 @@ package struct CommandSystem: BatchSystem {
         case .success(let value): return value
         case .failure(let error):
             throw .refused(
-                "\(name(command)) \(error.message); the page 'commands' of the documentation has the contract")
+                "\(name(command)) \(error.message); the page 'Commands of a cluster' of the documentation has the contract"
+            )
         }
     }
 

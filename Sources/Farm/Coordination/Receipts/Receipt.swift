@@ -8,7 +8,7 @@ import SafeFiles
 import WorkerProtocol
 
 /// The receipt of an output: a JSON file beside it, for programs that do not know Penumbra. See
-/// docs/receipts.md.
+/// docs/reference/receipts.md.
 struct Receipt: Hashable, Sendable, Codable {
     /// The version of the format.
     static let schema = 1

@@ -76,7 +76,7 @@ package enum SlurmReader {
                 return "write the option's full name: \(full.prefix(3).joined(separator: ", "))"
             }
             return
-                "a manifest may ask for nodes and times alone (the page 'slurm' of the documentation lists the options); "
+                "a manifest may ask for nodes and times alone (the page 'Slurm' of the documentation lists the options); "
                 + "give others by --slurm-arg, or in your config file"
         }
     }

@@ -267,7 +267,7 @@ extension Settings {
                 throw FarmError(
                     .usage,
                     "the engine 'commands' needs the site's commands\n   = name them by 'submit', 'status', 'cancel' and "
-                        + "'describe' under 'commands' in the config file; the page 'commands' of the documentation describes them"
+                        + "'describe' under 'commands' in the config file; the page 'Commands of a cluster' of the documentation describes them"
                 )
             }
             return CommandSystem(commands)

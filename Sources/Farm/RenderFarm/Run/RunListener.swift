@@ -70,12 +70,14 @@ package final class RunEventQueue: RunListener {
 
     private struct State {
         var events: [RunEvent] = []
-        /// The number of events that the listener took last. It may not have received all of them yet.
+        /// The number of events that the reader took and the listener has not received yet.
         var taken = 0
         var isFinished = false
         /// The listener has received all events, and none will follow.
         var hasEnded = false
         var onEnd: (@Sendable () -> Void)?
+
+        var unread: Int { taken + events.count }
     }
 
     private let state = Mutex(State())
@@ -87,7 +89,10 @@ package final class RunEventQueue: RunListener {
         reader = DispatchQueue(label: "penumbra.events")
         reader.async { [self] in
             while let events = next() {
-                for event in events { listener.receive(event) }
+                for event in events {
+                    listener.receive(event)
+                    state.withLock { $0.taken -= 1 }
+                }
             }
             let onEnd = state.withLock { state in
                 state.hasEnded = true
@@ -97,7 +102,7 @@ package final class RunEventQueue: RunListener {
         }
     }
 
-    package var isBehind: Bool { state.withLock { $0.taken + $0.events.count >= Self.capacity } }
+    package var isBehind: Bool { state.withLock { $0.unread >= Self.capacity } }
 
     package func receive(_ event: RunEvent) {
         let isNew = state.withLock { state in
@@ -133,7 +138,7 @@ package final class RunEventQueue: RunListener {
         }
         defer { abandonment?.cancel() }
         for await _ in ends { break }
-        return state.withLock { $0.hasEnded ? 0 : $0.taken + $0.events.count }
+        return state.withLock(\.unread)
     }
 
     /// All waiting events; nil if no more will come.

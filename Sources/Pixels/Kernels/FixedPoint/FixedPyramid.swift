@@ -6,11 +6,11 @@ import Raster
 ///
 /// Rows are computed on demand: an output row requests the rows that it is made of, and those request theirs. Every
 /// intermediate image is a ring of the few rows that are still needed, which stays in the second-level cache. All arithmetic
-/// is on 16-bit integers, so neither order nor tiles can change a result. docs/arithmetic.md bounds its error.
+/// is on 16-bit integers, so neither order nor tiles can change a result. docs/explanation/gaussian.md bounds its error.
 final class FixedPyramid {
     private let operations: RowOperations
     private let taps: [Int]
-    /// Half a unit for each truncated product of a halving; see docs/arithmetic.md.
+    /// Half a unit for each truncated product of a halving; see docs/explanation/gaussian.md.
     private let biases: [UInt16]
     private let zero: UInt16
     private let reach: [Int]

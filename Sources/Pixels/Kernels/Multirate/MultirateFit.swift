@@ -4,7 +4,7 @@ import Arithmetic
 ///
 /// Such a chain is a filter of the input whose kernel depends on the output's phase n mod d (d = 2^levels). The kernel is
 /// linear in the FIR's weights. The best weights minimise the sum over all phases of the squared distance to the Gaussian,
-/// with a sum of 1. They are the solution of a small linear system (docs/arithmetic.md).
+/// with a sum of 1. They are the solution of a small linear system (docs/explanation/gaussian.md).
 package struct MultirateFit {
     private let sigma: Double
     private let step: Int
@@ -179,7 +179,7 @@ package enum LinearSystem {
     }
 }
 
-/// A bound for the error of a sample of 0…255, for every picture. docs/arithmetic.md derives each term.
+/// A bound for the error of a sample of 0…255, for every picture. docs/explanation/gaussian.md derives each term.
 package struct RoundingBound: Hashable, Sendable {
     /// The error from kernels that differ from a Gaussian, for both axes together.
     package let kernel: Double

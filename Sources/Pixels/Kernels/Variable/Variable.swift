@@ -58,7 +58,7 @@ package struct Variable: Sendable, LevelChoosing {
 /// A Gaussian between two nodes is a polynomial through its neighbours. The polynomial is in 1/√σ. Below 0.85 px, where a
 /// sampled Gaussian is no smooth function of σ, it is in q = exp(−1/2σ²), because the weights are powers of q. The largest
 /// error for any picture is 0.19 of 255 with four neighbours, and 12 of 65535 with six (2 for gratings, 4 for noise);
-/// docs/arithmetic.md derives it.
+/// docs/explanation/gaussian.md derives it.
 ///
 /// None of this depends on a picture or a tile.
 final class VariableLevels: Sendable {

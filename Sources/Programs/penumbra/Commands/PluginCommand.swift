@@ -102,8 +102,9 @@ struct PluginNewCommand: AsyncParsableCommand {
 
     /// The place of the guide for authors of plugins.
     private func guide(_ sources: String?) -> String {
-        let pages = ["docs/plugins.md", "docs/how-to/plugins.md"].compactMap { page in sources.map { "\($0)/\(page)" } }
-        return pages.first(where: isReadable) ?? "docs/plugins.md in Penumbra's sources, or of the package penumbra-dev"
+        let page = "docs/how-to/write-a-plugin.md"
+        if let path = sources.map({ "\($0)/\(page)" }), isReadable(path) { return path }
+        return "\(page) in Penumbra's sources, or of the package penumbra-dev"
     }
 
     /// The folder with FilterKit: the folder of `--sdk`, a folder above this program, or the installed package.

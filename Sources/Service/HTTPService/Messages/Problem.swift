@@ -89,7 +89,7 @@ extension Problem {
         status: 422, kind: "value", title: "A value is not accepted",
         detail: "Idempotency-Key: this address takes none",
         remedy:
-            "Leave it out. The page 'http-calls' of the documentation says which requests take a key."
+            "Leave it out. The page 'Jobs in the HTTP interface' of the documentation says which requests take a key."
     )
 
     static let unknownMethod = Problem(

@@ -59,6 +59,8 @@ export function compare(source) {
   function draw() {
     isAsked = false;
     if (!width || isClosed) return;
+    // One finger on a picture that fits scrolls the page.
+    canvas.style.touchAction = isFit ? 'pan-y' : 'none';
     const context = canvas.getContext('2d');
     context.setTransform(ratio(), 0, 0, ratio(), 0, 0);
     context.clearRect(0, 0, width, height);

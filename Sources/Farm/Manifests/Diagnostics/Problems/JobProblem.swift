@@ -140,7 +140,9 @@ extension JobProblem {
         case .remotePath(let path, let name):
             Words(
                 "\(path.quoted) in '\(name)' is no path: Penumbra reads and writes files, not object stores or URLs",
-                remedy: "mount the bucket or copy the files; the page 'object-stores' of the documentation shows how")
+                remedy:
+                    "mount the bucket or copy the files; the page 'Work with object stores' of the documentation shows how"
+            )
         case .indexNotJSON(let path):
             Words(
                 "the index \(path.quoted) is not a JSON file", remedy: "write a path that ends in .json: out/index.json"
