@@ -232,7 +232,7 @@ let package = Package(
             "Service", "Endpoints",
             [
                 "Geometry", "Catalogs", "JobModel", "SafeFiles", "JobStorage", "Runs", "Coordination", "Settings",
-                "RenderFarm",
+                "RenderFarm", "Reports",
                 "Confinement", "Queueing", "QueueStorage", "ServiceAPI", "HTTPService", "Page", "Supervision",
                 "Scheduling", "Pictures",
             ], resources: [.embedInCode("Documents/openapi.yaml")]),

@@ -64,8 +64,8 @@ import Testing
         try workspace.copy("photos/d.png", to: "photos/e.png")
         #expect(
             try await reasons() == [
-                "a.png": "kept: output was edited; 'penumbra adopt' accepts it, --force makes it again",
-                "b.png": "kept: output was edited, and would be made anew (input changed); --force replaces it",
+                "a.png": "kept: output was edited; 'penumbra adopt' accepts it, --force renders it again",
+                "b.png": "kept: output was edited, and would be rendered again (input changed); --force replaces it",
                 "c.jpg": Self.upToDate, "d.png": Self.upToDate, "e.png": Self.foreign,
             ])
     }

@@ -144,7 +144,7 @@ def submission(page, service, check, folder, manifest):
     with open(f'{folder}/good/torn.png', 'wb') as file:
         file.write(b'\x89PNG\r\n\x1a\n torn')
     write(manifest('partly', 'good/*').rstrip('\n'))
-    check('another text is right again', page.has('partly can be handed in', '#findings', 30), page.text('#findings'))
+    check('another text is right again', page.has('partly can be submitted', '#findings', 30), page.text('#findings'))
     page.click('Plan')
     check('the plan names the picture that would fail, first', browser.wait("document.querySelector('.planned .rows .row')?.textContent.includes('torn.png') && document.querySelector('.planned .rows .fault')?.textContent.includes('broken or unreadable picture')", 60), page.text('.planned'))
     check('and the words above say so', page.has('1 frame would fail', '#findings'), page.text('#findings'))
@@ -154,10 +154,10 @@ def submission(page, service, check, folder, manifest):
     browser.run("document.getElementById('preview-input').focus()")
     browser.paste('good/1.png')
     write(manifest('another', 'good/*').rstrip('\n'))
-    check('the picture of the preview is not kept for another job', page.has('another can be handed in', '#findings', 30) and browser.run("document.getElementById('preview-input').value") == '', browser.run("document.getElementById('preview-input').value"))
+    check('the picture of the preview is not kept for another job', page.has('another can be submitted', '#findings', 30) and browser.run("document.getElementById('preview-input').value") == '', browser.run("document.getElementById('preview-input').value"))
     browser.run("document.getElementById('preview-input').focus()")
     browser.paste('good/none.png')
-    check('a wrong picture of the preview says nothing of the job', browser.wait("document.querySelector('.preview .trouble').textContent.includes('none.png')", 20) and page.has('another can be handed in', '#findings', 1), page.text('#findings') + page.text('.preview'))
+    check('a wrong picture of the preview says nothing of the job', browser.wait("document.querySelector('.preview .trouble').textContent.includes('none.png')", 20) and page.has('another can be submitted', '#findings', 1), page.text('#findings') + page.text('.preview'))
 
 
 def small_screens(page, service, check, folder, manifest):

@@ -120,6 +120,16 @@ enum StoredForm {
         #expect(QueueEntry(job).result == words)
     }
 
+    @Test func `a job says why frames were kept, with the most frequent reasons`() throws {
+        var job = try Submission.running()
+        let reasons = ["edited": 5, "other job": 4, "not published": 3, "a": 2, "b": 1]
+        try job.processEnded(
+            code: 0, leaving: .ended, text: "", progressed: true, leftovers: .init(kept: 15, by: reasons), at: .noon)
+        #expect(QueueEntry(job).keptByReason == ["edited": 5, "other job": 4, "not published": 3, "a": 2])
+        #expect(try StoredForm.value(of: StoredForm.text(of: job.state)) == job.state)
+        #expect(QueueEntry(try Submission.ended()).keptByReason == nil)
+    }
+
     @Test(arguments: [(nil, "/srv/a/night.yaml"), ("shown", "/srv/a/shown.yaml")] as [(String?, String)])
     func `an uploaded manifest has a path in its folder`(fileName: String?, path: String) throws {
         let manifest = ManifestSource(.uploaded(text: "", folder: "/srv/a"), digest: "m", fileName: fileName)

@@ -263,7 +263,22 @@ import Testing
         #expect(try self.text(request) == text)
         #expect(try value(text) == request)
         #expect(try value(#"{"name":"b","scope":"read"}"#) == TokenRequest(name: "b", scope: .read))
+        let limited = #"{"max_priority":60,"name":"b","scope":"submit"}"#
+        #expect(try value(limited) == TokenRequest(name: "b", scope: .submit, maxPriority: Priority(60)))
+        #expect(try self.text(value(limited) as TokenRequest) == limited)
         #expect(TokenScope.read < .submit && .submit < TokenScope.admin)
+    }
+
+    @Test func `a change of a token names its highest priority, and a null removes it`() throws {
+        #expect(try value(#"{"max_priority":60}"#) == TokenChange(maxPriority: Priority(60)))
+        #expect(try value(#"{"max_priority":null}"#) == TokenChange(maxPriority: nil))
+        #expect(try text(TokenChange(maxPriority: nil)) == #"{"max_priority":null}"#)
+        #expect(
+            message(TokenChange.self, "{}")
+                == "the request changes nothing\n   = name max_priority: a number, or null for no limit")
+        #expect(
+            message(TokenChange.self, #"{"max_priority":101}"#)?.hasPrefix(
+                "priority: '101' is not a whole number from 0 to 100") == true)
     }
 
     @Test(arguments: [

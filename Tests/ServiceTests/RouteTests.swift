@@ -97,6 +97,7 @@ import Testing
         Row("DELETE", "/api/v1/schedules/{name}", .admin, 404),
         Row("GET", "/api/v1/tokens", .admin, 200),
         Row("POST", "/api/v1/tokens", .admin, 201, body: #"{"name": "bot", "scope": "read"}"#),
+        Row("PATCH", "/api/v1/tokens/{token}", .admin, 200, body: #"{"max_priority": 60}"#),
         Row("POST", "/api/v1/tokens/{token}/renew", .admin, 200),
         Row("DELETE", "/api/v1/tokens/{token}", .admin, 204),
         Row("POST", "/api/v1/session", .open, 201, body: #"{"token": "{new token}"}"#),

@@ -145,7 +145,10 @@ extension RunArchive {
             DetachedEnds.take(into: state)
             found = try readAgain { try $0.run(named: name).map { [$0] } ?? [] }.first
         }
-        guard let found else { throw FarmError(.missingInput, "no run is called '\(PathText.visible(name))'") }
+        guard let found else {
+            throw FarmError(
+                .missingInput, "no run is called '\(PathText.visible(name))'\n   = 'penumbra status' lists the runs")
+        }
         return found
     }
 

@@ -82,6 +82,8 @@ package struct StoredFrameLine: Hashable, Sendable, Codable {
     package let input: String
     package let outputs: [String]
     package let state: String
+    /// Why its outputs were kept. Nil if that is not known.
+    package private(set) var reason: String?
     package private(set) var cause: String?
     package private(set) var message: String?
     package private(set) var seconds: Double?
@@ -99,7 +101,8 @@ package struct StoredFrameLine: Hashable, Sendable, Codable {
         switch frame.state {
         case .failed(let cause, let message): (self.cause, self.message) = (cause, message)
         case .stillBroken(_, let message): self.message = message.isEmpty ? nil : message
-        case .open, .published, .skipped, .kept, .left: break
+        case .kept(let reason): self.reason = reason.isEmpty ? nil : reason
+        case .open, .published, .skipped, .left: break
         }
     }
 }

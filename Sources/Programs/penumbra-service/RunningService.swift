@@ -156,7 +156,7 @@ struct RunningService {
         {
             process in
             "\(state): the runs of this state folder belong to another service (process \(process.words)\(process.place))\n   = "
-                + "hand jobs in there, or give this service another --state-dir"
+                + "submit jobs there, or give this service another --state-dir"
         }
         return [own, shared]
     }

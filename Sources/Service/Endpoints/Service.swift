@@ -77,8 +77,9 @@ extension APIRequest {
         case .user(let uid, _): Supervisor.Caller(owner: .user(uid))
         case .token(let token):
             Supervisor.Caller(
-                owner: .token("\(token.id)"), address: "\(peer)", isLimited: token.scope != .admin || token.roots != nil
-            )
+                owner: .token("\(token.id)"), address: "\(peer)",
+                isLimited: token.scope != .admin || token.roots != nil,
+                priorityLimit: token.maxPriority.map(PriorityLimit.init))
         case nil: throw .unknownCaller
         }
     }

@@ -97,18 +97,16 @@ struct Finishing {
 
     /// The kept outputs that no run has reported yet. With `--quiet`, silence means that all is well.
     private func newlyKept(_ job: ClaimedJob, _ summary: RunSummary) -> [KeptOutput] {
-        let texts = summary.keptOutputs.map { "\(Self.keptKind)\($0.path): \($0.reason)" }
+        let texts = summary.keptOutputs.map { KeptNotice.text($0.path, reason: $0.reason) }
         guard let ledger = job.ledger else { return summary.keptOutputs }
         let isAll = job.prepared.isWhole && summary.stop == nil
         // If the database cannot be read, all are reported once more.
-        guard let new = try? ledger.reportNew(texts, kind: Self.keptKind, isAll: isAll) else {
+        guard let new = try? ledger.reportNew(texts, kind: KeptNotice.kind, isAll: isAll) else {
             return summary.keptOutputs
         }
         let paths = Set(new.map(PathKey.init))
         return zip(texts, summary.keptOutputs).filter { paths.contains(PathKey($0.0)) }.map(\.1)
     }
-
-    private static let keptKind = "kept: "
 
     /// Reports each change once. It concerns many outputs.
     private func reportUpgrades(_ job: ClaimedJob) throws {

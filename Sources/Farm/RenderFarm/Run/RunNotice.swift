@@ -209,7 +209,7 @@ extension JobNotice {
         case .forcedRunContinues(let made):
             return Text(
                 .result,
-                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") made again already"
+                "continues where the deadline stopped it: \(frames(made)) \(made == 1 ? "is" : "are") rendered again already"
             )
         case .outputsKeepOldPixels(let count, let upgrade):
             let cause = upgrade.plugin.map { "the plugin '\($0)'" } ?? "Penumbra"
@@ -283,7 +283,7 @@ extension JobNotice {
             return Text(
                 .result,
                 "\(frames(left)) handed to Slurm; run \(run), in \(folder)\n"
-                    + "   = penumbra status, wait and cancel take it by --run-dir, from any node")
+                    + "   = 'penumbra status', 'wait' and 'cancel' take it by --run-dir, from any node")
         case .shardsWritten(let shards, let left, let folder):
             return Text(.result, "\(frames(left)) in \(Figures.plural(shards, "shard")) at \(folder)")
         case .noShardsWritten: return Text(.result, "no shards were written: nothing is left for them")
@@ -292,7 +292,7 @@ extension JobNotice {
         case .continuedByNobody(let left, let folder):
             return Text(
                 .result,
-                "\(frames(left)) left, and nothing continues the run\n   = penumbra resume --run-dir \(folder) does")
+                "\(frames(left)) left, and nothing continues the run\n   = 'penumbra resume --run-dir \(folder)' does")
         case .replacesWholeRun(let manifest):
             return Text(
                 .warning,

@@ -115,7 +115,8 @@ struct DoctorCommand: AsyncParsableCommand {
             return await examineCluster(settings, system)
         } catch {
             say(false, error.message)
-            return .unavailable
+            // As 'run' would exit.
+            return error.outcome
         }
     }
 

@@ -47,6 +47,13 @@ enum RunText {
         return "\(Figures.count(line.concluded))/\(Figures.count(line.work))"
     }
 
+    /// `2 frames: output was edited; …`. The most frequent reason comes first.
+    static func reasons(_ counts: [String: Int]) -> [String] {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { reason, count in
+            "\(Figures.plural(count, "frame")): \(PathText.visible(reason))"
+        }
+    }
+
     /// - Parameter failed: the frames that failed.
     static func details(_ line: RunLine, failed: [StoredFrameLine], _ counts: TaskCounts) -> [String] {
         var lines = [
@@ -60,6 +67,7 @@ enum RunText {
             lines.append("now       \(ProgressBar.line(live, width: .max))")
             if let limit = live.workerLimit { lines.append("limit     \(Figures.plural(limit, "task")) at a time") }
         }
+        lines += reasons(line.counts.keptByReason ?? [:]).map { "kept      \($0)" }
         lines += (line.counts.notes ?? []).map { "note      \(PathText.visible($0))" }
         lines += tasks(counts)
         if !failed.isEmpty { lines.append("failed") }

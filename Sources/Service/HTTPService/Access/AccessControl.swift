@@ -135,7 +135,8 @@ final class AccessControl: Sendable {
         }
         authenticator.noteUse(of: token.id, at: time)
         return TokenIdentity(
-            id: token.id, name: record.name, scope: record.scope, roots: record.roots, expires: record.expires)
+            id: token.id, name: record.name, scope: record.scope, roots: record.roots, maxPriority: record.maxPriority,
+            expires: record.expires)
     }
 
     /// Nil for a session that has ended: the browser is asked for its token again.
@@ -148,6 +149,7 @@ final class AccessControl: Sendable {
         authenticator.noteUse(of: session.token, at: time)
         return TokenIdentity(
             id: session.token, name: record.name, scope: record.scope, roots: record.roots,
+            maxPriority: record.maxPriority,
             expires: min(session.expires, record.expires ?? session.expires), session: digest)
     }
 

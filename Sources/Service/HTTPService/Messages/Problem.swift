@@ -197,7 +197,7 @@ extension Problem {
         Problem(
             status: 421, kind: "unknown-host", title: "This service does not have this name",
             detail: "Its names are \(names.joined(separator: ", "))",
-            remedy: "Use one of these names, or add the name to the service's configuration.")
+            remedy: "Use one of these names, or add the name to 'hosts' in the service's config file.")
     }
 
     // MARK: Limits

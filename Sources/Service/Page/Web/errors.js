@@ -45,7 +45,7 @@ async function retryAll(runs, outcome) {
     show();
   }
   const good = done.filter(line => line.classList.contains('well')).length;
-  announce(`${plural(good, 'run')} of ${count(runs.length)} handed in again`);
+  announce(`${plural(good, 'run')} of ${count(runs.length)} submitted again`);
 }
 
 /**

@@ -22,6 +22,11 @@ function tell() {
   requestAnimationFrame(() => { isAsked = false; for (const body of [...listeners]) body(); });
 }
 
+/** The highest priority that the token allows for jobs. */
+export const highestPriority = () => farm.session?.max_priority ?? 100;
+/** A job that runs next is before all priorities, so a token with a limit cannot ask for it. */
+export const mayRunNext = () => may('submit') && farm.session?.max_priority == null;
+
 export const may = scope => ({read: 0, submit: 1, admin: 2})[farm.session?.scope ?? 'read'] >= ({submit: 1, admin: 2})[scope];
 
 // Answers may come in another order than their requests: an older one never replaces a newer one.

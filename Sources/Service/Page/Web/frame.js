@@ -51,7 +51,7 @@ export function frameView(run, name, view) {
     const isInWork = frame?.state === 'open';
     badge.className = `badge ${state.name}`;
     say(badge, isInWork ? (isRunOpen(runState) ? '… not finished' : 'not finished') : `${state.sign}\ufe0e ${state.words}`);
-    fill(sub, frame ? path(frame.input) : 'there was nothing to do with this frame, and which picture it was is not known any more', frame?.seconds ? ` · ${duration(frame.seconds)} of work` : '', frame?.published ? ` · ${when(frame.published)}` : '');
+    fill(sub, frame ? path(frame.input) : 'there was nothing to do with this frame, and which picture it was is not known any more', frame?.seconds ? ` · ${duration(frame.seconds)} of work` : '', frame?.published ? ` · ${when(frame.published)}` : '', frame?.reason ? [' · ', visible(frame.reason)] : '');
     const failure = frame?.cause ?? (frame?.state === 'still_broken' ? 'failed in an earlier run, and was not tried again' : null);
     cause.hidden = !failure;
     if (failure) {

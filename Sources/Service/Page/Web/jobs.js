@@ -1,9 +1,9 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, copyable, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
 import {Problem, encoded, get, request, send, sendOnce} from './api.js';
-import {calmly, farm, may, onFarm} from './farm.js';
+import {calmly, farm, highestPriority, may, mayRunNext, onFarm} from './farm.js';
 import * as live from './live.js';
-import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
+import {isOpen, keptWords, plural, progress, percent, elapsed, sign, when, word} from './words.js';
 
 const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
 const post = (job, what) => send('POST', `jobs/${job.id}/${what}`);
@@ -28,7 +28,7 @@ async function setPaused(job, value) {
 const actions = {
   pause: {text: 'Pause', key: 'p', title: 'Give workers nothing more to do. Pictures in work are finished first (p)', fits: job => job.state === 'running' && !job.cancelling && !isPaused(job), body: job => setPaused(job, true)},
   resume: {text: 'Resume', key: 'p', title: 'Go on (p)', fits: job => isPaused(job) && !job.cancelling, body: job => setPaused(job, false)},
-  next: {text: 'Run next', key: 'n', title: 'Start before all others (n)', fits: job => job.state === 'waiting' && !job.run_next, body: job => post(job, 'run-next')},
+  next: {text: 'Run next', key: 'n', title: 'Start before all others (n)', fits: job => job.state === 'waiting' && !job.run_next && mayRunNext(), body: job => post(job, 'run-next')},
   hold: {text: 'Hold', key: 'h', title: 'Do not start before it is released (h)', fits: job => job.state === 'waiting', body: job => post(job, 'hold')},
   release: {text: 'Release', key: 'h', title: 'Let it start (h)', fits: job => job.state === 'held', body: job => post(job, 'release')},
   cancel: {
@@ -73,18 +73,18 @@ export function jobActions(job, changed) {
   return element;
 }
 
-/** The priority of a job, which a click changes by 10. */
+/** The priority of a job, which a click changes by 10, up to the highest one that the token allows. */
 export function priorityStepper(job, changed = () => {}) {
-  const value = h('output', job.priority);
+  const value = h('output', job.priority), highest = highestPriority();
   const set = async to => {
-    const answer = await send('PATCH', `jobs/${job.id}`, {priority: Math.max(0, Math.min(100, to))});
+    const answer = await send('PATCH', `jobs/${job.id}`, {priority: Math.max(0, Math.min(highest, to))});
     announce(`Job ${job.id}: priority ${answer.priority}`);
     changed(answer);
     element.update({...job, ...answer});
   };
   const step = (text, by, name) => action(text, () => set(by > 0 ? Math.floor(job.priority / 10) * 10 + 10 : Math.ceil(job.priority / 10) * 10 - 10), {name: `${name} the priority of job ${job.id}`, title: `${name} the priority (${text === '−' ? '-' : text})`, class: 'step'});
   const less = step('−', -10, 'Lower'), more = step('+', 10, 'Raise');
-  const element = h('span.stepper', {title: 'Priority, 0 to 100'}, less, value, more);
+  const element = h('span.stepper', {title: `Priority, 0 to ${highest}${highest < 100 ? ', the highest one that your token allows' : ''}`}, less, value, more);
   element.update = next => {
     if (next.id !== job.id) { less.rename(`Lower the priority of job ${next.id}`); more.rename(`Raise the priority of job ${next.id}`); }
     job = next;
@@ -92,7 +92,7 @@ export function priorityStepper(job, changed = () => {}) {
     const isShown = may('submit') && isOpen(job.state);
     less.hidden = more.hidden = !isShown;
     enable(less.button, job.priority > 0);
-    enable(more.button, job.priority < 100);
+    enable(more.button, job.priority < highest);
   };
   element.press = key => (key === '-' ? less : more).button.click();
   element.update(job);
@@ -196,6 +196,7 @@ export function jobView(id, view) {
       ['Manifest', path(job.manifest)],
       ['Owner', job.owner_name ? `${job.owner_name} (${job.owner})` : job.owner],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
+      ['Kept', job.kept_by_reason && h('ul.plain', keptWords(job.kept_by_reason).map(words => h('li', visible(words))))],
       ['Retries', job.retry_of && jobLink(job.retry_of)],
       ['Submitted', when(job.submitted)],
       ['Started', job.started && when(job.started)],

@@ -170,7 +170,7 @@ async function checkSession(words) {
     if (error.status !== 401) return;
   }
   if (!session) { if (farm.session) signIn(words); return false; }
-  const isSame = farm.session && ['owner', 'scope', 'expires'].every(key => farm.session[key] === session[key]);
+  const isSame = farm.session && ['owner', 'scope', 'max_priority', 'expires'].every(key => farm.session[key] === session[key]);
   if (isSame || (farm.session === null && place('token')?.value)) return;
   live.stop();
   await begin();

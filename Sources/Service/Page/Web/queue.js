@@ -1,7 +1,7 @@
 // The queue: open jobs first, in the order in which they will run, then those that have ended.
 import {action, ask, bar, copyable, failed, fill, h, say, visible} from './dom.js';
 import {get, send} from './api.js';
-import {calmly, farm, may, onFarm} from './farm.js';
+import {calmly, farm, may, mayRunNext, onFarm} from './farm.js';
 import {because, jobActions, priorityStepper, stateOf} from './jobs.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
@@ -94,7 +94,7 @@ export function queueView(query, view) {
     const server = location.href.replace(/#.*$/, '');
     fill(empty,
       h('h2', 'This farm has no jobs yet'),
-      h('p', 'Hand one in from a terminal of this machine:'),
+      h('p', 'Submit one from a terminal of this machine:'),
       copyable('penumbra submit job.yaml'),
       h('p', 'or from another program, with a token:'),
       copyable(`curl -H "Authorization: Bearer $PENUMBRA_TOKEN" ${server}api/v1/jobs -d '{"manifest": "/srv/pictures/job.yaml"}'`),
@@ -210,7 +210,7 @@ export function queueView(query, view) {
 /** One action for all jobs that the filter matches. The service counts first, and changes nothing if the number is another one then. */
 function bulkActions(wanted, changed) {
   if (!may('submit')) return null;
-  const words = {hold: 'Hold', release: 'Release', run_next: 'Run next', retry: 'Retry', cancel: 'Cancel'};
+  const words = {hold: 'Hold', release: 'Release', ...mayRunNext() && {run_next: 'Run next'}, retry: 'Retry', cancel: 'Cancel'};
   const select = h('select', {'aria-label': 'Action for all that match'}, h('option', {value: ''}, 'All that match …'), Object.entries(words).map(([value, text]) => h('option', {value}, text)));
   const outcome = h('span', {role: 'status'});
   const go = action('Do it', async () => {

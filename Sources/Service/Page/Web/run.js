@@ -7,7 +7,7 @@ import {frameFile, thumb} from './thumbs.js';
 import {pausedWords, priorityStepper, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, withoutPath, word} from './words.js';
+import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, keptWords, measure, percent, plural, progress, sign, when, withoutPath, word} from './words.js';
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
@@ -149,7 +149,8 @@ export function runView(name, view) {
     states.show(isGoingOn ? [] : Object.entries({published, skipped, kept, failed, still_broken: stillBroken, left}));
     showSlots(isGoingOn ? news?.running ?? [] : []);
     showTiles(isGoingOn);
-    renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers], () => facts(
+    renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers, run.counts.keptByReason], () => facts(
+      ['Kept', run.counts.keptByReason && h('ul.plain', keptWords(run.counts.keptByReason).map(words => h('li', visible(words))))],
       ['Manifest', path(run.manifest)],
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
       ['Started', h('time', {datetime: run.started}, when(run.started))],

@@ -2,6 +2,7 @@
 import {action, announce, enable, fill, h, onRatio, path, problemText, say} from './dom.js';
 import {editor} from './editor.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
+import {highestPriority} from './farm.js';
 import {kept} from './kept.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
@@ -37,13 +38,13 @@ export function submitView(query, view) {
   const folder = h('input', {id: 'folder', value: kept.get('folder'), placeholder: '/srv/pictures', required: true, autocomplete: 'off', spellcheck: 'false'});
   const write = editor({value: kept.get('draft') || example, schema: () => schema, changed: text => { kept.set('draft', text); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
-  const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
+  const priority = h('input', {type: 'number', min: 0, max: highestPriority(), value: Math.min(50, highestPriority())}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
   const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
   // The manifest is a text that is sent, or a file that the service reads.
   let isFile = kept.get('source') === 'file';
   const place = h('input', {id: 'path', value: kept.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
   const sources = [[false, 'A text'], [true, 'A file on the farm']].map(([value, text]) => h('button', {type: 'button', onclick: () => choose(value)}, text));
-  const hand = action('Hand it in', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
+  const hand = action('Submit it', submit, {class: 'primary'}), plan = action('Plan', showPlan, {title: 'What would be rendered, and why'});
   const planned = h('section.planned', {hidden: true});
   const ofText = h('div.source',
     field('Folder on the farm', folder, 'where relative paths of the manifest start'),
@@ -55,7 +56,7 @@ export function submitView(query, view) {
       h('div', {},
         h('div.chips', {role: 'group', 'aria-label': 'Where the manifest is'}, sources),
         ofText, ofFile, write,
-        h('details', h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, '0 to 100'), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, ' hold it until it is released'))),
+        h('details', h('summary', 'Priority, order and labels'), h('div.form', field('Priority', priority, `0 to ${highestPriority()}${highestPriority() < 100 ? ', the highest one that your token allows' : ''}`), field('After jobs', after, 'numbers, with commas'), field('Labels', label, 'name=value, with spaces between'), h('label.check', hold, ' hold it until it is released'))),
         h('div.buttons', hand, plan)),
       preview.element),
     planned);
@@ -109,7 +110,7 @@ export function submitView(query, view) {
   }
   function showAccepted() {
     const words = Object.values(doubts).filter(Boolean).join(', and ');
-    write.findings([], warnings, `${checked} can be handed in`, words && `The manifest of ${checked} is accepted, but ${words}`);
+    write.findings([], warnings, `${checked} can be submitted`, words && `The manifest of ${checked} is accepted, but ${words}`);
   }
   function setValid(value) {
     isValid = value;
@@ -141,7 +142,7 @@ export function submitView(query, view) {
     const labels = Object.fromEntries(label.value.trim().split(/\s+/).filter(Boolean).map(part => { const at = part.indexOf('='); return at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]; }));
     if (Object.keys(labels).length) more.labels = labels;
     const job = await sendOnce('jobs', body(more));
-    announce(`Job ${job.id}, ${job.name}, is handed in`);
+    announce(`Job ${job.id}, ${job.name}, is submitted`);
     location.hash = `#/jobs/${job.id}`;
   }
   async function showPlan(button) {

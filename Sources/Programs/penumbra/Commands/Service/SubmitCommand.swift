@@ -11,7 +11,7 @@ import ServiceClient
 struct SubmitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "submit",
-        abstract: "Hand jobs in to a service, which runs each of them once.",
+        abstract: "Submit jobs to a service, which runs each of them once.",
         discussion: """
             The service checks a manifest before it accepts a job, and reads it again when the run starts. Jobs of a higher priority get \
             workers first. 'penumbra queue' says why a job waits.
