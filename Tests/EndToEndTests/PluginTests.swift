@@ -117,7 +117,7 @@ import Testing
             ["apply", "choosy", "photos/a.png", "-o", "a.png"], ["blur", "photos/a.png", "--filter", "choosy"],
         ]
         for command in commands {
-            let result = try await Program.run(command, in: workspace, environment: environment)
+            let result = try await Program.run(Program.penumbra, command, in: workspace, environment: environment)
             #expect(result.code == 65, "\(command) \(result.output)")
             #expect(result.errors.contains("these values do not go together"), "\(command) \(result.errors)")
             #expect(result.output.isEmpty, "\(command)")
