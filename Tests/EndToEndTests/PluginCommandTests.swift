@@ -109,6 +109,40 @@ import Testing
         #expect(workspace.files(below: "sepia") == ["notes.txt"])
     }
 
+    @Test func `check refuses a plugin that calls itself as a filter of Penumbra, as workers do`() async throws {
+        try await workspace.buildPlugin("gaussian", render: "copy(tile);")
+        let result = try await run("plugin", "check", "plugins/libgaussian.so")
+        #expect(result.code == 1)
+        #expect(
+            result.output == """
+                plugins/libgaussian.so
+                  ok       opening
+                  BROKEN   description: it names its filter 'gaussian', which is Penumbra's own; rename it
+                  ok       silence
+
+                """)
+        let filters = try await run("filters", environment: ["PENUMBRA_PLUGIN_PATH": "\(workspace.path)/plugins"])
+        #expect(
+            filters.errors.contains(
+                "libgaussian.so names its filter 'gaussian', which is Penumbra's own; rename it\n"), "\(filters.errors)"
+        )
+    }
+
+    @Test func `who has no Swift is told so when a plugin in Swift begins`() async throws {
+        let begun = try await run(
+            "plugin", "new", "less-color", "--sdk", ExampleTests.project.path, environment: ["PATH": "/nowhere"])
+        #expect(begun.code == 0, "\(begun.errors)")
+        #expect(
+            begun.errors == """
+                this plugin is built with Swift, and there is no program 'swift' in PATH
+                   = install Swift 6.3 or later, or write the plugin in C: --language c, with another folder by -o
+
+                """)
+        let inC = try await run(
+            "plugin", "new", "less-color", "--language", "c", "-o", "in-c", environment: ["PATH": "/nowhere"])
+        #expect((inC.code, inC.errors) == (0, ""))
+    }
+
     /// What a plugin does, and the line that tells it.
     private static let misdeeds: [(render: String, line: String)] = [
         (
