@@ -91,7 +91,7 @@ extension FrameVerdict {
     static let edited = FrameVerdict.kept(
         reason: "output was edited; 'penumbra adopt' accepts it, --force renders it again")
     static let foreign = FrameVerdict.kept(
-        reason: "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
+        reason: "no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them")
 
     /// Nothing is at the path.
     static func new(_ reason: String) -> FrameVerdict {

@@ -254,7 +254,7 @@ import Testing
         let first = try await run("run", "--quiet", "job.yaml")
         #expect(
             first.errors == """
-                test: 1 output is left as it is: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
+                test: 1 output is left as it is: no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them
                   out/d.png
 
                 """)

@@ -28,7 +28,7 @@ import Testing
 
     private static let upToDate = "skipped: up to date"
     private static let foreign =
-        "kept: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it"
+        "kept: no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them"
 
     @Test func `the second night does nothing`() async throws {
         #expect(try await reasons() == ["a.png": "new", "b.png": "new", "c.jpg": "new"])
@@ -267,7 +267,7 @@ import Testing
         #expect(kept.output.contains("test: 0 published, 3 kept in "))
         #expect(
             kept.errors == """
-                3 outputs are left as they are: not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it
+                3 outputs are left as they are: no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them
                   out/a.png
                   out/b.png
                   out/c.png

@@ -211,7 +211,7 @@ extension Freshness {
                 ? .render(.nothing, absence(of: output.path))
                 : .kept(
                     priorOutputs[PathKey(output.path)].map { $0.reason + staleness(of: $0.record, frame) }
-                        ?? "not published by Penumbra; 'penumbra adopt' accepts it, --force replaces it")
+                        ?? "no record in this state folder; 'penumbra adopt' accepts such files, --force replaces them")
         }
         guard let stamp = output.stamp else { return .render(.nothing, absence(of: output.path)) }
         guard let input = hasChanged(frame, since: record, findings) else {
