@@ -47,6 +47,27 @@ import Testing
         #expect(try await Program.reasons(workspace)["10.png"] == "new")
     }
 
+    @Test func `a run that removes no orphans because they are too many says so wherever its end is shown`()
+        async throws
+    {
+        for number in [10, 11] { try workspace.remove("photos/\(number).png") }
+        let reason =
+            "2 of 12 outputs have no input any more, over 10 %, and stay; --delete-orphans=all removes them nevertheless"
+        let run = try await Program.run(
+            "run", "--quiet", "--delete-orphans", "--run", "night-7", "job.yaml", in: workspace)
+        #expect(run.code == 1 && run.errors == "test: \(reason)\n")
+        let status = try await Program.run("status", in: workspace)
+        #expect(status.output.contains(reason), "\(status.output)")
+        let show = try await Program.run("show", "night-7", in: workspace)
+        #expect(show.output.contains("\nstate     failed: \(reason)\n"), "\(show.output)")
+        let json = try await Program.run("show", "--json", "night-7", in: workspace)
+        #expect(
+            json.output.contains(#""state":"failed""#) && json.output.contains(#""reason":"\#(reason)""#),
+            "\(json.output)")
+        let logs = try await Program.run("logs", "night-7", in: workspace)
+        #expect(logs.output == "night-7: no task was tried; exit code 1: \(reason)\n")
+    }
+
     @Test func `outputs of pictures that the job takes no more are never removed`() async throws {
         try workspace.writeNightly(more: "exclude: [photos/10.png]")
         let result = try await Program.run("run", "--delete-orphans=all", "job.yaml", in: workspace)

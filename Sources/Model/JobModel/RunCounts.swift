@@ -22,13 +22,15 @@ package struct RunCounts: Hashable, Codable, Sendable {
     package var notes: [String]?
     /// Set if the run rendered everything again.
     package var rerun: FullRerun?
+    /// Nil if there was none, and in records of older versions.
+    package var trouble: RunTrouble?
 
     package init() {}
 
     /// The names are stored.
     private enum CodingKeys: String, CodingKey {
         case frames, work, published, skipped, kept, stillBroken, failed, left, seconds, megapixels, bytesWritten
-        case failedByCause, notes
+        case failedByCause, notes, trouble
         case rerun = "remaking"
     }
 
@@ -65,7 +67,7 @@ package struct RunCounts: Hashable, Codable, Sendable {
         }
     }
 
-    /// Adds the counts of another run. A sum does not have the other run's ``rerun``.
+    /// Adds the counts of another run. A sum does not have the other run's ``rerun`` and ``trouble``.
     package static func += (sum: inout RunCounts, other: RunCounts) {
         sum.frames += other.frames
         sum.work += other.work

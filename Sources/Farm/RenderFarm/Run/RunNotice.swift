@@ -150,6 +150,18 @@ extension RunNotice {
     }
 }
 
+extension RunNotice {
+    /// The message of an error, without the job's name. It shows absolute paths. Nil for other notices.
+    var errorMessage: String? {
+        let text =
+            switch self {
+            case .job(_, let notice): notice.text(from: "/")
+            default: text(from: "/")
+            }
+        return text.kind == .error ? text.message : nil
+    }
+}
+
 extension WatchNotice {
     fileprivate func text(from folder: String) -> RunNotice.Text {
         func shown(_ path: String) -> String { PathText.shown(path, from: folder) }
