@@ -145,7 +145,7 @@ import Testing
                     == (pages == 4
                         ? ""
                         : """
-                        test: 2 outputs without an input any more; --delete-orphans removes them
+                        test: 2 outputs without an input any more; --delete-orphans=all removes them
                           pages/m-3.png
                           pages/m-4.png
 
@@ -216,7 +216,7 @@ import Testing
         let listed = try await Program.run("run", "job.yaml", option, in: workspace)
         #expect(listed.code == 0)
         #expect(
-            listed.errors.contains("test: 12 outputs without an input any more; --delete-orphans removes them\n"),
+            listed.errors.contains("test: 12 outputs without an input any more; --delete-orphans=all removes them\n"),
             "\(listed.errors)")
         let refused = try await Program.run("run", "job.yaml", option, "--quiet", "--delete-orphans", in: workspace)
         #expect(refused.code == 1)
@@ -326,7 +326,7 @@ import Testing
         #expect(listed.code == 0)
         #expect(
             listed.errors == """
-                test: 2 outputs without an input any more; --delete-orphans removes them
+                test: 2 outputs without an input any more; --delete-orphans=all removes them
                   out/emptied/emptied.png
                   out/old/old.png
 

@@ -278,7 +278,7 @@ package struct OrphanCleanup: Sendable {
         let kept = zip(orphans, objections).compactMap { orphan, reason in
             reason.map { FileReason(path: orphan.path, reason: $0) }
         }
-        if !removable.isEmpty { listener.report(name, .orphans(removable)) }
+        if !removable.isEmpty { listener.report(name, .orphans(removable, needsAll: refusal != nil)) }
         try listKept(kept, isRemoving: false)
     }
 

@@ -58,7 +58,8 @@ package enum JobNotice: Hashable, Sendable {
     case unselectedOutputs([String])
     /// The disk of these outputs' pictures is missing.
     case lostOutputs([String], cause: String, areToBeRemoved: Bool)
-    case orphans([String])
+    /// `needsAll`: they are more than `--delete-orphans` removes without `=all`.
+    case orphans([String], needsAll: Bool = false)
     case orphansRemoved([String])
     case orphansKept([FileReason], isRemoving: Bool)
     /// A pattern matches nothing, so the orphans may be a mistake.
@@ -254,9 +255,10 @@ extension JobNotice {
                 "\(outputs(paths.count)) \(paths.count == 1 ? "stays" : "stay"), because \(cause); if the pictures were removed "
                 + "or moved on purpose, say so with --allow-gone"
             return areToBeRemoved ? Text(.error, message) : Text(.files, message, paths: paths, all: Self.plan)
-        case .orphans(let paths):
+        case .orphans(let paths, let needsAll):
             return Text(
-                .files, "\(outputs(paths.count)) without an input any more; --delete-orphans removes them",
+                .files,
+                "\(outputs(paths.count)) without an input any more; --delete-orphans\(needsAll ? "=all" : "") removes them",
                 paths: paths, all: Self.plan)
         case .orphansRemoved(let paths):
             return Text(.removedFiles, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)
