@@ -279,7 +279,7 @@ import Testing
         let gone = try await Program.run("run", "job.yaml", "--allow-gone", in: workspace)
         #expect(gone.code == 0, "\(gone.errors)")
         #expect(
-            gone.errors.hasSuffix("without an input any more; --delete-orphans removes them\n  out/z.png\n"),
+            gone.errors.hasSuffix("without an input any more; --delete-orphans=all removes them\n  out/z.png\n"),
             "\(gone.errors)")
     }
 

@@ -144,7 +144,9 @@ package struct InspectedPicture: Sendable {
         trusted = own.filter { [user = content?.user] in $0.isTrusted(with: user) }
         let condition = PictureState(trusted, content, holds: holds)
         let moved = content.flatMap { content in
-            known.elsewhere.first { $0.isTrusted(with: content.user) && $0.record.isBlurred(content) }
+            let alike = known.elsewhere.filter { $0.isTrusted(with: content.user) && $0.record.isBlurred(content) }
+            // Several pictures may have had the same bytes. The one that has another name now is no longer at its path.
+            return alike.first { !$0.isRestored && !FileSystem.exists($0.picture.exactPath) } ?? alike.first
         }
         switch (condition, moved) {
         case (.unknown, let moved?), (.edited, let moved?):

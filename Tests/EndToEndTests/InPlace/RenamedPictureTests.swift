@@ -73,6 +73,24 @@ import Testing
     }
 
     @Test(arguments: ["state", "beside"])
+    func `of two pictures with the same bytes, the one that was renamed is not missed`(place: String) async throws {
+        try workspace.copy("photos/a.png", to: "photos/b.png")
+        let original = try workspace.read("photos/a.png")
+        #expect(try await penumbra("blur", "photos/a.png", "photos/b.png", "--keep", place).code == 0)
+        try rename("photos/a.png", to: "photos/z.png")
+        let undone = try await penumbra("unblur", "photos")
+        #expect((undone.code, undone.errors) == (0, ""))
+        #expect(undone.output.hasSuffix("put back 2 originals\n"), "\(undone.output)")
+        for name in ["b", "z"] { #expect(try workspace.read("photos/\(name).png") == original) }
+        #expect(!workspace.exists("photos/a.png"))
+        #expect(try await penumbra("unblur", "photos").code == 0)
+        #expect(
+            try await penumbra("gc", "--originals").output
+                == "1 original that was put back under another name forgotten\n0 runs forgotten\n")
+        #expect(workspace.originals == [])
+    }
+
+    @Test(arguments: ["state", "beside"])
     func `every copy of a renamed picture is put back, one after the other`(place: String) async throws {
         let original = try workspace.read("photos/a.png")
         #expect(try await penumbra("blur", "photos/a.png", "--keep", place).code == 0)
