@@ -395,6 +395,22 @@ import Testing
         }
     }
 
+    @Test func `plan says how many pictures a dot or the extension of a glob keeps out`() async throws {
+        try workspace.copy("photos/a.png", to: "photos/.hidden.png")
+        try workspace.copy("photos/a.png", to: "photos/d.tif")
+        for option in [[], ["--summary"]] {
+            let text = try await Program.run(Program.penumbra, ["plan", "job.yaml"] + option, in: workspace)
+            #expect(
+                text.output.hasSuffix(
+                    """
+
+                      1 hidden picture is not taken: its name begins with a dot
+                      1 other picture in these folders does not match 'inputs': 1 .tif
+
+                    """), "\(text.output)")
+        }
+    }
+
     @Test func `a long name moves its own row of a plan alone`() async throws {
         try workspace.copy("photos/a.png", to: "photos/\(String(repeating: "long", count: 40)).png")
         let lines = try await penumbra("plan", "job.yaml").output.split(separator: "\n")

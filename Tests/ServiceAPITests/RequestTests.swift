@@ -32,10 +32,11 @@ import Testing
         request.notBefore = WallTime(milliseconds: 1_795_608_000_000)
         request.labels = try Labels(["show": "a"])
         request.options = try RunOptions(overrides: ["a=1"], isForced: true, deadline: 60)
+        request.options.isStrict = true
         let whole =
             #"{"after":[{"job":12,"on":"success"},{"job":13,"on":"end"}],"deadline":60,"force":true,"hold":true,"#
             + #""labels":{"show":"a"},"manifest":"/srv/a/night.yaml","not_before":"2026-11-25T12:00:00Z","priority":70,"#
-            + #""set":["a=1"]}"#
+            + #""set":["a=1"],"strict":true}"#
         #expect(try text(request) == whole)
         #expect(try value(whole) == request)
     }

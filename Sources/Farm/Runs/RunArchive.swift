@@ -498,7 +498,7 @@ package struct RunStatus: Sendable {
             reason = condition.isGoingOn ? nil : folder.lastStop
             return
         }
-        (exitCode, reason, ended) = (end.exitCode, end.reason, end.time)
+        (exitCode, reason, ended) = (end.exitCode, end.reason ?? stored.counts.trouble?.reason, end.time)
         condition = end.reason != nil ? .stopped : end.exitCode == 0 ? .done : .failed
     }
 

@@ -24,13 +24,15 @@ package struct RunCounts: Hashable, Codable, Sendable {
     package var notes: [String]?
     /// Set if the run rendered everything again.
     package var rerun: FullRerun?
+    /// Nil if there was none, and in records of older versions.
+    package var trouble: RunTrouble?
 
     package init() {}
 
     /// The names are stored.
     private enum CodingKeys: String, CodingKey {
         case frames, work, published, skipped, kept, stillBroken, failed, left, seconds, megapixels, bytesWritten
-        case failedByCause, keptByReason, notes
+        case failedByCause, keptByReason, notes, trouble
         case rerun = "remaking"
     }
 
@@ -69,7 +71,7 @@ package struct RunCounts: Hashable, Codable, Sendable {
         }
     }
 
-    /// Adds the counts of another run. A sum does not have the other run's ``rerun``.
+    /// Adds the counts of another run. A sum does not have the other run's ``rerun`` and ``trouble``.
     package static func += (sum: inout RunCounts, other: RunCounts) {
         sum.frames += other.frames
         sum.work += other.work

@@ -68,6 +68,8 @@ package struct RunObservation: Sendable {
                 kept: counts.kept, by: counts.keptByReason ?? [:], stillBroken: counts.stillBroken))
         if end.exitCode == RunOutcome.someFailed.number, let words = counts.failureWords {
             found.failures = "\(record.job): \(words)"
+        } else if let reason = counts.trouble?.reason {
+            found.failures = "\(record.job): \(reason)"
         }
         return found
     }

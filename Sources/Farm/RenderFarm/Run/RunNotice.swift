@@ -58,7 +58,8 @@ package enum JobNotice: Hashable, Sendable {
     case unselectedOutputs([String])
     /// The disk of these outputs' pictures is missing.
     case lostOutputs([String], cause: String, areToBeRemoved: Bool)
-    case orphans([String])
+    /// `needsAll`: they are more than `--delete-orphans` removes without `=all`.
+    case orphans([String], needsAll: Bool = false)
     case orphansRemoved([String])
     case orphansKept([FileReason], isRemoving: Bool)
     /// A pattern matches nothing, so the orphans may be a mistake.
@@ -147,6 +148,18 @@ extension RunNotice {
             text.message = "\(job): \(text.message)"
             return text
         }
+    }
+}
+
+extension RunNotice {
+    /// The message of an error, without the job's name. It shows absolute paths. Nil for other notices.
+    var errorMessage: String? {
+        let text =
+            switch self {
+            case .job(_, let notice): notice.text(from: "/")
+            default: text(from: "/")
+            }
+        return text.kind == .error ? text.message : nil
     }
 }
 
@@ -242,9 +255,10 @@ extension JobNotice {
                 "\(outputs(paths.count)) \(paths.count == 1 ? "stays" : "stay"), because \(cause); if the pictures were removed "
                 + "or moved on purpose, say so with --allow-gone"
             return areToBeRemoved ? Text(.error, message) : Text(.files, message, paths: paths, all: Self.plan)
-        case .orphans(let paths):
+        case .orphans(let paths, let needsAll):
             return Text(
-                .files, "\(outputs(paths.count)) without an input any more; --delete-orphans removes them",
+                .files,
+                "\(outputs(paths.count)) without an input any more; --delete-orphans\(needsAll ? "=all" : "") removes them",
                 paths: paths, all: Self.plan)
         case .orphansRemoved(let paths):
             return Text(.removedFiles, "removed \(outputs(paths.count)) whose inputs are gone", paths: paths)

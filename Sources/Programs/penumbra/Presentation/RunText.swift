@@ -81,10 +81,30 @@ enum RunText {
         return lines
     }
 
-    /// - Parameter count: the number of broken pictures in the run.
-    static func stillBroken(_ records: [BrokenLine], of count: Int) -> [String] {
+    /// The outputs that the run kept.
+    static func kept(_ trouble: RunTrouble?) -> [String] {
+        guard let trouble, let kept = trouble.kept else { return [] }
+        let rest = (trouble.keptCount ?? kept.count) - kept.count
+        return ["kept"] + named(kept)
+            + (rest > 0 ? ["  … and \(Figures.count(rest)) more; \(SummaryText.planOfAll) names all"] : [])
+    }
+
+    private static func named(_ files: [FileReason]) -> [String] {
+        files.map { "  \(SummaryText.line($0.path, $0.reason, currentFolder()))" }
+    }
+
+    /// - Parameters:
+    ///   - count: the number of broken pictures in the run.
+    ///   - ended: the first of them, as the run's end recorded them.
+    static func stillBroken(_ records: [BrokenLine], of count: Int, atEnd ended: [FileReason]) -> [String] {
         guard count > 0 else { return [] }
-        guard !records.isEmpty else { return ["still broken  none any more: changed, removed, or tried again since"] }
+        guard !records.isEmpty else {
+            let words = "none any more: changed, removed, or tried again since"
+            guard !ended.isEmpty else { return ["still broken  \(words)"] }
+            let rest = count - ended.count
+            return ["still broken when the run ended; \(words)"] + named(ended)
+                + (rest > 0 ? ["  … and \(Figures.count(rest)) more"] : [])
+        }
         let title = records.count == count ? "still broken" : "still broken now, in the whole job"
         return [title]
             + records.map { record in

@@ -34,6 +34,7 @@ extension SubmitRequest: Codable {
         case labels
         case overrides = "set"
         case isForced = "force"
+        case isStrict = "strict"
         case deadline
     }
 
@@ -52,6 +53,7 @@ extension SubmitRequest: Codable {
         options = try RunOptions(
             overrides: values.texts(.overrides, most: Self.mostOverrides),
             isForced: values.optional(.isForced) ?? false, deadline: values.optional(.deadline))
+        options.isStrict = try values.optional(.isStrict) ?? false
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -70,6 +72,7 @@ extension SubmitRequest: Codable {
         if labels != Labels() { try values.encode(labels, forKey: .labels) }
         if !options.overrides.isEmpty { try values.encode(options.overrides, forKey: .overrides) }
         if options.isForced { try values.encode(true, forKey: .isForced) }
+        if options.isStrict { try values.encode(true, forKey: .isStrict) }
         try values.encodeIfPresent(options.deadline, forKey: .deadline)
     }
 }

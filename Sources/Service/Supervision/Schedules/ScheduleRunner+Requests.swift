@@ -106,6 +106,7 @@ extension ScheduleRunner {
             job.options = try RunOptions(
                 overrides: configured.job.overrides, isForced: configured.job.isForced,
                 deadline: configured.job.deadline)
+            job.options.isStrict = configured.job.isStrict
             let trigger: ScheduleRequest.Trigger
             switch configured.trigger {
             case .times(let cron, let zone, let missed, let overlap):

@@ -64,6 +64,9 @@ struct SubmitCommand: AsyncParsableCommand {
     @Flag(help: "Render everything again, and replace all files at the outputs' paths.")
     var force = false
 
+    @Flag(help: "Count known problems as failures: pictures that are still broken, outputs that are kept.")
+    var strict = false
+
     @Option(
         help: ArgumentHelp("End the run cleanly after this time: 50m.", valueName: "time"),
         transform: TimeArgument.read)
@@ -148,6 +151,7 @@ struct SubmitCommand: AsyncParsableCommand {
             request.labels = try Labels(texts: label)
             request.options = try RunOptions(
                 overrides: manifests.overrides, isForced: force, deadline: deadline.map { Int($0.seconds) })
+            request.options.isStrict = strict
             return request
         } catch let error as InputError {
             throw FarmError(.usage, error.message)
