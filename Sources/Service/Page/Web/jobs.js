@@ -148,7 +148,7 @@ export function results(run) {
 }
 
 export function jobView(id, view) {
-  let job = null, wrote = '';
+  let job = null, wrote = '', isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
   const link = h('p.lead'), place = h('div');
@@ -169,7 +169,7 @@ export function jobView(id, view) {
     }
   }
   function show() {
-    if (!job) return;
+    if (!job || isClosed) return;
     renew(title, job.name, () => visible(job.name));
     const state = stateOf(job);
     badge.className = `badge ${state}`;
@@ -179,7 +179,7 @@ export function jobView(id, view) {
     const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : job.result ?? '';
     renew(why, words, () => visible(words));
     if (!row) {
-      row = jobActions(job, (answer, name) => { if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
+      row = jobActions(job, (answer, name) => { if (isClosed) return; if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
       stepper = priorityStepper(job, answer => { job = answer; show(); });
       fill(buttons, stepper, row);
     }
@@ -207,7 +207,7 @@ export function jobView(id, view) {
   const endings = [live.on('job', event => { if (`${event.id}` === `${id}` || job?.waiting_for) soon(); }), live.on('reset', soon), live.on('back', soon), onFarm(show)];
   const press = key => row?.press(key);
   return {
-    begin: load, title: `job ${id}`, close: () => endings.forEach(end => end()),
+    begin: load, title: `job ${id}`, close: () => { isClosed = true; endings.forEach(end => end()); },
     keys: {n: () => press('n'), p: () => press('p'), h: () => press('h'), c: () => press('c'), r: () => press('r'), '+': () => stepper?.press('+'), '-': () => stepper?.press('-')},
   };
 }

@@ -38,7 +38,9 @@ export function runView(name, view) {
     if (await ask(`Cancel ${plain(run?.job ?? name)}?`, 'It ends when the pictures in work are done. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
   }, {title: 'c'});
   const retry = action('Retry', async () => {
-    location.hash = `#/jobs/${(await retryRun(name)).id}`;
+    const job = await retryRun(name);
+    // Somebody may have gone on meanwhile.
+    if (!isClosed) location.hash = `#/jobs/${job.id}`;
   }, {title: 'r'});
   const verify = action('Verify outputs', async button => {
     fill(verified, h('p', 'Reading outputs …'));
@@ -106,7 +108,7 @@ export function runView(name, view) {
   }
 
   function show() {
-    if (!run) return;
+    if (!run || isClosed) return;
     const news = farm.lives.get(name), condition = news && isRunOpen(run.state) ? (news.isPaused ? 'paused' : 'running') : run.state;
     run.state = condition;
     renew(title, run.job, () => visible(run.job));

@@ -6,19 +6,21 @@ import * as live from './live.js';
 import {plural, when} from './words.js';
 
 export function schedulesView(_, view) {
+  let isClosed = false;
   const body = h('div.groups'), number = h('span.number', {role: 'status'});
   fill(view, h('div.tools', h('h1.unseen', 'Schedules'), number), body, may('admin') ? adding() : null);
   async function load() {
     if (!may('admin')) { view.removeAttribute('aria-busy'); fill(body, h('div.empty', h('p', 'Schedules are for administrators. Sign in with a token of the scope “admin” to see them.'))); return; }
     try {
       const {schedules, unreadable = []} = await get('schedules');
+      if (isClosed) return;
       view.removeAttribute('aria-busy');
       say(number, plural(schedules.length, 'schedule'));
       fill(body,
         unreadable.length ? h('p.trouble', `✗\ufe0e ${plural(unreadable.length, 'schedule')} cannot be read: `, visible(unreadable.map(one => typeof one === 'string' ? one : one.name ?? JSON.stringify(one)).join(', '))) : null,
         schedules.length ? schedules.map(one) : h('div.empty', h('h2', 'Nothing is scheduled'), h('p', 'A schedule hands a job in at certain times, or when a folder changes.')));
     } catch (error) {
-      if (!view.hasAttribute('aria-busy')) throw error;
+      if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       fill(body, failed(error, soon.now));
     }
   }
@@ -52,5 +54,5 @@ export function schedulesView(_, view) {
   const timer = setInterval(() => { if (live.state === 'live' && !document.hidden && !view.contains(document.activeElement)) soon(); }, 30_000);
   const soon = calmly(load, 0);
   const endings = [live.on('back', soon.now), live.on('reset', soon.now), () => clearInterval(timer)];
-  return {begin: load, title: 'Schedules', close: () => endings.forEach(end => end())};
+  return {begin: load, title: 'Schedules', close: () => { isClosed = true; endings.forEach(end => end()); }};
 }

@@ -6,7 +6,7 @@ import * as live from './live.js';
 import {bytes, count, elapsed, plural, when} from './words.js';
 
 export function workersView(_, view) {
-  let runs = [], lost = new Map(), diagnosis = null;
+  let runs = [], lost = new Map(), diagnosis = null, isClosed = false;
   const number = h('span.number', {role: 'status'}), body = h('div.groups'), service = h('div'), problems = h('div');
   const drain = may('admin') ? action('Drain', async () => {
     const drained = !farm.status?.drained;
@@ -36,10 +36,11 @@ export function workersView(_, view) {
   async function load() {
     try {
       ({runs} = await get('workers'));
+      if (isClosed) return;
       view.removeAttribute('aria-busy');
       show();
     } catch (error) {
-      if (!view.hasAttribute('aria-busy')) throw error;
+      if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       fill(body, failed(error, poll.now));
     }
   }
@@ -58,5 +59,5 @@ export function workersView(_, view) {
   }
   const poll = calmly(load, 1000), pollLost = calmly(loadLost, 10_000);
   const endings = [eachSecond(poll), eachSecond(pollLost), live.on('back', poll.now), onFarm(show)];
-  return {begin: async () => { await Promise.all([load(), loadDiagnosis().catch(() => {}), loadStatus()]); loadLost().catch(() => {}); show(); }, title: 'Workers', close: () => endings.forEach(end => end())};
+  return {begin: async () => { await Promise.all([load(), loadDiagnosis().catch(() => {}), loadStatus()]); loadLost().catch(() => {}); show(); }, title: 'Workers', close: () => { isClosed = true; endings.forEach(end => end()); }};
 }
