@@ -28,6 +28,14 @@ const isRead = (method, address) => method === 'GET' || /^(check|plan|preview|se
 
 export const encoded = encodeURIComponent;
 
+/** How far the clock of the service is ahead of the browser's, in milliseconds. */
+export let ahead = 0;
+function compareClocks(answer, begin) {
+  const end = Date.now(), difference = new Date(answer.headers.get('Date') ?? NaN) - (begin + end) / 2;
+  // Answers have whole seconds, and one that took long says little.
+  if (end - begin < 2000 && Math.abs(difference - ahead) > 2000) ahead = Math.abs(difference) > 2000 ? difference : 0;
+}
+
 /** The answer, whose connection may break while its body is read. */
 function breakable(answer, signal) {
   for (const kind of ['json', 'text', 'blob']) {
@@ -43,7 +51,7 @@ function breakable(answer, signal) {
 
 /** Sends a request and returns its answer. An error is thrown as a `Problem`. */
 export async function request(method, address, body, {signal, headers = {}} = {}) {
-  const signIn = signIns;
+  const signIn = signIns, begin = Date.now();
   let answer;
   try {
     answer = await fetch('api/v1/' + address, {
@@ -55,6 +63,7 @@ export async function request(method, address, body, {signal, headers = {}} = {}
     if (signal?.aborted) throw error;
     throw noAnswer(error.name === 'AbortError' && !isRead(method, address) && !('Idempotency-Key' in headers));
   }
+  compareClocks(answer, begin);
   if (answer.ok) return breakable(answer, signal);
   // A proxy answers with a page of its own while the service is away.
   const problem = await answer.json().catch(() => ({}));
