@@ -190,6 +190,13 @@ export function ask(title, text, yes, extra) {
   return promise;
 }
 
+/** Closes the question that is open. Its answer is no. */
+export function dismiss() {
+  const dialog = document.getElementById('dialog');
+  if (dialog.open) dialog.close();
+  fill(dialog);
+}
+
 /** All frames by their states, each as wide as it has frames, as in the report of a run. The legend beside it has the numbers. */
 export function strip() {
   const element = h('div.strip', {'aria-hidden': 'true', hidden: true});
