@@ -1,5 +1,5 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
-import {action, announce, enable, fill, h, onRatio, path, problemText, say} from './dom.js';
+import {action, announce, enable, field, fill, h, onRatio, path, problemText, say} from './dom.js';
 import {editor} from './editor.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
 import {kept} from './kept.js';
@@ -38,7 +38,6 @@ export function submitView(query, view) {
   const write = editor({value: kept.get('draft') || example, schema: () => schema, changed: text => { kept.set('draft', text); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
   const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
-  const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
   // The manifest is a text that is sent, or a file that the service reads.
   let isFile = kept.get('source') === 'file';
   const place = h('input', {id: 'path', value: kept.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
