@@ -148,7 +148,7 @@ export function calmly(body, wait = 1500, isOfPage = false) {
 }
 const loadSoon = calmly(loadStatus, 1500, true);
 
-export async function loadFarm() {
+async function loadFarm() {
   const [, open] = await Promise.all([loadStatus(), get('runs?ended=0')]);
   farm.lives.clear();
   for (const run of open.runs) if (run.live) farm.lives.set(run.run, run.live);

@@ -264,7 +264,8 @@ addEventListener('keydown', event => {
   if (event.key === '?') { event.preventDefault(); help(); return; }
   if (!hasKeys()) return;
   const body = current?.keys?.[event.key] ?? {s: () => { if (may('submit')) location.hash = '#/submit'; }, ...Object.fromEntries(tabs.slice(0, 5).map(([name], index) => [`${index + 1}`, () => { location.hash = `#/${name}`; }]))}[event.key];
-  if (body) { event.preventDefault(); body(); }
+  // A key that is held acts once. Frames go on, one after the other.
+  if (body) { event.preventDefault(); if (!event.repeat || '[]'.includes(event.key)) body(); }
 });
 
 showLink();

@@ -115,7 +115,6 @@ export function frameMap(open, fileOf) {
     return published;
   };
   element.count = name => totals[frameStates.findIndex(state => state.name === name)];
-  element.total = () => states.length;
   /** The names of the last frames with a state, in their order. */
   element.last = (name, most) => {
     const place = frameStates.findIndex(state => state.name === name), names = [];

@@ -62,7 +62,7 @@ export function runsView(query, view) {
   }
   const soon = calmly(load, 2000);
   search.addEventListener('input', () => { filter = search.value; history.replaceState(null, '', filter ? `#/runs?${new URLSearchParams({q: filter})}` : '#/runs'); show(); });
-  search.addEventListener('keydown', event => { if (['ArrowDown', 'Enter'].includes(event.key)) { event.preventDefault(); table.focus(); } });
+  table.search(search);
   const known = run => runs.some(one => one.run === run && isRunOpen(one.state));
   const endings = [live.on('run', ({run, state}) => { if (state === 'ended' || !known(run)) soon(); }), live.on('reset', soon.now), live.on('back', soon.now), onFarm(() => table.refresh())];
   return {begin: load, title: 'Runs', close: () => { isClosed = true; endings.forEach(end => end()); }, keys: {'/': () => { search.focus(); search.select(); }}};

@@ -1,5 +1,5 @@
 // Schedules and watched folders.
-import {action, announce, ask, facts, failed, fill, h, path, say, visible} from './dom.js';
+import {action, announce, ask, facts, failed, field, fill, h, path, say, visible} from './dom.js';
 import {encoded, get, send} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
@@ -36,7 +36,6 @@ export function schedulesView(_, view) {
         schedule.origin === 'config' ? null : action('Remove…', async () => { if (await ask(`Remove the schedule ${schedule.name}?`, 'Its jobs stay.', 'Remove it')) { await send('DELETE', `schedules/${encoded(schedule.name)}`); await load(); } }, {name: `Remove ${schedule.name}`})));
   }
   function adding() {
-    const field = (label, input, hint) => h('label.field', h('span', label), input, hint ? h('small', hint) : null);
     const name = h('input', {required: true}), kind = h('select', h('option', {value: 'cron'}, 'at certain times'), h('option', {value: 'watch'}, 'when its folders change')), cron = h('input', {value: '0 2 * * *'}), zone = h('input', {value: Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC'}), quiet = h('input', {type: 'number', min: 0, value: 10}), manifest = h('input', {required: true, placeholder: '/srv/pictures/night.yaml'});
     const times = [field('Cron', cron, 'minute hour day month weekday'), field('Time zone', zone)], changes = [field('Quiet for, in seconds', quiet)];
     const fit = () => { for (const one of times) one.hidden = kind.value !== 'cron'; for (const one of changes) one.hidden = kind.value === 'cron'; };

@@ -1,5 +1,5 @@
 // Handing in a job: paste or drop a manifest, see what is wrong and what would be done, and choose numbers by eye.
-import {action, announce, enable, fill, h, onRatio, path, problemText, say} from './dom.js';
+import {action, announce, enable, field, fill, h, onRatio, path, problemText, say} from './dom.js';
 import {editor} from './editor.js';
 import {get, lines, picture, send, sendOnce} from './api.js';
 import {kept} from './kept.js';
@@ -43,7 +43,6 @@ export function submitView(query, view) {
   const priority = h('input', {type: 'number', min: 0, max: 100, value: order.priority ?? 50}), hold = h('input', {type: 'checkbox', checked: order.hold ?? false});
   const after = h('input', {placeholder: '12, 13', inputmode: 'numeric', value: order.after ?? ''}), label = h('input', {placeholder: 'show=night', value: order.label ?? ''});
   const keepOrder = () => kept.set('order', JSON.stringify({priority: priority.value, hold: hold.checked, after: after.value, label: label.value}));
-  const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
   // The manifest is a text that is sent, or a file that the service reads.
   let isFile = kept.get('source') === 'file';
   const place = h('input', {id: 'path', value: kept.get('path'), placeholder: '/srv/pictures/night.yaml', required: true, 'aria-describedby': 'findings', autocomplete: 'off', spellcheck: 'false'});
