@@ -90,6 +90,9 @@ struct RunningService {
             tokenWasRevoked: { endings.server?.tokenWasRevoked($0) },
             sessionHasEnded: { endings.server?.sessionHasEnded($0) })
         let tokens = StoredTokens(store)
+        var options = options
+        var generator = SystemRandomNumberGenerator()
+        options.serviceID = try ServiceIdentity.id(in: folder, using: &generator)
         let server = HTTPServer(
             options, routes: service.routes, authenticator: tokens, logger: logger, clock: clock)
         endings.server = server

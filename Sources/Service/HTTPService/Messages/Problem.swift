@@ -222,6 +222,12 @@ extension Problem {
         status: 503, kind: "too-many-followers", title: "Too many clients follow the events",
         remedy: "Try again later.", headers: ["Retry-After": "10"])
 
+    package static func tooManyFollowersOfToken(_ most: Int) -> Problem {
+        Problem(
+            status: 429, kind: "too-many-followers", title: "The token follows the events \(most) times already",
+            remedy: "Close pages and programs that are not used, or use another token.", headers: ["Retry-After": "10"])
+    }
+
     package static let stopping = Problem(
         status: 503, kind: "stopping", title: "The service is stopping", remedy: "Try again later.",
         headers: ["Retry-After": "5"])

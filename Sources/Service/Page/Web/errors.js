@@ -31,13 +31,23 @@ async function exclusions(group, runs) {
   ];
 }
 
+/** The service limits how many changes a token makes in a second. A change that is too many waits as long as the service asks it to. */
+async function patiently(body) {
+  for (let tries = 1; ; tries++) {
+    try { return await body(); } catch (error) {
+      if (error.status !== 429 || tries === 8) throw error;
+      await new Promise(done => setTimeout(done, 1000 * Math.min(60, error.retryAfter || 1)));
+    }
+  }
+}
+
 /** Retries runs one after the other, and tells of each what became of it. */
 async function retryAll(runs, outcome) {
   const done = [];
   const show = () => fill(outcome, h('ul.plain', done));
   for (const {run} of runs) {
     try {
-      const job = await retryRun(run);
+      const job = await patiently(() => retryRun(run));
       done.push(h('li.well', '✓\ufe0e run ', runLink(run), ': retried as ', h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)));
     } catch (error) {
       done.push(h('li.trouble', 'run ', runLink(run), ': not retried ', problemText(error)));
@@ -84,20 +94,22 @@ export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {})
 }
 
 export function errorsView(_, view) {
+  let isClosed = false;
   const number = h('span.number', {role: 'status'}), body = h('div.groups'), kept = new Map();
   fill(view, h('div.tools', h('h1.unseen', 'Errors'), number), body);
   async function load() {
     try {
       const answer = await get('errors');
+      if (isClosed) return;
       view.removeAttribute('aria-busy');
       number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '';
       renew(body, answer, () => answer.errors.length ? errorGroups(answer, {kept}) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
     } catch (error) {
-      if (!view.hasAttribute('aria-busy')) throw error;
+      if (isClosed || !view.hasAttribute('aria-busy')) throw error;
       renew(body, null, () => failed(error, soon.now));
     }
   }
   const soon = calmly(load, 4000);
   const endings = [live.on('job', soon), live.on('reset', soon.now), live.on('back', soon.now), live.on('run', event => { if (event.state === 'ended') soon(); })];
-  return {begin: load, title: 'Errors', close: () => endings.forEach(end => end())};
+  return {begin: load, title: 'Errors', close: () => { isClosed = true; endings.forEach(end => end()); }};
 }

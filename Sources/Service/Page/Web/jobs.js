@@ -6,6 +6,8 @@ import * as live from './live.js';
 import {isOpen, keptWords, plural, progress, percent, elapsed, sign, when, word} from './words.js';
 
 const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
+/** Jobs that this page has retried. The next retry is one of the new job. */
+const retried = new Set();
 const post = (job, what) => send('POST', `jobs/${job.id}/${what}`);
 
 /** Whether somebody has paused the run of a job. Answers about jobs know it, events do not: then the run tells. */
@@ -49,8 +51,9 @@ export function jobActions(job, changed) {
   const element = h('span.job-actions');
   const buttons = Object.entries(actions).map(([name, {text, title, body, fits, key}]) => {
     const button = action(text, async () => {
-      const answer = await body(job);
+      const mine = job, answer = await body(mine);
       if (!answer) return;
+      if (answer.id !== mine.id) { retried.add(mine.id); element.update(job); }
       announce(`Job ${answer.id}, ${answer.name}: ${word(stateOf(answer))}`);
       changed(answer, name);
     }, {title, name: `${text.replace('…', '')} job ${job.id}`, class: name});
@@ -60,12 +63,14 @@ export function jobActions(job, changed) {
   element.update = next => {
     const isOther = next.id !== job.id;
     job = next;
-    for (const {button, fits, text} of buttons) {
+    for (const {button, fits, key, text} of buttons) {
       if (isOther) button.rename(`${text.replace('…', '')} job ${job.id}`);
       const isShown = may('submit') && fits(job);
       // An error stays beside its button until it is pressed again.
       button.hidden = !isShown;
-      enable(button.button, isShown);
+      const isOver = key === 'r' && retried.has(job.id);
+      enable(button.button, isShown && !isOver);
+      if (key === 'r') say(button.button, isOver ? 'Retried' : text);
     }
   };
   element.press = key => buttons.find(one => one.key === key && one.fits(job))?.button.button.click();
@@ -80,7 +85,8 @@ export function priorityStepper(job, changed = () => {}) {
     const answer = await send('PATCH', `jobs/${job.id}`, {priority: Math.max(0, Math.min(highest, to))});
     announce(`Job ${job.id}: priority ${answer.priority}`);
     changed(answer);
-    element.update({...job, ...answer});
+    // The row may show another job by now.
+    if (answer.id === job.id) element.update({...job, ...answer});
   };
   const step = (text, by, name) => action(text, () => set(by > 0 ? Math.floor(job.priority / 10) * 10 + 10 : Math.ceil(job.priority / 10) * 10 - 10), {name: `${name} the priority of job ${job.id}`, title: `${name} the priority (${text === '−' ? '-' : text})`, class: 'step'});
   const less = step('−', -10, 'Lower'), more = step('+', 10, 'Raise');
@@ -133,7 +139,7 @@ export function results(run) {
     try {
       const {frames} = await get(`runs/${encoded(run)}/frames?state=published&limit=200`);
       // A run that had nothing to do knows outputs of earlier runs.
-      const known = frames.length ? frames : [await get(`runs/${encoded(run)}/frames/1`)];
+      const known = frames.length ? frames : [await get(`runs/${encoded(run)}/frames/1`)].filter(({state}) => ['skipped', 'kept'].includes(state));
       const outputs = known.map(frame => frame.outputs.filter(path => path.startsWith('/'))).filter(paths => paths.length);
       if (!outputs.length) return;
       const folders = new Set(outputs[0].map((_, index) => commonFolder(outputs.flatMap(paths => paths[index] ?? []))));
@@ -148,7 +154,7 @@ export function results(run) {
 }
 
 export function jobView(id, view) {
-  let job = null, wrote = '';
+  let job = null, wrote = '', isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
   const link = h('p.lead'), place = h('div');
@@ -169,7 +175,7 @@ export function jobView(id, view) {
     }
   }
   function show() {
-    if (!job) return;
+    if (!job || isClosed) return;
     renew(title, job.name, () => visible(job.name));
     const state = stateOf(job);
     badge.className = `badge ${state}`;
@@ -179,7 +185,7 @@ export function jobView(id, view) {
     const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : job.result ?? '';
     renew(why, words, () => visible(words));
     if (!row) {
-      row = jobActions(job, (answer, name) => { if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
+      row = jobActions(job, (answer, name) => { if (isClosed) return; if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
       stepper = priorityStepper(job, answer => { job = answer; show(); });
       fill(buttons, stepper, row);
     }
@@ -208,7 +214,7 @@ export function jobView(id, view) {
   const endings = [live.on('job', event => { if (`${event.id}` === `${id}` || job?.waiting_for) soon(); }), live.on('reset', soon), live.on('back', soon), onFarm(show)];
   const press = key => row?.press(key);
   return {
-    begin: load, title: `job ${id}`, close: () => endings.forEach(end => end()),
+    begin: load, title: `job ${id}`, close: () => { isClosed = true; endings.forEach(end => end()); },
     keys: {n: () => press('n'), p: () => press('p'), h: () => press('h'), c: () => press('c'), r: () => press('r'), '+': () => stepper?.press('+'), '-': () => stepper?.press('-')},
   };
 }

@@ -1,5 +1,5 @@
 // One run: what it does, all its frames, its pictures and its problems.
-import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
+import {action, announce, ask, bar, each, enable, facts, failed as failedView, fill, h, lead, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
 import {encoded, get, lines, request, retryRun, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
@@ -38,7 +38,9 @@ export function runView(name, view) {
     if (await ask(`Cancel ${plain(run?.job ?? name)}?`, 'It ends when the pictures in work are done. Published outputs stay.', 'Cancel the run')) { await send('POST', `${address}/cancel`); await load(); }
   }, {title: 'c'});
   const retry = action('Retry', async () => {
-    location.hash = `#/jobs/${(await retryRun(name)).id}`;
+    const job = await retryRun(name);
+    // Somebody may have gone on meanwhile.
+    if (!isClosed) location.hash = `#/jobs/${job.id}`;
   }, {title: 'r'});
   const verify = action('Verify outputs', async button => {
     fill(verified, h('p', 'Reading outputs …'));
@@ -106,7 +108,7 @@ export function runView(name, view) {
   }
 
   function show() {
-    if (!run) return;
+    if (!run || isClosed) return;
     const news = farm.lives.get(name), condition = news && isRunOpen(run.state) ? (news.isPaused ? 'paused' : 'running') : run.state;
     run.state = condition;
     renew(title, run.job, () => visible(run.job));
@@ -155,16 +157,25 @@ export function runView(name, view) {
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
       ['Started', h('time', {datetime: run.started}, when(run.started))],
       ['Ended', run.ended && h('time', {datetime: run.ended}, when(run.ended))],
-      ['Worked on by', run.epoch > 1 ? plural(run.epoch, 'process').replace('processs', 'processes') + ' in turn' : null],
+      ['Worked on by', run.epoch > 1 ? plural(run.epoch, 'process', 'processes') + ' in turn' : null],
       ['Workers', run.workers && count(run.workers)]));
   }
   function showSlots(running) {
     slotsPart.hidden = !running.length;
-    fill(slots, running.slice(0, 16).map(task => {
-      const frame = frameName(task.frame, task.page);
-      return h('li', h('span.slot', `${task.slot}`), h('a', {href: `${here}/frames/${frame}`}, `${frame}/${task.kind}${task.tile != null ? `-${task.tile}` : ''}`),
-        h('bdi.file', visible(task.file ?? '')), h('span.since', elapsed((now() - task.since / 1e6) / 1000)), task.attempt > 1 ? h('span.caution', `try ${task.attempt}`) : null);
-    }));
+    each(slots, running.slice(0, 16), task => task.slot, () => {
+      const slot = h('span.slot'), link = h('a'), file = h('bdi.file'), since = h('span.since'), attempt = h('span.caution');
+      const element = h('li', slot, link, file, since, attempt);
+      element.update = task => {
+        const frame = frameName(task.frame, task.page);
+        say(slot, `${task.slot}`);
+        lead(link, `${here}/frames/${frame}`, `${frame}/${task.kind}${task.tile != null ? `-${task.tile}` : ''}`);
+        renew(file, task.file, () => visible(task.file ?? ''));
+        say(since, elapsed((now() - task.since / 1e6) / 1000));
+        attempt.hidden = task.attempt < 2;
+        say(attempt, `try ${task.attempt}`);
+      };
+      return element;
+    });
   }
   function showTiles(isGoingOn) {
     if (!isGoingOn) tiles.clear();

@@ -27,7 +27,7 @@ export const isOpen = state => ['held', 'waiting', 'starting', 'running'].includ
 export const isRunOpen = state => state === 'running' || state === 'paused';
 
 export const count = number => Math.round(number).toLocaleString('en-US');
-export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+export const plural = (number, noun, many = `${noun}s`) => `${count(number)} ${number === 1 ? noun : many}`;
 export const measure = value => value < 0.05 ? String(Number(value.toPrecision(2))) : value < 99.95 ? value.toFixed(1) : count(value);
 export function bytes(number) {
   if (number < 1000) return `${number} B`;
