@@ -48,8 +48,8 @@ export function submitView(query, view) {
   const write = editor({value: isText(kept.get('draft')) && kept.get('draft') || example, schema: () => schema, changed: text => { kept.set('draft', text); checkSoon(); showSliders(); }});
   const file = h('input', {type: 'file', accept: '.yaml,.yml,.json,text/*', class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { if (file.files[0]) take(file.files[0]); file.value = ''; }});
   // The browser's own undo does not know texts that the page has set. So the page keeps the text from before.
-  let before = null;
-  const back = h('button', {type: 'button', hidden: true, onclick: () => { const text = before; before = null; back.hidden = true; write.set(text); write.area.focus(); }}, 'Put back what was there');
+  let before = null, name = null;
+  const back = h('button', {type: 'button', hidden: true, onclick: () => { const old = before; back.hidden = true; setFolder(old.folder); name = old.name; write.set(old.text); write.area.focus(); }}, 'Put back what was there');
   const priority = h('input', {type: 'number', min: 0, max: 100, value: 50}), hold = h('input', {type: 'checkbox'}), after = h('input', {placeholder: '12, 13', inputmode: 'numeric'}), label = h('input', {placeholder: 'show=night'});
   const field = (text, input, hint) => h('label.field', h('span', text), input, hint ? h('small', hint) : null);
   // The manifest is a text that is sent, or a file that the service reads.
@@ -77,7 +77,11 @@ export function submitView(query, view) {
     planned);
 
   // ---- The text
-  const body = (more = {}) => ({...isFile ? {manifest: place.value.trim()} : {text: write.area.value, folder: folder.value.trim()}, ...more});
+  const body = (more = {}) => ({...isFile ? {manifest: place.value.trim()} : {text: write.area.value, folder: folder.value.trim(), ...name ? {name} : {}}, ...more});
+  function setFolder(value) {
+    folder.value = value;
+    kept.set('folder', value);
+  }
   function choose(value) {
     isFile = value;
     kept.set('source', value ? 'file' : 'text');
@@ -95,7 +99,8 @@ export function submitView(query, view) {
   function replace(text) {
     if (isFile) choose(false);
     const {value} = write.area;
-    if (value !== text && value.trim()) { before = value; back.hidden = false; }
+    if (value !== text && value.trim()) { before = {text: value, folder: folder.value, name}; back.hidden = false; }
+    name = null;
     write.set(text);
     write.area.focus();
   }
@@ -108,6 +113,23 @@ export function submitView(query, view) {
     if (isKnown && isText(text)) { replace(text); return; }
     refuse(one.type.startsWith('image/') ? `${one.name} is a picture, and no manifest` : `${one.name} is no text, so it is no manifest`,
       'Your text stays as it was. Pictures are not sent from here: put them into a folder of the farm, and name that folder behind inputs:');
+  }
+  /** Begins with the manifest of a job, as somebody handed it in. */
+  async function takeJob(id) {
+    // A reload shows what was written since.
+    history.replaceState(history.state, '', '#/submit');
+    let found;
+    try { found = await get(`jobs/${id}/manifest`); } catch (error) {
+      if (signal.aborted) return;
+      refuse(`The manifest of job ${id} cannot be read: ${error.message}`, error.remedy);
+      return;
+    }
+    if (signal.aborted) return;
+    replace(found.text);
+    // Outputs belong to the path of a manifest. With this name the text has the path of the file.
+    name = found.name ?? /([^/]+)\.yaml$/.exec(found.manifest ?? '')?.[1] ?? null;
+    setFolder(found.folder ?? (found.manifest.replace(/\/[^/]*$/, '') || '/'));
+    announce(`This is the manifest of job ${id}`);
   }
   /** Says why a file was not taken. What is said of the text comes back with the next change. */
   function refuse(message, remedy = '') {
@@ -437,6 +459,7 @@ export function submitView(query, view) {
     const used = [...new Set(jobs.map(job => job.manifest.replace(/\/[^/]*$/, '') || '/'))];
     fill(folders, used.map(value => h('option', {value})));
     if (used[0] && !folder.value) folder.value = used[0];
+    if (/^\d+$/.test(query.get('job') ?? '')) await takeJob(query.get('job'));
     showSource();
     await check();
   }
