@@ -136,7 +136,7 @@ def walk(service, base, screenshots, check):
             browser.paste(text)
             if field == 'folder':
                 browser.key('Tab')
-        check('a right manifest can be submitted', page.has('can be handed in', '#findings', 30), page.text('#findings'))
+        check('a right manifest can be submitted', page.has('can be submitted', '#findings', 30), page.text('#findings'))
         page.click('Submit it')
         check('the job has a page', browser.wait("location.hash.startsWith('#/jobs/')"), page.text())
         job = service.wait(int(browser.run("location.hash.split('/')[2]")))

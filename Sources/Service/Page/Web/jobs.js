@@ -1,5 +1,5 @@
 // What can be done with a job, and the page of one job.
-import {action, announce, ask, copyable, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
+import {action, announce, ask, copyable, enable, facts, fill, h, path, problemText, renew, say, visible} from './dom.js';
 import {Problem, encoded, get, request, send, sendOnce} from './api.js';
 import {calmly, farm, highestPriority, may, mayRunNext, onFarm} from './farm.js';
 import * as live from './live.js';
@@ -157,13 +157,31 @@ export function jobView(id, view) {
   let job = null, wrote = '', isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
-  const link = h('p.lead'), place = h('div');
-  fill(view, h('div.head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, place, known, logPart);
+  const link = h('p.lead'), place = h('div'), manifest = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Manifest'}), manifestWords = h('p.quiet');
+  const edit = h('button', {type: 'button', onclick: () => { location.hash = `#/submit?job=${id}`; }, title: 'Opens its manifest in Submit, where you can change it'}, 'Edit and submit again');
+  const manifestPart = h('section', {hidden: true}, h('div.tools', h('h2', 'Manifest'), edit), manifestWords, manifest);
+  fill(view, h('div.head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, place, known, manifestPart, logPart);
   let row = null, stepper = null;
 
+  async function loadManifest() {
+    try {
+      const {text, manifest: file} = await get(`jobs/${id}/manifest`);
+      renew(manifest, text, () => visible(text, true));
+      say(manifestWords, file ? 'This is what the file has now.' : 'It was submitted as a text, and is no file.');
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status === 404) return;
+      renew(manifestWords, error.message, () => problemText(error));
+    }
+    manifest.hidden = edit.hidden = !manifest.textContent;
+    if (!may('submit')) edit.hidden = true;
+    manifestPart.hidden = false;
+  }
+
   async function load() {
+    const isFirst = !job;
     job = await get(`jobs/${id}`);
     show();
+    if (isFirst) await loadManifest();
     if (job.tries) {
       renew(place, job.run, () => results(job.run));
       place.firstChild.load();

@@ -75,7 +75,7 @@ function showHead() {
   if (!place('nav').children.length) fill(place('nav'), tabs.filter(([name]) => name !== 'submit' || may('submit')).map(([name, text]) => h('a', {href: `#/${name}`, 'data-tab': name, class: name === 'submit' ? 'primary' : null}, text)));
   if (!place('account').children.length) {
     fill(place('account'), h('button', {type: 'button', class: 'quiet', title: `${session.scope}${session.expires ? `, until ${when(session.expires)}` : ''}`, onclick: signOut, 'aria-label': `Sign out ${plain(session.name)}`}, h('bdi', visible(session.name)), ' · sign out'),
-      h('button', {type: 'button', class: 'quiet', 'aria-label': 'Keys', title: 'Keys (?)', onclick: help}, '?'));
+      h('button', {type: 'button', class: 'quiet', 'aria-label': 'Words and keys', title: 'Words and keys (?)', onclick: help}, '?'));
   }
   if (!status) return;
   const busy = [...farm.lives.values()].reduce((sum, run) => sum + run.leased, 0), waiting = status.queue.waiting ?? 0, failing = [...farm.lives.values()].filter(run => run.failed).length;
@@ -244,10 +244,11 @@ async function begin() {
 // ---- Keys
 
 const keys = [['/', 'filter'], ['↑ ↓', 'choose in a list or a map'], ['Enter', 'open'], ['p', 'pause or resume'], ['c', 'cancel, after a question'], ['r', 'retry'], ['n', 'run next'], ['h', 'hold or release'], ['+ -', 'priority'], ['[ ]', 'frame before, frame after'], ['s', 'submit a job'], ['1 … 5', 'the views'], ['?', 'these keys']];
+const wordsOfPage = [['Farm', 'the machine, or the group of machines, that does the work'], ['Manifest', 'a short text that says which pictures to take, what to do with them, and where to put the results'], ['Job', 'a manifest that was submitted'], ['Run', 'the work on a job, from its start to its end'], ['Frame', 'one picture of a job'], ['Worker', 'a process that renders pictures']];
 const hasKeys = () => kept.get('keys') !== 'off';
 function help() {
   const box = h('input', {type: 'checkbox', checked: hasKeys(), onchange: event => kept.set('keys', event.target.checked ? 'on' : 'off')});
-  ask('Keys', null, null, [h('dl.keys', keys.map(([key, text]) => h('div', h('dt', key.split(' ').map(one => h('kbd', one))), h('dd', text)))), h('label.check', box, ' single letters act')]);
+  ask('Words and keys', null, null, [h('dl.facts', wordsOfPage.map(([word, text]) => h('div', h('dt', word), h('dd', text)))), h('dl.keys', keys.map(([key, text]) => h('div', h('dt', key.split(' ').map(one => h('kbd', one))), h('dd', text)))), h('label.check', box, ' single letters act')]);
 }
 const isField = element => element?.matches?.('input:not([type=checkbox]):not([type=range]), textarea, select') ?? false;
 // A press on something that takes no focus, such as a picture that is dragged, leaves the focus in the field. Then letters would not act.
