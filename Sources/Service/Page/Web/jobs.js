@@ -1,6 +1,6 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, copyable, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
-import {Problem, encoded, get, request, send, sendOnce} from './api.js';
+import {Problem, encoded, get, handedIn, request, send, sendOnce} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
 import * as live from './live.js';
 import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
@@ -14,6 +14,12 @@ const isPaused = job => job.state === 'running' && (farm.lives.get(job.run)?.isP
 export const stateOf = job => isPaused(job) ? 'paused' : job.state;
 /** What a pause does not end. */
 export const pausedWords = news => news?.leased ? `Paused. ${news.leased === 1 ? 'One task is' : `${news.leased} tasks are`} still in work and will be finished.` : 'Paused. Workers get nothing to do.';
+
+/**
+ * Where a job is looked at: at its run, or on its own page while it waits. A job that waits may have a name for its run: it has tried to
+ * begin, and another run was in the way.
+ */
+export const placeOf = job => job.run && job.tries && !['waiting', 'held'].includes(job.state) ? `#/runs/${encoded(job.run)}` : `#/jobs/${job.id}`;
 
 /** Pauses or resumes the run of a job. */
 async function setPaused(job, value) {
@@ -108,7 +114,7 @@ export function because(job) {
     const {left} = progress(now);
     return [now.isPaused ? (now.leased ? `${now.leased} still in work` : 'no work is given out') : plural(now.leased, 'worker'), now.failed ? `${now.failed} failed` : '', left != null ? `${elapsed(left)} left` : ''].filter(Boolean).join(' · ');
   }
-  if (job.state === 'waiting') return (job.waiting_for?.words ?? '') + (job.run_next ? ' · runs next' : '');
+  if (job.state === 'waiting') return (job.waiting_for?.words ?? '').replace(/; try again at (\S+Z)$/, (_, next) => `. The farm tries again at ${when(next)}.`) + (job.run_next ? ' · starts before all others' : '');
   if (job.state === 'held') return 'until it is released';
   // The exit code and the manifest's path are on the page of the job.
   return (job.result ?? '').replace(/^failed with exit code 1: [^:]*: /, '').replace(/^done$/, '');
@@ -147,8 +153,17 @@ export function results(run) {
   return element;
 }
 
+/** Whether a run has a record. A job that never came to its turn has none. */
+async function isThere(run) {
+  try { await get(`runs/${encoded(run)}`); return true; } catch (error) {
+    if (error.status === 404) return false;
+    throw error;
+  }
+}
+
 export function jobView(id, view) {
-  let job = null, wrote = '';
+  // Whoever hands a job in, or sees it wait, wants to see its run.
+  let job = null, wrote = '', hasRun = false, leads = handedIn.has(`${id}`), isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
   const link = h('p.lead'), place = h('div');
@@ -157,10 +172,21 @@ export function jobView(id, view) {
 
   async function load() {
     job = await get(`jobs/${id}`);
+    leads ||= ['waiting', 'held', 'starting'].includes(job.state);
+    hasRun = Boolean(job.run && job.tries) && (farm.lives.has(job.run) || await isThere(job.run));
+    if (isClosed) return;
+    if (leads && hasRun && !['waiting', 'held'].includes(job.state)) {
+      handedIn.delete(`${id}`);
+      announce('The run has begun');
+      location.replace(`#/runs/${encoded(job.run)}`);
+      return;
+    }
     show();
-    if (job.tries) {
+    if (hasRun) {
       renew(place, job.run, () => results(job.run));
       place.firstChild.load();
+    }
+    if (job.tries) {
       try {
         const next = await (await request('GET', `jobs/${id}/log`)).text();
         if (next !== wrote) { wrote = next; fill(log, visible(next, true)); }
@@ -186,8 +212,8 @@ export function jobView(id, view) {
     row.update(job);
     stepper.update(job);
     const now = farm.lives.get(job.run);
-    const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all frames';
-    renew(link, [job.run, job.tries, text], () => job.run && job.tries ? h('a', {href: `#/runs/${job.run}`}, text) : null);
+    const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all pictures';
+    renew(link, [hasRun, job.run, text], () => hasRun ? h('a.button', {href: `#/runs/${encoded(job.run)}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);
     renew(known, job, () => facts(
       ['Place in the queue', job.position && `${job.position}`],
@@ -207,7 +233,7 @@ export function jobView(id, view) {
   const endings = [live.on('job', event => { if (`${event.id}` === `${id}` || job?.waiting_for) soon(); }), live.on('reset', soon), live.on('back', soon), onFarm(show)];
   const press = key => row?.press(key);
   return {
-    begin: load, title: `job ${id}`, close: () => endings.forEach(end => end()),
+    begin: load, title: `job ${id}`, close: () => { isClosed = true; endings.forEach(end => end()); },
     keys: {n: () => press('n'), p: () => press('p'), h: () => press('h'), c: () => press('c'), r: () => press('r'), '+': () => stepper?.press('+'), '-': () => stepper?.press('-')},
   };
 }

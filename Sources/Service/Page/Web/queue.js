@@ -2,7 +2,7 @@
 import {action, ask, bar, copyable, failed, fill, h, say, visible} from './dom.js';
 import {get, send} from './api.js';
 import {calmly, farm, may, onFarm} from './farm.js';
-import {because, jobActions, priorityStepper, stateOf} from './jobs.js';
+import {because, jobActions, placeOf, priorityStepper, stateOf} from './jobs.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
 import {count, isOpen, percent, plural, progress, sign, when, word} from './words.js';
@@ -40,7 +40,7 @@ export function queueView(query, view) {
   const table = list({
     label: 'Jobs', class: 'jobs', columns: ['State', 'Job', 'Progress, or why it waits', 'Priority', 'When', 'Actions'],
     key: job => job.id,
-    open: job => { location.hash = job.run && job.tries ? `#/runs/${job.run}` : `#/jobs/${job.id}`; },
+    open: job => { location.hash = placeOf(job); },
     make,
     nearEnd: () => { if (cursors.ended) loadMore(); },
   });
@@ -58,7 +58,7 @@ export function queueView(query, view) {
       state.className = `badge ${shown}`;
       state.say(`${sign(shown)} ${word(shown)}`);
       if (name.textContent !== job.name) fill(name, visible(job.name));
-      name.setAttribute('href', job.run && job.tries ? `#/runs/${job.run}` : `#/jobs/${job.id}`);
+      name.setAttribute('href', placeOf(job));
       tag.say(`${job.id}`);
       const text = Object.entries(job.labels).map(([key, value]) => `${key}=${value}`);
       if (labels.title !== text.join(' ')) { labels.title = text.join(' '); fill(labels, text.slice(0, 3).map(one => h('span.label', visible(one)))); }

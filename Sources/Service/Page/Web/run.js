@@ -206,17 +206,21 @@ export function runView(name, view) {
     for (;;) {
       try {
         await loadJob();
-        return await load();
+        await load();
+        return true;
       } catch (error) {
         const [, id] = /^job-(\d+)-/.exec(name) ?? [];
-        if (error.status !== 404 || isClosed || !id || !['starting', 'running'].includes((await get(`jobs/${id}`)).state)) throw error;
+        if (error.status !== 404 || isClosed || !id) throw error;
+        const {state} = await get(`jobs/${id}`);
+        // The job waits, or it ended before it began a run. Its own page says why.
+        if (!['starting', 'running'].includes(state)) { location.replace(`#/jobs/${id}`); return false; }
         fill(reason, 'The run begins …');
         await new Promise(done => setTimeout(done, 500));
       }
     }
   }
   const begin = async () => {
-    await untilItIsThere();
+    if (!await untilItIsThere()) return;
     place.load();
     if (job && isOpen(job.state) && may('submit')) fill(priority, priorityStepper(job));
     const parts = await Promise.allSettled([loadMap(), loadErrors()]);
