@@ -5,6 +5,8 @@ import time
 
 from service import picture, wait_for
 
+only = None
+
 
 def with_service(page, service, check):
     folder = f'{service.folder}/newcomer'
@@ -14,7 +16,9 @@ def with_service(page, service, check):
             with open(f'{folder}/{name}/img-{index:02d}.png', 'wb') as file:
                 file.write(picture(240, 180, index))
     manifest = lambda name, inputs, filters='[{gaussian: {radius: 2}}]', output=None: f'job: {name}\ninputs: {inputs}/*\nfilters: {filters}\noutput: out/{output or name}/{{stem}}.png\n'
-    waits(page, service, check, folder, manifest)
+    for part in (waits, all_pictures):
+        if not only or part.__name__ in only:
+            part(page, service, check, folder, manifest)
 
 
 def waits(page, service, check, folder, manifest):
@@ -53,3 +57,39 @@ def waits(page, service, check, folder, manifest):
     check('which has no link to a run', browser.run("document.querySelector('.lead').textContent") == '', page.text('.lead'))
     service.api('POST', f'jobs/{third}/cancel')
     service.wait(third)
+
+
+def all_pictures(page, service, check, folder, manifest):
+    browser = page.browser
+    print('The pictures of a run')
+    job = service.submit(text=manifest('shown', 'long', '[{bilateral: {radius: 14}}]'), folder=folder)
+    run = service.wait(job, ('running', 'done'))['run']
+    page.go(f'#/runs/{run}')
+    last = "[...document.querySelectorAll('.last .thumb')].map(one => Number(one.getAttribute('href').split('/').at(-1)))"
+    browser.wait(f'{last}.length >= 4', 60)
+    during = browser.run(last)
+    check('while it goes on, the last pictures are shown, the newest first', during == sorted(during, reverse=True), during)
+    service.wait(job)
+    wanted = list(range(80, 68, -1))
+    check('at its end they are all of the last twelve', browser.wait(f'JSON.stringify({last}) === {json.dumps(json.dumps(wanted, separators=(",", ":")))}', 20), browser.run(last))
+    page.go('#/queue')
+    page.go(f'#/runs/{run}')
+    check('and so for somebody who comes later', browser.wait(f'JSON.stringify({last}) === {json.dumps(json.dumps(wanted, separators=(",", ":")))}', 20), browser.run(last))
+    names = "[...document.querySelectorAll('.all .thumb-name bdi')].map(one => one.textContent)"
+    check('all pictures have their names, fifty on a page', browser.wait(f"{names}.length === 50 && {names}[0] === 'img-00.png'", 20) and page.has('1 to 50 of 80', '.all .number'), browser.run(names))
+    page.picture('new-run')
+    page.accessible('a run with all its pictures')
+    check('Next leads to the others', page.click('Next ▶\ufe0e', '.all') and browser.wait(f"{names}.length === 30 && {names}.at(-1) === 'img-79.png'") and page.has('51 to 80 of 80', '.all .number'), browser.run(names))
+    check('which is the last page', browser.run("[...document.querySelectorAll('.all button')].find(one => one.textContent.startsWith('Next')).disabled"))
+    check('Previous leads back', page.click('◀\ufe0e Previous', '.all') and browser.wait(f"{names}.length === 50"), browser.run(names))
+    browser.run("(select => { select.value = 'failed'; select.dispatchEvent(new Event('change')); })(document.querySelector('.all select'))")
+    check('one can look at the failed ones alone', page.has('There are none', '.all .number'), page.text('.all'))
+    browser.run("(select => { select.value = 'published'; select.dispatchEvent(new Event('change')); })(document.querySelector('.all select'))")
+    browser.wait(f"{names}.length === 50")
+    browser.run("document.querySelector('.all .thumb').click()")
+    check('a picture leads to its page', browser.wait("location.hash.endsWith('/frames/1')"), browser.run('location.hash'))
+    again = service.wait(service.submit(text=manifest('shown', 'long', '[{bilateral: {radius: 14}}]'), folder=folder))
+    page.go(f"#/runs/{again['run']}")
+    check('a run with nothing to do has the names of its pictures, too', browser.wait(f"{names}.length === 50 && {names}[3] === 'img-03.png'", 20), browser.run(names))
+    check('and the pictures', browser.wait("document.querySelectorAll('.all .thumb img').length > 5", 20), page.text('.all'))
+    page.picture('new-run-nothing')

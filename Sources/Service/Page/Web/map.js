@@ -94,18 +94,18 @@ export function frameMap(open, fileOf) {
     }
     layOut();
   };
-  /** Makes the changes of an event. */
+  /** Makes the changes of an event. Returns whether pictures are published or failed that were not before. */
   element.change = changes => {
-    const published = [];
+    let isNews = false;
     for (const [first, length, letter] of changes) {
       const place = places.get(letter) ?? 0, end = Math.min(states.length, first + length);
       for (let index = first; index < end; index++) {
-        if (letter === 'p' && states[index] !== place && end - index <= 12) published.push(nameOf(index));
+        if ((letter === 'p' || letter === 'f') && states[index] !== place) isNews = true;
         set(index, place);
       }
     }
     ask();
-    return published;
+    return isNews;
   };
   element.count = name => totals[frameStates.findIndex(state => state.name === name)];
   element.total = () => states.length;
@@ -114,6 +114,19 @@ export function frameMap(open, fileOf) {
     const place = frameStates.findIndex(state => state.name === name), names = [];
     for (let index = states.length - 1; index >= 0 && names.length < most; index--) if (states[index] === place) names.unshift(nameOf(index));
     return names;
+  };
+
+  /** A page of all frames, or of those with a state: their names and states, how many there are, and the name of the one before the page. */
+  element.list = (name, first, most) => {
+    const frames = [];
+    let total = 0, before = '';
+    for (let index = 0; index < states.length; index++) {
+      if (name && frameStates[states[index]].name !== name) continue;
+      if (total === first - 1) before = nameOf(index);
+      if (total >= first && frames.length < most) frames.push({frame: nameOf(index), state: frameStates[states[index]]});
+      total++;
+    }
+    return {frames, total, before};
   };
 
   function layOut() {

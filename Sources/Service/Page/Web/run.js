@@ -3,7 +3,8 @@ import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h
 import {encoded, get, lines, request, retryRun, send} from './api.js';
 import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
-import {frameFile, thumb} from './thumbs.js';
+import {lastPictures, pictureList} from './pictures.js';
+import {frameFile} from './thumbs.js';
 import {pausedWords, priorityStepper, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
@@ -11,8 +12,8 @@ import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, 
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
-  let run = null, job = null, early = null, hasMap = false, lastPicture = 0, isClosed = false, mapsAsked = 0;
-  const pictures = [], kept = new Map();
+  let run = null, job = null, early = null, hasMap = false, isClosed = false, mapsAsked = 0;
+  const kept = new Map();
 
   const title = h('h1'), state = h('span.badge'), reason = h('p.reason');
   const share = bar(0, 'Frames that are done'), states = stateStrip(), line = h('p.figures');
@@ -20,7 +21,7 @@ export function runView(name, view) {
   const tiles = tileMaps((frame, page) => farm.lives.get(name)?.running.find(task => task.frame === frame && task.page === page)?.file);
   const tilesPart = h('section', {hidden: true}, h('h2', 'Tiles'), tiles);
   const slots = h('ul.slots'), slotsPart = h('section', {hidden: true}, h('h2', 'In work'), slots);
-  const strip = h('div.thumbs'), stripPart = h('section', {hidden: true}, h('h2', 'Last pictures'), strip);
+  const all = pictureList(name, map), strip = lastPictures(name), stripPart = h('section', {hidden: true}, h('h2', 'Last pictures'), strip);
   const problems = h('div'), problemsPart = h('section', {hidden: true}, h('h2', 'Problems'), problems);
   const known = h('div'), priority = h('span'), place = results(name);
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'});
@@ -49,7 +50,7 @@ export function runView(name, view) {
   fill(view,
     h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, verify] : null)),
     reason, verified, share, states, line, place, map,
-    h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, logPart, known);
+    h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, all, logPart, known);
 
   async function load() {
     const look = tiles.look();
@@ -76,7 +77,8 @@ export function runView(name, view) {
     // Changes that came while the map was on its way are made in their order.
     for (const changes of early.splice(0)) map.change(changes);
     early = null;
-    if (!pictures.length) for (const frame of map.last('published', 8).reverse()) addPicture(frame, true);
+    showLast();
+    all.show();
   }
   async function loadErrors() {
     const [answer, {broken}] = await Promise.all([get(`${address}/errors`), run.counts.stillBroken ? get(`${address}/broken`) : {broken: []}]);
@@ -92,18 +94,15 @@ export function runView(name, view) {
   }
   const errorsSoon = calmly(loadErrors, 2000), runSoon = calmly(async () => { await loadJob(); await load(); await loadErrors(); }, 300), tilesSoon = calmly(load, 1000), mapSoon = calmly(loadMap, 200);
 
-  function addPicture(frame, isOld = false) {
-    // A new picture at most every two seconds, however fast frames are published.
-    if (!isOld && Date.now() - lastPicture < 2000) return;
-    lastPicture = Date.now();
-    place.load();
-    pictures.unshift(frame);
-    const picture = thumb({run: name, frame, side: 'after', name: `frame ${frame}`, link: `${here}/frames/${frame}`});
-    frameFile(name, frame).then(file => { if (file) picture.rename(file); });
-    strip.prepend(picture);
-    while (pictures.length > 12) { pictures.pop(); strip.lastChild.remove(); }
-    stripPart.hidden = false;
+  /** The last pictures are those of the map, so they are the same while the run goes on and after it. */
+  function showLast() {
+    const last = map.last('published', lastPictures.most).reverse();
+    stripPart.hidden = !last.length;
+    strip.show(last);
+    if (last.length) place.load();
   }
+  // However fast pictures are published, the last ones are fetched every two seconds at most.
+  const lastSoon = calmly(async () => showLast(), 2000);
 
   function show() {
     if (!run) return;
@@ -189,7 +188,7 @@ export function runView(name, view) {
         if (early) { early.push(one.changes); continue; }
         if (!hasMap) { mapSoon(); continue; }
         const failedBefore = map.count('failed');
-        for (const frame of map.change(one.changes).slice(-1)) addPicture(frame);
+        if (map.change(one.changes)) { lastSoon(); all.refresh(); }
         if (map.count('failed') !== failedBefore) { errorsSoon(); announce(`${count(map.count('failed'))} frames of ${run?.job ?? name} failed`); }
       }
     }),
