@@ -16,7 +16,7 @@ def with_service(page, service, check):
             with open(f'{folder}/{name}/img-{index:02d}.png', 'wb') as file:
                 file.write(picture(240, 180, index))
     manifest = lambda name, inputs, filters='[{gaussian: {radius: 2}}]', output=None: f'job: {name}\ninputs: {inputs}/*\nfilters: {filters}\noutput: out/{output or name}/{{stem}}.png\n'
-    for part in (waits, all_pictures):
+    for part in (waits, all_pictures, repairs):
         if not only or part.__name__ in only:
             part(page, service, check, folder, manifest)
 
@@ -93,3 +93,36 @@ def all_pictures(page, service, check, folder, manifest):
     check('a run with nothing to do has the names of its pictures, too', browser.wait(f"{names}.length === 50 && {names}[3] === 'img-03.png'", 20), browser.run(names))
     check('and the pictures', browser.wait("document.querySelectorAll('.all .thumb img').length > 5", 20), page.text('.all'))
     page.picture('new-run-nothing')
+
+
+def repairs(page, service, check, folder, manifest):
+    browser = page.browser
+    print('A job whose failures were repaired')
+    torn = [f'{folder}/wedding/torn-{number}.png' for number in range(2)]
+    for path in torn:
+        with open(path, 'wb') as file:
+            file.write(b'\x89PNG\r\n\x1a\n torn')
+    failed = service.wait(service.submit(text=manifest('my-wedding', 'wedding'), folder=folder))
+    page.go('#/queue')
+    row = f"document.getElementById('row-jobs-{failed['id']}')"
+    retry = f"[...{row}.querySelectorAll('button')].find(one => one.textContent === 'Retry' && one.offsetParent)"
+    check('before it is repaired it has failed, and offers a retry', browser.wait(f"{row}?.querySelector('.badge.failed') && {retry}"), browser.run(f'{row}?.textContent'))
+    for path in torn:
+        with open(path, 'wb') as file:
+            file.write(picture(240, 180, 3))
+    page.go(f"#/runs/{failed['run']}")
+    check('Retry leads from its run by way of the new job to the new run', page.click('Retry', '.head') and browser.wait(f"/^#\\/runs\\/job-{failed['id'] + 1}-/.test(location.hash)", 60), browser.run('location.hash'))
+    service.wait(failed['id'] + 1)
+    words = f"repaired by job {failed['id'] + 1}"
+    page.go('#/queue')
+    check('afterwards the queue says which job has repaired it', browser.wait(f"{row}?.textContent.includes({json.dumps(words)}) && {row}.querySelector('.badge').textContent.includes('repaired')"), browser.run(f'{row}?.textContent'))
+    check('and offers no retry', not browser.run(f'Boolean({retry})'))
+    page.picture('new-repaired-queue')
+    for view in (f"#/jobs/{failed['id']}", f"#/runs/{failed['run']}"):
+        page.go(view)
+        name = view.split('/')[1]
+        check(f'{name}: the page says so, too', page.has('repaired', '.badge') and page.has(words, '.reason'), page.text())
+        check(f'{name}: without a retry', browser.wait("[...document.querySelectorAll('.head button')].every(one => one.textContent !== 'Retry' || !one.offsetParent || one.disabled)"), page.text('.head'))
+        page.picture(f'new-repaired-{name}')
+    page.go('#/runs')
+    check('and the list of runs', browser.wait(f"[...document.querySelectorAll('.rows .row')].find(one => one.textContent.includes({json.dumps(failed['run'])}))?.querySelector('.badge.repaired')"), page.text())

@@ -1,7 +1,7 @@
 // What can be done with a job, and the page of one job.
 import {action, announce, ask, copyable, enable, facts, fill, h, path, renew, say, visible} from './dom.js';
 import {Problem, encoded, get, handedIn, request, send, sendOnce} from './api.js';
-import {calmly, farm, may, onFarm} from './farm.js';
+import {calmly, farm, learnRepairs, may, onFarm} from './farm.js';
 import * as live from './live.js';
 import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
 
@@ -11,7 +11,10 @@ const post = (job, what) => send('POST', `jobs/${job.id}/${what}`);
 /** Whether somebody has paused the run of a job. Answers about jobs know it, events do not: then the run tells. */
 const isPaused = job => job.state === 'running' && (farm.lives.get(job.run)?.isPaused ?? job.paused ?? false);
 /** The state of a job, as people see it. */
-export const stateOf = job => isPaused(job) ? 'paused' : job.state;
+export const stateOf = job => isPaused(job) ? 'paused' : isRepaired(job) ? 'repaired' : job.state;
+/** Whether later jobs have rendered all pictures that failed in the run of a job. */
+const isRepaired = job => job.state === 'failed' && job.exit_code === 1 && farm.repaired.has(job.run);
+export const repairWords = run => farm.repaired.get(run) ? `repaired by job ${farm.repaired.get(run)}` : 'repaired by a later run';
 /** What a pause does not end. */
 export const pausedWords = news => news?.leased ? `Paused. ${news.leased === 1 ? 'One task is' : `${news.leased} tasks are`} still in work and will be finished.` : 'Paused. Workers get nothing to do.';
 
@@ -44,7 +47,7 @@ const actions = {
       return sure ? post(job, 'cancel') : null;
     },
   },
-  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => retryable.includes(job.state) || job.still_broken > 0, body: job => sendOnce(`jobs/${job.id}/retry`, {})},
+  retry: {text: 'Retry', key: 'r', title: 'A new job that does the same (r)', fits: job => (retryable.includes(job.state) && !isRepaired(job)) || job.still_broken > 0, body: job => sendOnce(`jobs/${job.id}/retry`, {})},
 };
 
 /**
@@ -116,6 +119,7 @@ export function because(job) {
   }
   if (job.state === 'waiting') return (job.waiting_for?.words ?? '').replace(/; try again at (\S+Z)$/, (_, next) => `. The farm tries again at ${when(next)}.`) + (job.run_next ? ' · starts before all others' : '');
   if (job.state === 'held') return 'until it is released';
+  if (isRepaired(job)) return repairWords(job.run);
   // The exit code and the manifest's path are on the page of the job.
   return (job.result ?? '').replace(/^failed with exit code 1: [^:]*: /, '').replace(/^done$/, '');
 }
@@ -182,6 +186,7 @@ export function jobView(id, view) {
       return;
     }
     show();
+    if (hasRun && job.state === 'failed') await learnRepairs(await get(`runs/${encoded(job.run)}/errors`));
     if (hasRun) {
       renew(place, job.run, () => results(job.run));
       place.firstChild.load();
@@ -202,7 +207,7 @@ export function jobView(id, view) {
     say(badge, `${sign(state)} ${word(state)}`);
     say(sub, `job ${job.id}`);
     const reason = state === 'paused' ? pausedWords(farm.lives.get(job.run)) : because(job);
-    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : job.result ?? '';
+    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them are ${reason}.` : job.result ?? '';
     renew(why, words, () => visible(words));
     if (!row) {
       row = jobActions(job, (answer, name) => { if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
@@ -215,13 +220,14 @@ export function jobView(id, view) {
     const text = now ? `Watch its run: ${percent(progress(now).share)}` : 'See its run, with all pictures';
     renew(link, [hasRun, job.run, text], () => hasRun ? h('a.button', {href: `#/runs/${encoded(job.run)}`}, text) : null);
     const jobLink = other => h('a', {href: `#/jobs/${other}`}, `job ${other}`);
-    renew(known, job, () => facts(
+    renew(known, [job, isRepaired(job), farm.repaired.get(job.run)], () => facts(
       ['Place in the queue', job.position && `${job.position}`],
       ['Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null],
       ['Not before', job.not_before && when(job.not_before)],
       ['Manifest', path(job.manifest)],
       ['Owner', job.owner_name ? `${job.owner_name} (${job.owner})` : job.owner],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
+      ['Repaired by', isRepaired(job) && farm.repaired.get(job.run) ? jobLink(farm.repaired.get(job.run)) : null],
       ['Retries', job.retry_of && jobLink(job.retry_of)],
       ['Submitted', when(job.submitted)],
       ['Started', job.started && when(job.started)],

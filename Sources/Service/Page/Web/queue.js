@@ -1,7 +1,7 @@
 // The queue: open jobs first, in the order in which they will run, then those that have ended.
 import {action, ask, bar, copyable, failed, fill, h, say, visible} from './dom.js';
 import {get, send} from './api.js';
-import {calmly, farm, may, onFarm} from './farm.js';
+import {calmly, farm, learnRepairs, may, onFarm} from './farm.js';
 import {because, jobActions, placeOf, priorityStepper, stateOf} from './jobs.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
@@ -130,6 +130,7 @@ export function queueView(query, view) {
       view.removeAttribute('aria-busy');
       isShown = true;
       show();
+      if ([...jobs.values()].some(job => job.state === 'failed')) repairsSoon();
       if (rest && isWhole) await restOfOpen(rest, mine);
     } catch (error) {
       if (mine !== version) return;
@@ -186,6 +187,7 @@ export function queueView(query, view) {
   // From the filter to the list, where letters act.
   search.addEventListener('keydown', event => { if (['ArrowDown', 'Enter'].includes(event.key)) { event.preventDefault(); table.focus(); } });
 
+  const repairsSoon = calmly(learnRepairs, 100);
   const refresh = calmly(() => load(false), 1200), whole = calmly(load, 30_000), soon = () => { refresh(); whole(); };
   const endings = [
     live.on('job', ({id, job}) => {

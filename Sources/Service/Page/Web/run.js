@@ -1,11 +1,11 @@
 // One run: what it does, all its frames, its pictures and its problems.
 import {action, announce, ask, bar, enable, facts, failed as failedView, fill, h, path, plain, renew, say, strip as stateStrip, visible} from './dom.js';
 import {encoded, get, lines, request, retryRun, send} from './api.js';
-import {calmly, eachSecond, farm, may, now, onFarm} from './farm.js';
+import {calmly, eachSecond, farm, learnRepairs, may, now, onFarm} from './farm.js';
 import {frameMap, tileMaps} from './map.js';
 import {lastPictures, pictureList} from './pictures.js';
 import {frameFile} from './thumbs.js';
-import {pausedWords, priorityStepper, results} from './jobs.js';
+import {pausedWords, priorityStepper, repairWords, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
 import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, withoutPath, word} from './words.js';
@@ -84,6 +84,7 @@ export function runView(name, view) {
     const [answer, {broken}] = await Promise.all([get(`${address}/errors`), run.counts.stillBroken ? get(`${address}/broken`) : {broken: []}]);
     problemsPart.hidden = !answer.errors.length && !broken.length;
     renew(problems, [answer, broken], () => [errorGroups(answer, {run: name, kept}), broken.length ? stillBroken(broken, here) : null]);
+    await learnRepairs(answer);
   }
   async function loadLog() {
     if (!job) return fill(log, 'Runs that were begun by hand keep no log here.');
@@ -109,15 +110,16 @@ export function runView(name, view) {
     const news = farm.lives.get(name), condition = news && isRunOpen(run.state) ? (news.isPaused ? 'paused' : 'running') : run.state;
     run.state = condition;
     renew(title, run.job, () => visible(run.job));
-    state.className = `badge ${condition}`;
-    say(state, `${sign(condition)} ${word(condition)}`);
+    const isRepaired = condition === 'failed' && farm.repaired.has(name), badge = isRepaired ? 'repaired' : condition;
+    state.className = `badge ${badge}`;
+    say(state, `${sign(badge)} ${word(badge)}`);
     const isGoingOn = isRunOpen(condition);
-    const why = run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
+    const why = isRepaired ? `Some pictures failed. All of them are ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
     renew(reason, why, () => visible(why));
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
     enable(cancel.button, isGoingOn);
-    enable(retry.button, !isGoingOn && (condition !== 'done' || run.counts.stillBroken > 0));
+    enable(retry.button, !isGoingOn && !isRepaired && (condition !== 'done' || run.counts.stillBroken > 0));
     enable(verify.button, !isGoingOn || run.concluded > 0);
     const parts = [];
     if (news && isGoingOn) {

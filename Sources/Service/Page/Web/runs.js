@@ -1,7 +1,7 @@
 // All runs, also those that somebody has begun by hand.
 import {bar, failed, fill, h, say, visible} from './dom.js';
 import {get} from './api.js';
-import {calmly, farm, onFarm} from './farm.js';
+import {calmly, farm, learnRepairs, onFarm} from './farm.js';
 import {cell, list} from './list.js';
 import * as live from './live.js';
 import {count, isRunOpen, percent, plural, progress, sign, when, word} from './words.js';
@@ -17,7 +17,7 @@ export function runsView(query, view) {
       const state = cell('badge'), share = bar(0, 'Progress'), figures = cell('why'), name = h('a.job-name'), id = h('bdi.quiet'), time = h('time.quiet');
       const cells = [h('span', state), h('span.what', name, id), h('span.progress', share, figures), h('span', time)];
       cells.update = run => {
-        const news = isRunOpen(run.state) ? farm.lives.get(run.run) : null, now = news?.isPaused ? 'paused' : news ? 'running' : run.state;
+        const news = isRunOpen(run.state) ? farm.lives.get(run.run) : null, now = news?.isPaused ? 'paused' : news ? 'running' : run.state === 'failed' && farm.repaired.has(run.run) ? 'repaired' : run.state;
         state.className = `badge ${now}`;
         if (id.textContent !== run.run) {
           fill(name, visible(run.job));
@@ -54,12 +54,13 @@ export function runsView(query, view) {
       fill(trouble);
       view.removeAttribute('aria-busy');
       show();
+      if (runs.some(run => run.state === 'failed')) repairsSoon();
     } catch (error) {
       if (!view.hasAttribute('aria-busy')) throw error;
       fill(trouble, failed(error, soon.now));
     }
   }
-  const soon = calmly(load, 2000);
+  const soon = calmly(load, 2000), repairsSoon = calmly(learnRepairs, 100);
   search.addEventListener('input', () => { filter = search.value; history.replaceState(null, '', filter ? `#/runs?${new URLSearchParams({q: filter})}` : '#/runs'); show(); });
   search.addEventListener('keydown', event => { if (['ArrowDown', 'Enter'].includes(event.key)) { event.preventDefault(); table.focus(); } });
   const known = run => runs.some(one => one.run === run && isRunOpen(one.state));

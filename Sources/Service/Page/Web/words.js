@@ -4,7 +4,7 @@ const text = '\ufe0e'; // Shows a sign as text where a browser would show a colo
 const table = {
   held: ['‖', 'held'], waiting: ['…', 'waiting'], starting: ['▷', 'starting'], running: ['▶', 'running'], done: ['✓', 'done'],
   work_left: ['◐', 'work left'], failed: ['✗', 'failed'], stopped: ['■', 'stopped'], cancelled: ['■', 'cancelled'], skipped: ['↷', 'skipped'],
-  paused: ['‖', 'paused'], interrupted: ['!', 'interrupted'], detached: ['⇢', 'detached'],
+  paused: ['‖', 'paused'], repaired: ['✓', 'repaired'], interrupted: ['!', 'interrupted'], detached: ['⇢', 'detached'],
 };
 export const sign = state => (table[state]?.[0] ?? '?') + text;
 export const word = state => table[state]?.[1] ?? state;
