@@ -16,7 +16,7 @@ def with_service(page, service, check):
             with open(f'{folder}/{name}/img-{index:02d}.png', 'wb') as file:
                 file.write(picture(240, 180, index))
     manifest = lambda name, inputs, filters='[{gaussian: {radius: 2}}]', output=None: f'job: {name}\ninputs: {inputs}/*\nfilters: {filters}\noutput: out/{output or name}/{{stem}}.png\n'
-    for part in (waits, all_pictures, repairs):
+    for part in (waits, all_pictures, repairs, words):
         if not only or part.__name__ in only:
             part(page, service, check, folder, manifest)
 
@@ -126,3 +126,74 @@ def repairs(page, service, check, folder, manifest):
         page.picture(f'new-repaired-{name}')
     page.go('#/runs')
     check('and the list of runs', browser.wait(f"[...document.querySelectorAll('.rows .row')].find(one => one.textContent.includes({json.dumps(failed['run'])}))?.querySelector('.badge.repaired')"), page.text())
+
+
+def words(page, service, check, folder, manifest):
+    browser = page.browser
+    print('Words, and actions for many jobs')
+    check('the head says how many workers are busy', page.has('0 of 2 workers busy', '#summary'), page.text('#summary'))
+    done = service.wait(service.submit(text=manifest('one', 'one'), folder=folder))
+    page.go('#/queue')
+    row = lambda job: f"document.getElementById('row-jobs-{job}')"
+    check('a job that is done says how long it took', browser.wait(f"/^took /.test({row(done['id'])}?.querySelector('.why').textContent)"), browser.run(f"{row(done['id'])}?.textContent"))
+    check('a list is as high as its rows', browser.run("(list => list.scrollHeight <= list.clientHeight + 1 && list.getBoundingClientRect().bottom - [...list.querySelectorAll('.row')].at(-1).getBoundingClientRect().bottom < 300)(document.querySelector('.list'))"))
+    held = [service.submit(text=manifest(f'held-{number}', 'one'), folder=folder, hold=True) for number in range(2)]
+    browser.wait(row(held[1]))
+    go = "[...document.querySelectorAll('.bulk button')].find(one => one.textContent === 'Do it')"
+    check('without a choice there is nothing to do', browser.run(f'{go}.disabled'))
+    choose = lambda action: browser.run(f"(select => {{ select.value = '{action}'; select.dispatchEvent(new Event('change')); }})(document.querySelector('.bulk select'))")
+    choose('cancel')
+    browser.run(f'{go}.click()')
+    check('Cancel counts the open jobs alone', browser.wait("document.getElementById('dialog').open") and page.has('Cancel 2 jobs?', '#dialog') and page.has('all that wait or run', '#dialog'), page.text('#dialog'))
+    page.picture('new-bulk')
+    browser.key('Escape')
+    check('after Escape nothing is chosen', browser.wait("document.querySelector('.bulk select').value === ''") and browser.run(f'{go}.disabled'))
+    choose('cancel')
+    browser.run(f'{go}.click()')
+    page.click('Cancel 2', '#dialog')
+    ended = [service.wait(job) for job in held]
+    check('it cancels them', all(job['state'] == 'cancelled' for job in ended), ended)
+    name = browser.run("document.querySelector('#account bdi').textContent")
+    page.go(f'#/jobs/{held[0]}')
+    check('the page of a job says by whom, by their name', page.has(f'cancelled by {name}', '.reason'), page.text('.reason'))
+    check('and who has handed it in', page.has("the administrator of the farm's machine", '.facts') or not page.has('token:', '.facts', 1), page.text('.facts'))
+    page.go('#/queue')
+    choose('release')
+    browser.run(f'{go}.click()')
+    check('an action that fits no job says so', page.has('no job is held', '.bulk'), page.text('.bulk'))
+    print('Keys of lists')
+    page.go('#/runs')
+    page.go('#/queue')
+    browser.run('document.activeElement.blur()')
+    browser.key('ArrowDown')
+    check('an arrow chooses in the list, wherever one is', browser.wait("document.activeElement.classList.contains('list') && document.querySelector('.row[aria-selected=true]')"), browser.run('document.activeElement.outerHTML.slice(0, 90)'))
+    browser.key('?')
+    check('? explains the words of the farm', page.has('Keys and words', '#dialog') and page.has('what commands and programs call a picture', '#dialog'), page.text('#dialog'))
+    page.picture('new-words')
+    browser.key('Escape')
+    page.go(f"#/runs/{done['run']}")
+    check('a run has pictures', page.has('1 picture.', '.map-tip') and page.has('1 of 1 picture to do', '.figures'), page.text('.map-tip') + page.text('.figures'))
+    browser.run("document.querySelector('.map canvas').focus()")
+    browser.key('ArrowRight')
+    check('the map names a picture', page.has('picture 1: published', '.map-tip') or page.has('Picture 1: published', '.map-tip', 1), page.text('.map-tip'))
+    page.click('Verify outputs')
+    check('a verification says what it found in usual words', page.has('1 output read: 1 unchanged', '.verified', 20), page.text('.verified'))
+    page.picture('new-verified')
+    page.go(f"#/runs/{done['run']}/frames/1")
+    check('the page of a picture says what was tried', page.has('whole picture', '.attempts', 20), page.text('.attempts'))
+    page.go('#/queue')
+    print('Large text on a small screen')
+    browser.size(390, 844)
+    for size in ('100%', '200%'):
+        browser.run(f"document.documentElement.style.fontSize = '{size}'")
+        for view in ('queue', 'runs', 'submit', 'errors', 'workers', 'schedules', f"runs/{done['run']}", f'jobs/{held[0]}', f"runs/{done['run']}/frames/1"):
+            page.go(f'#/{view}')
+            time.sleep(0.4)
+            wide = browser.run('document.documentElement.scrollWidth')
+            part = view.replace(done['run'], 'RUN')
+            check(f'{part} fits 390 px with text of {size}', wide <= 390, f"{wide} px: " + str(browser.run("[...document.querySelectorAll('body *')].filter(one => one.getBoundingClientRect().right > 391 && !one.closest('.list, .scroll, pre')).slice(0, 8).map(one => one.outerHTML.slice(0, 90) + one.getBoundingClientRect().right)")))
+            check(f'{part}: the whole head can be seen with text of {size}', browser.run("[...document.querySelectorAll('header a, header button')].every(one => one.getBoundingClientRect().right <= 390)"))
+            if page.screenshots:
+                browser.picture(os.path.join(page.screenshots, f"new-{part.replace('/', '-')}-390-{size.rstrip('%')}.png"))
+    browser.run("document.documentElement.style.fontSize = ''")
+    browser.size(1280, 860)

@@ -44,6 +44,11 @@ class Page:
             const found = [...document.querySelectorAll({json.dumps(selector)} + ' :is(button, a)')].find(one => one.textContent.trim() === {json.dumps(text)} && !one.disabled && one.offsetParent && !one.ariaBusy);
             found?.click(); return found; }})()''', 5)
 
+    def sign_out(self):
+        """Signs out, and says yes to the question."""
+        self.browser.run("document.querySelector('#account button').click()")
+        return self.click('Sign out', '#dialog')
+
     def focus_is(self, text):
         return self.browser.run(f'document.activeElement?.textContent.trim() === {json.dumps(text)}')
 

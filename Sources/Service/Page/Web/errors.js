@@ -4,7 +4,7 @@ import {encoded, get, retryRun} from './api.js';
 import {calmly, may} from './farm.js';
 import * as live from './live.js';
 import {thumb} from './thumbs.js';
-import {count, frameName, plural, withoutPath} from './words.js';
+import {count, frameName, pictureName, plural, withoutPath} from './words.js';
 
 /** A group has lines for so many runs at most. */
 const mostLines = 5;
@@ -66,14 +66,14 @@ export function errorGroups({errors, total, runs}, {run, kept = new Map()} = {})
     const retried = open.filter(part => !part.obstacle), others = open.filter(part => part.obstacle);
     const number = retried.reduce((sum, part) => sum + part.count - part.repaired, 0);
     return h('article', {class: `group ${isRepaired ? '' : 'bad'}`},
-      h('h3.cause', isRepaired ? '✓\ufe0e ' : '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'frame'), group.repaired ? (isRepaired ? ', repaired by later jobs' : `, ${count(group.repaired)} of them repaired by later jobs`) : '')),
+      h('h3.cause', isRepaired ? '✓\ufe0e ' : '✗\ufe0e ', visible(group.cause), h('span', plural(group.count, 'picture'), group.repaired ? (isRepaired ? ', repaired by later jobs' : `, ${count(group.repaired)} of them repaired by later jobs`) : '')),
       group.explanation && !isRepaired ? h('p.explanation', visible(group.explanation)) : null,
       h('p.message', visible(withoutPath(group.message, first.input), true)),
       h('div', {class: 'thumbs'}, group.samples.map(frame => thumb({run: frame.run, frame: frameName(frame.frame, frame.page), side: 'before', name: fileName(frame.input), link: link(frame), cause: group.cause}))),
-      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, `frame ${frameName(frame.frame, frame.page)}`), run || (index < frames.length - 1 && first.run === last.run) ? '' : [' of ', runLink(frame.run)]])),
+      h('p.quiet', frames.map((frame, index) => [index ? ' to ' : '', h('a', {href: link(frame)}, pictureName(frameName(frame.frame, frame.page))), run || (index < frames.length - 1 && first.run === last.run) ? '' : [' of ', runLink(frame.run)]])),
       isRepaired ? null : h('div', {class: 'buttons'},
-        !run && retried.length && may('submit') ? action(retried.length === 1 ? `Retry ${plural(number, 'frame')}` : `Retry ${plural(number, 'frame')} of ${count(retried.length)} runs`, () => retryAll(retried, outcome),
-          {name: `Retry ${plural(number, 'frame')} of ${plural(retried.length, 'run')} with ${group.cause}`, title: 'A new job for each run. Outputs that are up to date stay.'}) : null,
+        !run && retried.length && may('submit') ? action(retried.length === 1 ? `Retry ${plural(number, 'picture')}` : `Retry ${plural(number, 'picture')} of ${count(retried.length)} runs`, () => retryAll(retried, outcome),
+          {name: `Retry ${plural(number, 'picture')} of ${plural(retried.length, 'run')} with ${group.cause}`, title: 'A new job for each run. Outputs that are up to date stay.'}) : null,
         action('Leave them out …', async () => fill(lines, await exclusions(group, open)), {name: `A line that excludes ${group.cause}`})),
       !run && others.length && may('submit') ? h('ul', {class: 'plain obstacles'}, others.map(part => h('li.quiet', 'run ', runLink(part.run), ` cannot be retried: `, visible(part.obstacle.detail),
         (part.obstacle.remedy ?? '').split('\n').filter(Boolean).map(remedy => h('span.remedy', visible(remedy)))))) : null,
@@ -90,8 +90,8 @@ export function errorsView(_, view) {
     try {
       const answer = await get('errors');
       view.removeAttribute('aria-busy');
-      number.textContent = answer.frames ? `${plural(answer.frames, 'failed frame')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '';
-      renew(body, answer, () => answer.errors.length ? errorGroups(answer, {kept}) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed frame.')));
+      number.textContent = answer.frames ? `${plural(answer.frames, 'failed picture')} of the latest runs, for ${answer.total === 1 ? 'one reason' : `${count(answer.total)} reasons`}${answer.repaired ? ` · ${count(answer.repaired)} repaired by later jobs` : ''}` : '';
+      renew(body, answer, () => answer.errors.length ? errorGroups(answer, {kept}) : h('div.empty', h('h2', 'Nothing failed'), h('p', 'The latest runs have no failed picture.')));
     } catch (error) {
       if (!view.hasAttribute('aria-busy')) throw error;
       renew(body, null, () => failed(error, soon.now));

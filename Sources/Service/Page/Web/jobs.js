@@ -3,7 +3,7 @@ import {action, announce, ask, copyable, enable, facts, fill, h, path, renew, sa
 import {Problem, encoded, get, handedIn, request, send, sendOnce} from './api.js';
 import {calmly, farm, learnRepairs, may, onFarm} from './farm.js';
 import * as live from './live.js';
-import {isOpen, plural, progress, percent, elapsed, sign, when, word} from './words.js';
+import {isOpen, named, plural, progress, percent, elapsed, sign, when, word} from './words.js';
 
 const retryable = ['failed', 'stopped', 'cancelled', 'skipped', 'work_left'];
 const post = (job, what) => send('POST', `jobs/${job.id}/${what}`);
@@ -108,6 +108,9 @@ export function priorityStepper(job, changed = () => {}) {
   return element;
 }
 
+/** How a job ended, in words without codes. */
+export const resultWords = job => named((job.result ?? '').replace(/^failed with exit code \d+(: |$)/, (_, more) => more ? 'failed: ' : 'failed').replace(`${job.manifest}: `, '').replace(/(\d) frame(s?)\b(?![-.\/])/g, '$1 picture$2'), [[job.owner, job.owner_name], [farm.session?.owner, farm.session?.name]]);
+
 /** Why a job is where it is, in a few words. */
 export function because(job) {
   if (job.state === 'running' || job.state === 'starting') {
@@ -120,8 +123,9 @@ export function because(job) {
   if (job.state === 'waiting') return (job.waiting_for?.words ?? '').replace(/; try again at (\S+Z)$/, (_, next) => `. The farm tries again at ${when(next)}.`) + (job.run_next ? ' · starts before all others' : '');
   if (job.state === 'held') return 'until it is released';
   if (isRepaired(job)) return repairWords(job.run);
-  // The exit code and the manifest's path are on the page of the job.
-  return (job.result ?? '').replace(/^failed with exit code 1: [^:]*: /, '').replace(/^done$/, '');
+  const result = resultWords(job).replace(/^failed: ([^:/]*: )?/, '');
+  if (job.state !== 'done' || result !== 'done') return result;
+  return job.started ? `took ${elapsed((new Date(job.ended) - new Date(job.started)) / 1000)}` : '';
 }
 
 /** The folder that has all these paths. */
@@ -171,7 +175,7 @@ export function jobView(id, view) {
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
   const link = h('p.lead'), place = h('div');
-  fill(view, h('div.head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, place, known, logPart);
+  fill(view, h('div.head.job-head', h('div', title, h('p.sub', badge, sub)), buttons), why, link, place, known, logPart);
   let row = null, stepper = null;
 
   async function load() {
@@ -207,7 +211,7 @@ export function jobView(id, view) {
     say(badge, `${sign(state)} ${word(state)}`);
     say(sub, `job ${job.id}`);
     const reason = state === 'paused' ? pausedWords(farm.lives.get(job.run)) : because(job);
-    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them are ${reason}.` : job.result ?? '';
+    const words = job.state === 'waiting' && reason ? `Waits: ${reason}` : isOpen(job.state) ? reason : isRepaired(job) ? `Some pictures failed. All of them are ${reason}.` : resultWords(job);
     renew(why, words, () => visible(words));
     if (!row) {
       row = jobActions(job, (answer, name) => { if (name === 'retry') { location.hash = `#/jobs/${answer.id}`; } else { job = answer; show(); } });
@@ -225,7 +229,7 @@ export function jobView(id, view) {
       ['Needs', job.after.length ? job.after.map((need, index) => [index ? ', ' : '', jobLink(need.job), need.on === 'end' ? ' (any end)' : '']) : null],
       ['Not before', job.not_before && when(job.not_before)],
       ['Manifest', path(job.manifest)],
-      ['Owner', job.owner_name ? `${job.owner_name} (${job.owner})` : job.owner],
+      ['Owner', h('span', {title: job.owner}, visible(job.owner_name ?? named(job.owner, [[farm.session?.owner, farm.session?.name]])))],
       ['Labels', Object.keys(job.labels).length && Object.entries(job.labels).map(([name, value]) => h('a.label', {href: `#/queue?${new URLSearchParams({q: `label=${name}=${value}`})}`}, visible(`${name}=${value}`)))],
       ['Repaired by', isRepaired(job) && farm.repaired.get(job.run) ? jobLink(farm.repaired.get(job.run)) : null],
       ['Retries', job.retry_of && jobLink(job.retry_of)],

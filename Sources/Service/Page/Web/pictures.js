@@ -3,7 +3,7 @@ import {fill, fileName, h, say} from './dom.js';
 import {encoded, get} from './api.js';
 import {calmly} from './farm.js';
 import {frameFile, thumb} from './thumbs.js';
-import {count, frameName, frameStates} from './words.js';
+import {count, frameName, frameStates, pictureName} from './words.js';
 
 const pageSize = 50, mostLast = 12;
 const linkTo = (run, frame) => `#/runs/${encoded(run)}/frames/${frame}`;
@@ -15,7 +15,7 @@ export function lastPictures(run) {
     for (const frame of known.keys()) if (!names.includes(frame)) known.delete(frame);
     for (const frame of names) {
       if (known.has(frame)) continue;
-      const picture = thumb({run, frame, side: 'after', name: `picture ${frame}`, link: linkTo(run, frame)});
+      const picture = thumb({run, frame, side: 'after', name: pictureName(frame), link: linkTo(run, frame)});
       frameFile(run, frame).then(file => { if (file) picture.rename(file); });
       known.set(frame, picture);
     }
@@ -59,7 +59,7 @@ export function pictureList(run, map) {
   }
   const keyOf = ({frame, state}) => `${frame} ${state.name}`;
   function picture({frame, state}) {
-    const link = linkTo(run, frame), name = `picture ${frame}`;
+    const link = linkTo(run, frame), name = pictureName(frame);
     const isMade = ['published', 'skipped', 'kept'].includes(state.name), isKnown = isMade || ['failed', 'still_broken'].includes(state.name);
     const result = isKnown ? thumb({run, frame, side: isMade ? 'after' : 'before', name, link, cause: isMade ? null : state.words})
       : h('a.thumb', {href: link}, h('span.place', h('span.none', state.words)), h('span.thumb-name', h('bdi', name)));

@@ -5,10 +5,10 @@ import {calmly, eachSecond, farm, learnRepairs, may, now, onFarm} from './farm.j
 import {frameMap, tileMaps} from './map.js';
 import {lastPictures, pictureList} from './pictures.js';
 import {frameFile} from './thumbs.js';
-import {pausedWords, priorityStepper, repairWords, results} from './jobs.js';
+import {pausedWords, priorityStepper, repairWords, resultWords, results} from './jobs.js';
 import {errorGroups} from './errors.js';
 import * as live from './live.js';
-import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, plural, progress, sign, when, withoutPath, word} from './words.js';
+import {bytes, count, duration, elapsed, frameName, isOpen, isRunOpen, measure, percent, pictureName, plural, progress, sign, taskWords, when, withoutPath, word} from './words.js';
 
 export function runView(name, view) {
   const address = `runs/${encoded(name)}`, here = `#/runs/${encoded(name)}`;
@@ -16,7 +16,7 @@ export function runView(name, view) {
   const kept = new Map();
 
   const title = h('h1'), state = h('span.badge'), reason = h('p.reason');
-  const share = bar(0, 'Frames that are done'), states = stateStrip(), line = h('p.figures');
+  const share = bar(0, 'Pictures that are done'), states = stateStrip(), line = h('p.figures');
   const map = frameMap(frame => { location.hash = `${here}/frames/${frame}`; }, frame => frameFile(name, frame));
   const tiles = tileMaps((frame, page) => farm.lives.get(name)?.running.find(task => task.frame === frame && task.page === page)?.file);
   const tilesPart = h('section', {hidden: true}, h('h2', 'Tiles'), tiles);
@@ -49,7 +49,7 @@ export function runView(name, view) {
   for (const one of [pause, cancel, retry, verify]) enable(one.button, false);
   fill(view,
     h('div.head', h('div', title, h('p.sub', state, h('bdi', name), priority)), h('div.buttons', may('submit') ? [pause, cancel, retry, verify] : null)),
-    reason, verified, share, states, line, place, map,
+    reason, share, states, line, place, map, verified,
     h('div.columns', slotsPart, tilesPart), stripPart, problemsPart, all, logPart, known);
 
   async function load() {
@@ -114,7 +114,7 @@ export function runView(name, view) {
     state.className = `badge ${badge}`;
     say(state, `${sign(badge)} ${word(badge)}`);
     const isGoingOn = isRunOpen(condition);
-    const why = isRepaired ? `Some pictures failed. All of them are ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? job.result ?? '' : '');
+    const why = isRepaired ? `Some pictures failed. All of them are ${repairWords(name)}.` : run.reason ?? (condition === 'paused' ? pausedWords(news) : job?.state === 'failed' || job?.state === 'stopped' ? resultWords(job) : '');
     renew(reason, why, () => visible(why));
     enable(pause.button, isGoingOn);
     say(pause.button, condition === 'paused' ? 'Resume' : 'Pause');
@@ -125,10 +125,10 @@ export function runView(name, view) {
     if (news && isGoingOn) {
       const {share: done, left, rate} = progress(news);
       share.set(done, news.failed / Math.max(1, news.frames));
-      parts.push(`${count(news.done)} of ${plural(news.frames, 'frame')}`, percent(done));
+      parts.push(`${count(news.done)} of ${plural(news.frames, 'picture')}`, percent(done));
       if (news.failed) parts.push(`${count(news.failed)} failed`);
       if (rate) parts.push(`${measure(rate)} MP/s`);
-      if (news.seconds > 2 && news.done > 2 && news.done / news.seconds >= 0.1) parts.push(`${measure(news.done / news.seconds)} frames/s`);
+      if (news.seconds > 2 && news.done > 2 && news.done / news.seconds >= 0.1) parts.push(`${measure(news.done / news.seconds)} pictures/s`);
       parts.push(left != null ? `${elapsed(left)} left` : 'too early for an estimate');
       parts.push(plural(news.leased, 'worker'));
       if (!news.leased && news.wanted && condition === 'running') parts.push('waits for a worker');
@@ -136,7 +136,7 @@ export function runView(name, view) {
     } else {
       // Frames that the run has left have ended, but nothing was done for them.
       const ended = run.counts.published + run.counts.failed;
-      parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'frame')} with work` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
+      parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'picture')} to do` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
       if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);
@@ -155,14 +155,14 @@ export function runView(name, view) {
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
       ['Started', h('time', {datetime: run.started}, when(run.started))],
       ['Ended', run.ended && h('time', {datetime: run.ended}, when(run.ended))],
-      ['Worked on by', run.epoch > 1 ? plural(run.epoch, 'process').replace('processs', 'processes') + ' in turn' : null],
+      ['Interrupted', run.epoch > 1 ? `${run.epoch === 2 ? 'once' : `${count(run.epoch - 1)} times`}, and continued` : null],
       ['Workers', run.workers && count(run.workers)]));
   }
   function showSlots(running) {
     slotsPart.hidden = !running.length;
     fill(slots, running.slice(0, 16).map(task => {
       const frame = frameName(task.frame, task.page);
-      return h('li', h('span.slot', `${task.slot}`), h('a', {href: `${here}/frames/${frame}`}, `${frame}/${task.kind}${task.tile != null ? `-${task.tile}` : ''}`),
+      return h('li', h('span.slot', `${task.slot}`), h('a', {href: `${here}/frames/${frame}`}, `${pictureName(frame)}: ${taskWords(task.tile != null ? `${task.kind}-${task.tile}` : task.kind)}`),
         h('bdi.file', visible(task.file ?? '')), h('span.since', elapsed((now() - task.since / 1e6) / 1000)), task.attempt > 1 ? h('span.caution', `try ${task.attempt}`) : null);
     }));
   }
@@ -174,7 +174,7 @@ export function runView(name, view) {
     const states = answers.find(answer => answer.event === 'verification')?.states ?? {}, others = answers.filter(answer => answer.event === 'verified' && answer.state !== 'as published');
     const total = Object.values(states).reduce((sum, one) => sum + one, 0);
     fill(verified, h('p', {class: others.length ? 'trouble' : 'well'}, others.length ? '✗\ufe0e ' : '✓\ufe0e ',
-      total ? `${plural(total, 'output')} read: ${Object.entries(states).map(([words, number]) => `${count(number)} ${words}`).join(', ')}` : 'The run has published no outputs.'),
+      total ? `${plural(total, 'output')} read: ${Object.entries(states).map(([words, number]) => `${count(number)} ${words === 'as published' ? 'unchanged' : words}`).join(', ')}` : 'The run has published no outputs.'),
     others.length ? h('ul.plain', others.slice(0, 100).map(one => h('li', `${one.state}: `, path(one.path ?? '')))) : null);
     announce(verified.textContent);
   }
@@ -191,7 +191,7 @@ export function runView(name, view) {
         if (!hasMap) { mapSoon(); continue; }
         const failedBefore = map.count('failed');
         if (map.change(one.changes)) { lastSoon(); all.refresh(); }
-        if (map.count('failed') !== failedBefore) { errorsSoon(); announce(`${count(map.count('failed'))} frames of ${run?.job ?? name} failed`); }
+        if (map.count('failed') !== failedBefore) { errorsSoon(); announce(`${plural(map.count('failed'), 'picture')} of ${run?.job ?? name} failed`); }
       }
     }),
     live.on('tiles', event => { if (event.run === name && run) { tiles.change(event.tiled, event.left); showTiles(isRunOpen(run.state)); } }),

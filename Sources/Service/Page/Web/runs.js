@@ -11,7 +11,7 @@ export function runsView(query, view) {
   const search = h('input', {type: 'search', id: 'filter', placeholder: 'job, run or state', 'aria-label': 'Filter the runs', value: filter, autocomplete: 'off', spellcheck: 'false'});
   const number = h('span.number', {role: 'status'}), trouble = h('div'), empty = h('div.empty', {hidden: true});
   const table = list({
-    label: 'Runs', class: 'runs', columns: ['State', 'Run', 'Frames', 'Started'], key: run => run.run,
+    label: 'Runs', class: 'runs', columns: ['State', 'Run', 'Pictures', 'Started'], key: run => run.run,
     open: run => { location.hash = `#/runs/${run.run}`; },
     make(run) {
       const state = cell('badge'), share = bar(0, 'Progress'), figures = cell('why'), name = h('a.job-name'), id = h('bdi.quiet'), time = h('time.quiet');
@@ -30,8 +30,8 @@ export function runsView(query, view) {
         share.hidden = !news;
         if (news) share.set(progress(news).share);
         const failures = news?.failed ?? run.counts.failed;
-        figures.say(news ? `${percent(progress(news).share)} of ${plural(news.frames, 'frame')}${failures ? ` · ${count(failures)} failed` : ''}`
-          : `${plural(run.counts.frames, 'frame')}${run.counts.published ? ` · ${count(run.counts.published)} published` : ''}${failures ? ` · ${count(failures)} failed` : ''}${run.counts.skipped ? ` · ${count(run.counts.skipped)} up to date` : ''}`);
+        figures.say(news ? `${percent(progress(news).share)} of ${plural(news.frames, 'picture')}${failures ? ` · ${count(failures)} failed` : ''}`
+          : `${plural(run.counts.frames, 'picture')}${run.counts.published ? ` · ${count(run.counts.published)} published` : ''}${failures ? ` · ${count(failures)} failed` : ''}${run.counts.skipped ? ` · ${count(run.counts.skipped)} up to date` : ''}`);
       };
       cells.update(run);
       return cells;

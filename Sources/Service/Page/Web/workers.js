@@ -3,7 +3,7 @@ import {action, facts, failed, fill, h, say, visible} from './dom.js';
 import {encoded, get, send} from './api.js';
 import {calmly, eachSecond, farm, loadStatus, may, now, onFarm, setStatus} from './farm.js';
 import * as live from './live.js';
-import {bytes, count, elapsed, plural, when} from './words.js';
+import {bytes, count, elapsed, plural, taskName, when} from './words.js';
 
 export function workersView(_, view) {
   let runs = [], lost = new Map(), diagnosis = null;
@@ -29,8 +29,8 @@ export function workersView(_, view) {
     return h('article', {class: 'group'},
       h('h2', h('a', {href: link}, visible(run.job)), ' ', h('bdi.quiet', run.run)),
       h('p.quiet', [`${plural(run.leased, 'task')} at work`, run.limit != null ? `at most ${run.limit}` : '', run.wanted > run.leased ? `${count(run.wanted)} could run` : '', `${plural(run.processes.length, 'process').replace('processs', 'processes')} with ${bytes(memory)}`, lost.get(run.run) ? `${plural(lost.get(run.run), 'worker')} lost so far` : ''].filter(Boolean).join(' · ')),
-      run.slots.length ? h('div.scroll', {tabindex: 0, role: 'region', 'aria-label': `Workers of ${run.job}`}, h('table', h('thead', h('tr', ['Slot', 'Worker', 'Task', 'File', 'Since', 'Try'].map(text => h('th', {scope: 'col'}, text)))),
-        h('tbody', run.slots.map(slot => h('tr', h('td', `${slot.slot}`), h('td', `${slot.worker}`), h('td', h('a', {href: `${link}/frames/${slot.task.split('/')[0]}`}, slot.task)), h('td', h('bdi', visible(slot.file ?? ''))), h('td', elapsed((now() - new Date(slot.since)) / 1000)), h('td', slot.attempt > 1 ? h('span.caution', `${slot.attempt}`) : '1')))))) : null,
+      run.slots.length ? h('div.scroll', {tabindex: 0, role: 'region', 'aria-label': `Workers of ${run.job}`}, h('table', h('thead', h('tr', ['Place', 'Worker', 'Work', 'File', 'Since', 'Try'].map(text => h('th', {scope: 'col'}, text)))),
+        h('tbody', run.slots.map(slot => h('tr', h('td', `${slot.slot}`), h('td', `${slot.worker}`), h('td', h('a', {href: `${link}/frames/${slot.task.split('/')[0]}`}, taskName(slot.task))), h('td', h('bdi', visible(slot.file ?? ''))), h('td', elapsed((now() - new Date(slot.since)) / 1000)), h('td', slot.attempt > 1 ? h('span.caution', `${slot.attempt}`) : '1')))))) : null,
       run.processes.length ? h('p.quiet', run.processes.map(process => `process ${process.pid}: ${process.resident != null ? bytes(process.resident) : '?'}`).join(' · ')) : null);
   }
   async function load() {
