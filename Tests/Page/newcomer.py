@@ -107,6 +107,7 @@ def repairs(page, service, check, folder, manifest):
     row = f"document.getElementById('row-jobs-{failed['id']}')"
     retry = f"[...{row}.querySelectorAll('button')].find(one => one.textContent === 'Retry' && one.offsetParent)"
     check('before it is repaired it has failed, and offers a retry', browser.wait(f"{row}?.querySelector('.badge.failed') && {retry}"), browser.run(f'{row}?.textContent'))
+    leave_out(page, service, check, folder, failed)
     for path in torn:
         with open(path, 'wb') as file:
             file.write(picture(240, 180, 3))
@@ -125,7 +126,32 @@ def repairs(page, service, check, folder, manifest):
         check(f'{name}: without a retry', browser.wait("[...document.querySelectorAll('.head button')].every(one => one.textContent !== 'Retry' || !one.offsetParent || one.disabled)"), page.text('.head'))
         page.picture(f'new-repaired-{name}')
     page.go('#/runs')
+    page.go('#/errors')
+    group = f"[...document.querySelectorAll('.group')].find(one => one.textContent.includes({json.dumps(failed['run'])}))"
+    check('and Errors, where nothing is left to do', browser.wait(f"{group}?.textContent.includes('repaired by later jobs') && !{group}.querySelector('button, .copy')"), page.text())
+    page.go('#/runs')
     check('and the list of runs', browser.wait(f"[...document.querySelectorAll('.rows .row')].find(one => one.textContent.includes({json.dumps(failed['run'])}))?.querySelector('.badge.repaired')"), page.text())
+
+
+def leave_out(page, service, check, folder, failed):
+    """A manifest that was handed in as text has no file, so the page names none."""
+    browser = page.browser
+    group = "document.querySelector('.group.bad')"
+    leave = f"[...{group}.querySelectorAll('button')].find(one => one.textContent === 'Leave them out …')"
+    text = 'job: my-wedding\ninputs: wedding/*\nexclude:\n  - none.png\nfilters: [{gaussian: {radius: 2}}]\noutput: out/my-wedding/{stem}.png\n'
+    answers = {404: b'{"type":"/problems/no-page","title":"There is no such thing","status":404}', 200: json.dumps({'text': text, 'folder': folder}).encode()}
+    for status, answer in answers.items():
+        page.go('#/queue')
+        page.go(f"#/runs/{failed['run']}")
+        browser.wait(f'{group} && {leave}')
+        browser.intercept(f"*/jobs/{failed['id']}/manifest", lambda: browser.run(f'{leave}.click()'), status, answer)
+        browser.let_go()
+        check(f'the line is shown, and no name of a file that is not there (manifest: {status})', browser.wait(f"{group}.querySelector('.copy code')?.textContent.includes('wedding/torn-0.png')") and 'my-wedding.yaml' not in page.text(), page.text())
+        page.picture(f'new-leave-out-{status}')
+    check('a click submits the manifest again without them', page.click('Submit again without them …') and browser.wait("location.hash === '#/submit' && document.getElementById('manifest')"), page.text())
+    shown = browser.run("document.getElementById('manifest').value")
+    check('with the pictures among those that it leaves out', shown == text.replace('none.png\n', 'none.png\n  - wedding/torn-0.png\n  - wedding/torn-1.png\n'), shown)
+    check('and its folder', browser.run("document.getElementById('folder').value") == folder and page.has('can be handed in', '#findings'), page.text('#findings'))
 
 
 def words(page, service, check, folder, manifest):
@@ -172,7 +198,7 @@ def words(page, service, check, folder, manifest):
     page.picture('new-words')
     browser.key('Escape')
     page.go(f"#/runs/{done['run']}")
-    check('a run has pictures', page.has('1 picture.', '.map-tip') and page.has('1 of 1 picture to do', '.figures'), page.text('.map-tip') + page.text('.figures'))
+    check('a run has pictures', page.has('1 picture.', '.map-tip') and page.has('1 of 1 picture done', '.figures'), page.text('.map-tip') + page.text('.figures'))
     browser.run("document.querySelector('.map canvas').focus()")
     browser.key('ArrowRight')
     check('the map names a picture', page.has('picture 1: published', '.map-tip') or page.has('Picture 1: published', '.map-tip', 1), page.text('.map-tip'))

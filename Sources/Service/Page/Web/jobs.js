@@ -125,7 +125,8 @@ export function because(job) {
   if (isRepaired(job)) return repairWords(job.run);
   const result = resultWords(job).replace(/^failed: ([^:/]*: )?/, '');
   if (job.state !== 'done' || result !== 'done') return result;
-  return job.started ? `took ${elapsed((new Date(job.ended) - new Date(job.started)) / 1000)}` : '';
+  const seconds = (new Date(job.ended) - new Date(job.started)) / 1000;
+  return job.started ? `took ${seconds < 1 ? 'less than a second' : elapsed(seconds)}` : '';
 }
 
 /** The folder that has all these paths. */

@@ -220,7 +220,7 @@ function bulkActions(wanted, changed) {
   const open = 'held,waiting,starting,running', states = {hold: 'waiting', release: 'held', run_next: 'waiting', retry: 'failed,stopped,cancelled,skipped,work_left', cancel: open};
   const ended = 'done,failed,stopped,cancelled,skipped,work_left';
   const of = (action, chosen) => states[action].split(',').filter(one => !chosen || chosen.replace('open', open).replace('ended', ended).split(',').includes(one)).join();
-  const select = h('select', {'aria-label': 'Action for all that match', onchange: () => { fill(outcome); enable(go.button, Boolean(select.value)); }}, h('option', {value: ''}, 'All that match …'), Object.entries(words).map(([value, text]) => h('option', {value}, text)));
+  const select = h('select', {'aria-label': 'Action for all that match', onchange: () => { fill(outcome); enable(go.button, Boolean(select.value)); }}, h('option', {value: ''}, 'All of these jobs …'), Object.entries(words).map(([value, text]) => h('option', {value}, text)));
   const outcome = h('span', {role: 'status'});
   const go = action('Do it', async () => {
     fill(outcome);
@@ -233,7 +233,7 @@ function bulkActions(wanted, changed) {
     const body = {action, filter: parameters(filter, which).toString()};
     const {count: number} = await send('POST', 'jobs/actions', body);
     if (!number) { fill(outcome, nothing[action]); return; }
-    const sure = await ask(`${text} ${plural(number, 'job')}?`, `${about[action]}${filter ? ` that match “${filter}”` : ''}. Other jobs stay as they are.`, `${text} ${count(number)}`);
+    const sure = await ask(`${text} ${plural(number, 'job')}?`, `${about[action]}${filter ? ` and match “${filter}”` : ''}. Other jobs stay as they are.`, `${text} ${count(number)}`);
     if (!sure) return;
     const answer = await send('POST', 'jobs/actions', {...body, expect: number});
     fill(outcome, `${count(answer.changed.length + answer.submitted.length)} done${answer.refused.length ? `, ${count(answer.refused.length)} refused: ${answer.refused[0].detail}` : ''}`);

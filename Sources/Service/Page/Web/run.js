@@ -136,7 +136,7 @@ export function runView(name, view) {
     } else {
       // Frames that the run has left have ended, but nothing was done for them.
       const ended = run.counts.published + run.counts.failed;
-      parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'picture')} to do` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
+      parts.push(run.work ? `${count(ended)} of ${plural(run.work, 'picture')} done` : `nothing to do: all ${run.counts.stillBroken ? 'other ' : ''}outputs are up to date`);
       if (run.counts.failed) parts.push(`${count(run.counts.failed)} failed`);
       if (run.counts.stillBroken) parts.push(`${count(run.counts.stillBroken)} still broken`);
       if (run.ended) parts.push(`took ${elapsed((new Date(run.ended) - new Date(run.started)) / 1000)}`);
@@ -151,7 +151,7 @@ export function runView(name, view) {
     showSlots(isGoingOn ? news?.running ?? [] : []);
     showTiles(isGoingOn);
     renew(known, [run.manifest, job?.id, run.started, run.ended, run.epoch, run.workers], () => facts(
-      ['Manifest', path(run.manifest)],
+      ['Manifest', job ? h('a', {href: `#/jobs/${job.id}`}, `that of job ${job.id}`) : path(run.manifest)],
       ['Job', job && h('a', {href: `#/jobs/${job.id}`}, `job ${job.id}`)],
       ['Started', h('time', {datetime: run.started}, when(run.started))],
       ['Ended', run.ended && h('time', {datetime: run.ended}, when(run.ended))],
