@@ -16,7 +16,7 @@ def with_service(page, service, check):
             with open(f'{folder}/{name}/img-{index:02d}.png', 'wb') as file:
                 file.write(picture(240, 180, index))
     manifest = lambda name, inputs, filters='[{gaussian: {radius: 2}}]', output=None: f'job: {name}\ninputs: {inputs}/*\nfilters: {filters}\noutput: out/{output or name}/{{stem}}.png\n'
-    for part in (waits, all_pictures, repairs, words):
+    for part in (waits, all_pictures, repairs, words, looks):
         if not only or part.__name__ in only:
             part(page, service, check, folder, manifest)
 
@@ -223,3 +223,22 @@ def words(page, service, check, folder, manifest):
                 browser.picture(os.path.join(page.screenshots, f"new-{part.replace('/', '-')}-390-{size.rstrip('%')}.png"))
     browser.run("document.documentElement.style.fontSize = ''")
     browser.size(1280, 860)
+
+
+def looks(page, service, check, folder, manifest):
+    browser = page.browser
+    print('From one picture to the next')
+    done = service.wait(service.submit(text=manifest('looks', 'wedding'), folder=folder))
+    page.go(f"#/runs/{done['run']}/frames/2")
+    browser.wait("document.querySelector('.compare canvas')", 20)
+    browser.run("(slider => { slider.value = 250; slider.dispatchEvent(new Event('input')); })(document.querySelector('.compare input'))")
+    page.click('1:1', '.compare')
+    browser.wait("document.querySelector('.compare .note').textContent.startsWith('1:1')")
+    browser.run("document.activeElement.blur()")
+    browser.key(']')
+    check('the next picture is shown with the same zoom and line', browser.wait("location.hash.endsWith('/frames/3') && document.querySelector('.compare input')?.value === '250' && document.querySelector('.compare .note').textContent.startsWith('1:1')", 20), page.text('.compare'))
+    check('and is not taken for a transparent one while it loads', browser.wait("document.querySelector('.compare .waiting').hidden", 20) and browser.run("getComputedStyle(document.querySelector('.compare .waiting')).display") == 'none')
+    page.go(f"#/runs/{done['run']}")
+    page.go(f"#/runs/{done['run']}/frames/5")
+    check('somebody who comes from elsewhere sees the whole picture', browser.wait("document.querySelector('.compare input')?.value === '500'", 20), page.text('.compare'))
+    page.picture('new-frame')

@@ -15,6 +15,9 @@ const pixels = ({layout = '', samples}) => [{gray: 'gray', grayAlpha: 'gray with
 /** The frames of the run that somebody looked at last, as its map lists them. They are asked for once, if the run has ended. */
 let known = {run: '', spans: []};
 
+/** How somebody looked at a picture when they went on to the one before or after it. The next view takes it. */
+let look = null;
+
 /** The most attempts that are shown at first, and that a click adds. */
 const attemptsOfPage = 100;
 
@@ -24,7 +27,7 @@ const repairedWords = ({run, job}) => ['Repaired by ', job ? [h('a', {href: `#/j
 export function frameView(run, name, view) {
   const address = `runs/${encoded(run)}`, here = `#/runs/${encoded(run)}`;
   const number = Number.parseInt(name, 10);
-  let frame = null, output = 0, asked = 0, runState = '', isCompared = false, isClosed = false, close = () => {};
+  let frame = null, viewer = null, seen = look, output = 0, asked = 0, runState = '', isCompared = false, isClosed = false, close = () => {};
   const title = h('h1', capital(pictureName(name))), badge = h('span.badge'), sub = h('span'), cause = h('div.cause-box', {hidden: true}), picture = h('div.picture');
   const choice = h('select', {onchange: () => { output = choice.selectedIndex; showPictures(); }}), choices = h('label.tools', {hidden: true}, h('span', 'Output'), choice);
   const sides = h('div.sides'), attempts = h('div'), recipe = h('div');
@@ -32,6 +35,8 @@ export function frameView(run, name, view) {
   const retry = action('Retry', async () => {
     location.hash = `#/jobs/${(await retryRun(run)).id}`;
   }, {class: 'primary', title: 'A new job that renders what failed in this run (r)', name: 'Retry what failed in this run'});
+  for (const link of [previous, next]) link.addEventListener('click', () => { look = viewer?.look() ?? null; });
+  look = null;
   retry.hidden = true;
   fill(view,
     h('p.crumbs', h('a', {href: here}, 'run ', h('bdi', run)), ` · ${pictureName(name)}`),
@@ -96,7 +101,8 @@ export function frameView(run, name, view) {
     isCompared = right.value ? 'both' : 'before';
     close();
     if (left.value || right.value) {
-      const viewer = compare({
+      viewer = compare({
+        look: viewer?.look() ?? seen,
         name: frame ? fileName(frame.input) : pictureName(name), before: left.value, after: right.value,
         thumb: which => frameAddress(run, name, `picture?${of(which)}&width=1024`),
         crop: (which, {x, y, width, height, scale}) => frameAddress(run, name, `crop?${of(which)}&x=${x}&y=${y}&width=${width}&height=${height}&scale=${scale}`),

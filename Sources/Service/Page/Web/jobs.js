@@ -172,7 +172,7 @@ async function isThere(run) {
 
 export function jobView(id, view) {
   // Whoever hands a job in, or sees it wait, wants to see its run.
-  let job = null, wrote = '', hasRun = false, leads = handedIn.has(`${id}`), isClosed = false;
+  let job = null, wrote = '', hasRun = false, leads = handedIn.delete(`${id}`), isClosed = false;
   const title = h('h1'), badge = h('span.badge'), sub = h('span'), why = h('p.reason'), buttons = h('div.buttons'), known = h('div');
   const log = h('pre.log', {tabindex: 0, role: 'region', 'aria-label': 'Log'}), logPart = h('section', {hidden: true}, h('h2', 'Log'), log);
   const link = h('p.lead'), place = h('div');
@@ -185,7 +185,6 @@ export function jobView(id, view) {
     hasRun = Boolean(job.run && job.tries) && (farm.lives.has(job.run) || await isThere(job.run));
     if (isClosed) return;
     if (leads && hasRun && !['waiting', 'held'].includes(job.state)) {
-      handedIn.delete(`${id}`);
       announce('The run has begun');
       location.replace(`#/runs/${encoded(job.run)}`);
       return;

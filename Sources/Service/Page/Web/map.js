@@ -4,7 +4,7 @@ import {count, frameName, frameStates, pictureName, plural} from './words.js';
 
 const places = new Map(frameStates.map((state, place) => [state.letter, place]));
 const broken = places.get('b'), failed = places.get('f');
-const isTouch = () => matchMedia('(hover: none)').matches;
+const isTouch = () => matchMedia('(pointer: coarse)').matches;
 /** Beyond so many frames, a cell is several. */
 const mostCells = 300_000;
 
